@@ -1,5 +1,5 @@
 /**
- * Which database each question of a batch means: `--db NAME=…`, else a template with `{database}` (one per engine at
+ * Which database each question of a batch means: `--db NAME=…`, or `--db NAME` of a configured one, else a template with `{database}` (one per engine at
  * most; it serves questions of its engine), else a configured database of that name. Whatever is missing or wrong is said at once, before anything starts.
  */
 import type { BenchmarkItem } from '../benchmarks';
@@ -36,7 +36,7 @@ export function batchDatabases(
   items: { readonly selected: readonly Named[]; readonly others: readonly Named[] },
   cwd: string,
 ): BatchDatabases {
-  const mapping = parseSpecs(specs, items.selected);
+  const mapping = parseSpecs(config, specs, items.selected);
   const resolved = new Map<string, ResolvedDatabase>();
   const problems: string[] = [];
   const missing = new Map<string, number>();
@@ -65,10 +65,12 @@ export function batchDatabases(
   };
 }
 
-function parseSpecs(specs: readonly string[], selected: readonly Named[]): Mapping {
+function parseSpecs(config: Config, specs: readonly string[], selected: readonly Named[]): Mapping {
   const named = new Map<string, string>();
   const templates: { spec: string; dialect: Dialect }[] = [];
   let single: string | null = null;
+  // A configured name is that of its questions, and serves those that name none unless two could.
+  const configured = specs.filter((spec) => config.databases[spec] !== undefined);
   for (const spec of specs) {
     const pair = /^([^=/\\:{}]+)=(.+)$/s.exec(spec);
     if (pair?.[1] !== undefined && pair[2] !== undefined) {
@@ -76,6 +78,9 @@ function parseSpecs(specs: readonly string[], selected: readonly Named[]): Mappi
       if (before !== undefined && before !== pair[2])
         throw new UsageError(`--db ${pair[1]} is given twice; leave one out`);
       named.set(pair[1], pair[2]);
+    } else if (configured.includes(spec)) {
+      named.set(spec, spec);
+      if (specs.length === 1) single = spec;
     } else if (spec.includes(PLACEHOLDER)) {
       const dialect = dialectOf(spec);
       if (templates.some((one) => one.dialect === dialect)) {

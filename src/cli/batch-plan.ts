@@ -37,6 +37,8 @@ export interface BatchFlags extends SearchFlags {
   readonly dryRun?: boolean;
   readonly detach?: boolean;
   readonly fresh?: boolean;
+  /** The results hold the rows of each answer. */
+  readonly rows?: boolean;
   readonly json?: boolean;
   readonly events?: boolean;
   /** The batch whose failures alone are asked again (`gate batch retry`). */

@@ -13,7 +13,7 @@ import { withFileLock } from '../workers/file-lock';
 import { UsageError } from './errors';
 import { OUTCOMES, scoreAnswer, VERDICTS, type BenchmarkItem, type BoardScore, type Score } from '../benchmarks';
 import type { BatchOutcome } from '../activities/batch';
-import { AnswerStatus, EndedBy, Standing, Usage, type AnswerRecord } from '../domain';
+import { AnswerStatus, EndedBy, SqlValue, Standing, Usage, type AnswerRecord } from '../domain';
 import type { SqlEngine, SqlOptions } from '../ports';
 import { standingOf } from '../text/standing';
 import type { BatchQuestion } from './batch-plan';
@@ -107,12 +107,19 @@ function isFile(path: string): boolean {
 export const ResultLine = z.object({
   id: z.string().describe('the id of the question in its file'),
   searchId: z.string().describe('what gate result, report and trace take'),
+  question: z.string().describe('as the file asks it'),
   database: z.string().nullable().describe('as the file names it'),
   status: z.enum([...AnswerStatus.options, 'infrastructure-failure']),
   endedBy: EndedBy.nullable(),
   sql: z.string().nullable(),
   answer: z.string().nullable().describe('the answer in words; null with --output sql'),
   standing: Standing.nullable().describe('how far the answer stands proved; null: it gave no answer'),
+  columns: z.array(z.string()).optional().describe('with --rows: the names of the columns of the answer'),
+  rows: z
+    .array(z.array(SqlValue))
+    .optional()
+    .describe('with --rows: the rows of the answer, as far as the search keeps them'),
+  truncated: z.boolean().optional().describe('with --rows: whether there are more rows than these'),
   verdict: z.enum(VERDICTS),
   verdictReason: z.string(),
   execution: z.boolean().nullable().describe('execution match by itself; null: it could not be decided'),
@@ -144,9 +151,9 @@ export async function resultLine(
   { outcome, record }: Ended,
   engineOf: (database: string) => Promise<{ readonly engine: SqlEngine }>,
   signal: AbortSignal,
-  scorer?: Scorer,
+  { scorer, rows = false }: { readonly scorer?: Scorer; readonly rows?: boolean } = {},
 ): Promise<ResultLine> {
-  const base = { id: item.id, searchId: input.searchId, database: item.database };
+  const base = { id: item.id, searchId: input.searchId, question: item.question, database: item.database };
   if (outcome.kind === 'infrastructure-failure' || record === null) {
     const message = outcome.kind === 'answer' ? 'it ended without a final record in the store' : outcome.message;
     return {
@@ -174,6 +181,7 @@ export async function resultLine(
     ...base,
     ...{ status, endedBy, sql, answer },
     standing: standingOf(record),
+    ...(rows && { columns: record.columns.map(({ name }) => name), rows: record.rows, truncated: record.truncated }),
     ...verdictOf(score),
     usage,
     wallMs: wallMs(record),

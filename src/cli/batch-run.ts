@@ -239,13 +239,16 @@ export class BatchRun {
   }
 
   private score(n: number, ended: Ended, now: boolean): void {
-    const { batch, composition, score } = this.at;
+    const { batch, composition, score: scorer, flags } = this.at;
     const searchId = batch.searches[n]?.searchId;
     if (searchId !== undefined && ended.record !== null) this.costs.set(searchId, ended.record.usage.costUsd);
     for (const question of batch.questions.filter(({ input }) => input.searchId === searchId)) {
       this.scoring.add(async () => {
         try {
-          const line = await resultLine(question, ended, composition.engine, this.interrupts.quit, score);
+          const line = await resultLine(question, ended, composition.engine, this.interrupts.quit, {
+            ...(scorer && { scorer }),
+            rows: flags.rows ?? false,
+          });
           this.results.add(line);
           this.display.ended(line, now);
         } catch (error) {

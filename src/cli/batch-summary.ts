@@ -2,7 +2,7 @@
  * What a batch came to, as `summary.json` and as a table. Only judged questions enter a score; infrastructure failures,
  * failing gold and what was not asked are counted apart. Usage is per search: questions that share one are charged once.
  */
-import { summarise, type Verdict } from '../benchmarks';
+import { hasGold, summarise, type Verdict } from '../benchmarks';
 import type { Usage } from '../domain';
 import { withoutText } from '../report/words';
 import { counted, dollars, tokensText } from '../report/printable';
@@ -55,6 +55,7 @@ export function batchSummary(lines: readonly ResultLine[], input: SummaryInput) 
     questions: batch.questions.length,
     ended: lines.length,
     notAsked: batch.questions.length - lines.length,
+    withGold: batch.questions.filter(({ item }) => hasGold(item, false)).length,
     searches: batch.searches.length,
     ...{ method, preset, models, seed, knowledge: input.knowledge, concurrency: input.concurrency },
     // Method `react`, if above 1.
@@ -93,11 +94,14 @@ export function batchSummary(lines: readonly ResultLine[], input: SummaryInput) 
 
 export function summaryText(summary: BatchSummary, width: number): string {
   const { databases, usage, reliability, infrastructureFailures: failures, verdicts } = summary;
+  // Where nothing says what is right, nothing is said of it.
+  const isScored = summary.withGold > 0;
   const rows = [...databases, ...(databases.length > 1 ? [totalOf(summary)] : [])].map((row) => [
-    ...[row.database, row.engine, row.questions, row.ended, row.right, row.wrong, row.abstained, row.apart],
-    percent(row.ex),
+    ...[row.database, row.engine, row.questions, row.ended],
+    ...(isScored ? [row.right, row.wrong, row.abstained, row.apart, percent(row.ex)] : []),
   ]);
-  const head = ['database', 'engine', 'questions', 'ended', 'right', 'wrong', 'abstained', 'apart', 'EX'];
+  const scores = isScored ? ['right', 'wrong', 'abstained', 'apart', 'EX'] : [];
+  const head = ['database', 'engine', 'questions', 'ended', ...scores];
   const { total, mean } = usage;
   const { queriesPerAction = 1 } = summary;
   const several = queriesPerAction > 1 ? `, up to ${queriesPerAction} queries an action` : '';
@@ -106,14 +110,16 @@ export function summaryText(summary: BatchSummary, width: number): string {
   return [
     textTable(head, rows, { width }),
     '',
-    `EX ${percent(summary.ex)} of ${counted(summary.judged, 'judged question')}, ${percent(summary.exAnswerable)} of the answerable ones` +
+    (isScored
+      ? `EX ${percent(summary.ex)} of ${counted(summary.judged, 'judged question')}, ${percent(summary.exAnswerable)} of the answerable ones`
+      : listedCounts(summary.statuses) || 'Nothing has ended') +
       ` (${summary.method}, preset ${summary.preset}${withoutText(summary.without)}, ${[...new Set(Object.values(summary.models))].join(', ')}, seed ${summary.seed}${several}${memory}${summary.knowledge ? ', knowledge given' : ''})`,
     ...(reliability === null
       ? []
       : [
           `RS(0) ${reliability.rs0.toFixed(1)}, RS(5) ${reliability.rs5.toFixed(1)}, RS(10) ${reliability.rs10.toFixed(1)}, RS(N) ${reliability.rsN.toFixed(1)}`,
         ]),
-    ...(apart.length === 0 ? [] : [`Not in any score: ${listedCounts(Object.fromEntries(apart))}`]),
+    ...(apart.length === 0 || !isScored ? [] : [`Not in any score: ${listedCounts(Object.fromEntries(apart))}`]),
     ...(Object.keys(summary.standings).length === 0 ? [] : [`Answers: ${listedCounts(summary.standings)}`]),
     `${counted(total.llmCalls, 'model call')}${total.possiblyBilledCalls > 0 ? ` (+${total.possiblyBilledCalls} possibly billed)` : ''}, ` +
       `${tokensText(total)}, ${dollars(total.costUsd)}` +

@@ -53,6 +53,7 @@ export const batchCommand: CommandFactory = (io, outcome) =>
         )
           .option('--limit <n>', 'only the first n questions', positiveInteger)
           .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)
+          .option('--rows', 'put the rows of each answer into results.jsonl')
           .option('--knowledge', "give each question the file's hidden_knowledge; the summary says so")
           .option(
             '--docs <path>',

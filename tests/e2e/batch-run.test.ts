@@ -49,7 +49,7 @@ describe('gate batch run', () => {
   test('the other method answers a file over both engines; its usage is what was billed; again it asks no model', async () => {
     const method = 'react';
     await withModel(0, async (model, home) => {
-      const { code, out } = await home.here(batch('--method', method, '--json'));
+      const { code, out } = await home.here(batch('--method', method, '--rows', '--json'));
       const summary = JSON.parse(out) as BatchSummary;
       expect(code).toBe(0);
       expect(summary).toMatchObject({ complete: true, method, infrastructureFailures: { count: 0 } });
@@ -59,8 +59,12 @@ describe('gate batch run', () => {
       const before = resultsOf(home);
       expect(before.flatMap((line) => violations('results', line))).toEqual([]);
       expect(new Set(before.map(({ id }) => id)).size).toBe(summary.questions);
+      const asked = new Map(data.questions.map(({ id, question }) => [id, question]));
+      expect(before.every(({ id, question }) => question === asked.get(id))).toBe(true);
+      const answered = before.filter(({ status }) => status === 'answered');
+      expect(answered.every(({ columns, rows }) => rows?.every((row) => row.length === columns?.length))).toBe(true);
       model.reset();
-      const again = await home.here(batch('--method', method));
+      const again = await home.here(batch('--method', method, '--rows'));
       expect([again.code, model.ledger().totals.asked]).toEqual([0, 0]);
       expect(again.out).toMatch(/^EX \d/m);
       expect(resultsOf(home)).toEqual(before);

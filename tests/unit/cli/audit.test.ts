@@ -90,6 +90,8 @@ test('updates, reuse and pairs of a batch are counted without a model', async ()
     ...{ id: 'x', searchId: searches[0], database: null, status: 'answered', endedBy: null, sql: null, answer: null },
     ...{
       verdict: 'no-gold',
+      question: 'How many?',
+      standing: null,
       verdictReason: '',
       execution: null,
       official: null,

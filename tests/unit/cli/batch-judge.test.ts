@@ -42,7 +42,16 @@ async function judged(cases: Readonly<Record<string, Case>>, ...args: string[]) 
       status: 'answered',
       endedBy: 'agreement',
     },
-    ...{ sql: 'SELECT 4', answer: null, verdict: 'no-gold', verdictReason: '', execution, official: null },
+    ...{
+      question: 'How many?',
+      standing: null,
+      sql: 'SELECT 4',
+      answer: null,
+      verdict: 'no-gold',
+      verdictReason: '',
+      execution,
+      official: null,
+    },
     ...{ usage: null, wallMs: null, error: null },
   }));
   for (const { id, searchId } of lines) {

@@ -82,6 +82,27 @@ describe('databases of a batch', () => {
     expect(() => resolve([], [question])).toThrow(/names no database/);
   });
 
+  test('a configured name serves the questions of that database, and those that name none', () => {
+    const at = (name: string) => ({
+      ...config.databases['shop'],
+      address: { kind: 'path', path: join(here.home, name) },
+    });
+    const both = { ...config, databases: { shop: at('a.sqlite'), depot: at('b.sqlite') } } as unknown as typeof config;
+    const [shop, depot, none] = [
+      item('1', { database: 'shop' }),
+      item('2', { database: 'depot' }),
+      item('3', { database: null }),
+    ];
+    const resolveIn = (specs: string[], selected: BenchmarkItem[]) =>
+      batchDatabases(both, specs, { selected, others: [] }, here.home);
+    const one = resolveIn(['shop'], [shop, none]);
+    expect([shop, none].map((question) => one.of(question).name)).toEqual(['shop', 'shop']);
+    const two = resolveIn(['shop', 'depot'], [shop, depot]);
+    expect([shop, depot].map((question) => two.of(question).name)).toEqual(['shop', 'depot']);
+    expect(() => resolveIn(['shop', 'depot'], [shop, none])).toThrow(/database/);
+    expect(() => resolveIn(['shop'], [item('4', { database: 'absent' })])).toThrow(/no database is given for absent/);
+  });
+
   test('what is not selected needs no database', () => {
     expect(resolve(['a=./a.sqlite'], [item('1')], [item('2', { database: 'zz' })]).all).toHaveLength(1);
   });
@@ -181,6 +202,7 @@ const line = (id: string, more: Partial<ResultLine> = {}): ResultLine => ({
   ...{
     id,
     searchId: `q-${id}`,
+    question: `How many ${id}?`,
     database: 'a',
     status: 'answered',
     endedBy: 'agreement',
@@ -289,8 +311,21 @@ describe('the spec of a method', () => {
 });
 
 describe('the summary', () => {
-  const summarised = async (lines: ResultLine[], more: Partial<BatchFlags> = {}) => {
-    const items = ['1', '2', '3'].map((id) => item(id));
+  const GOLD: BenchmarkItem['gold'] = {
+    answerable: true,
+    sql: ['SELECT 1'],
+    answer: null,
+    text: null,
+    abstainText: null,
+    category: null,
+    difficulty: null,
+  };
+  const summarised = async (
+    lines: ResultLine[],
+    more: Partial<BatchFlags> = {},
+    gold: BenchmarkItem['gold'] = GOLD,
+  ) => {
+    const items = ['1', '2', '3'].map((id) => item(id, { gold }));
     const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: items, others: [] }, here.home);
     const batch = await planBatch({
       config,
@@ -316,6 +351,16 @@ describe('the summary', () => {
     expect(summaryText(summary, 100)).toMatch(
       /Not in any score: 1 infrastructure\n[^]*infrastructure failure \(1\): bad key/,
     );
+  });
+
+  test('where no question has gold, no accuracy is spoken of', async () => {
+    const lines = ['1', '2'].map((id) => line(id, { verdict: 'no-gold' }));
+    const text = summaryText(
+      await summarised([...lines, line('3', { status: 'abstained', verdict: 'no-gold' })], {}, null),
+      200,
+    );
+    expect(text).toMatch(/^2 answered, 1 abstained \(gate, preset fast/m);
+    expect(text).not.toMatch(/EX|right|wrong|judged|score|gold|%/);
   });
 
   test('reliability is given where unanswerable questions were judged', async () => {

@@ -12,6 +12,7 @@ const line = (searchId: string, verdict: ResultLine['verdict']): ResultLine => (
     searchId,
     database: 'd',
     status: 'answered',
+    question: 'How many?',
     endedBy: null,
     sql: null,
     answer: null,

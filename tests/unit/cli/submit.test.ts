@@ -33,7 +33,16 @@ async function batch(answers: Readonly<Record<string, Partial<AnswerRecord> | nu
   }
   const line = (id: string, at: number) => ({
     ...{ id, searchId: idOf(at), database, status: 'answered', endedBy: null, sql: null, answer: null },
-    ...{ verdict: 'no-gold', verdictReason: '', execution: null, official: null, usage: null, wallMs: null },
+    ...{
+      question: 'How many?',
+      standing: null,
+      verdict: 'no-gold',
+      verdictReason: '',
+      execution: null,
+      official: null,
+      usage: null,
+      wallMs: null,
+    },
     error: null,
   });
   const put = (path: string, text: string): void => writeFileSync(join(process.home, path), text);
