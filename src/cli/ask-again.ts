@@ -46,9 +46,12 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
     );
   const anew = { ...next, searchId: replaced?.searchId ?? next.searchId };
   if (replaced === null) await supersede(run, first, { nonce, searchId: anew.searchId, reason });
-  io.err(
-    `the answer of ${utc(first.endedAt)} (${searchId}) no longer holds: ${reason}; ${anew.searchId} takes its place\n`,
-  );
+  const after = replaced === null ? null : await run.of(replaced.searchId).find('result', replaced.searchId);
+  const place =
+    after !== null && isConclusive(after)
+      ? `${after.id} answers in its place`
+      : `it is searched anew as ${anew.searchId}`;
+  io.err(`the answer of ${utc(first.endedAt)} (${searchId}) no longer holds: ${reason}; ${place}\n`);
   return askAgain(asking, anew);
 }
 

@@ -226,8 +226,8 @@ export const AnswerRecord = z.object({
   rowsChanged: z.boolean().optional(),
   /** When the rows were read that these replaced; only with `rowsChanged`. */
   rowsBefore: z.string().optional(),
-  /** The search that was made anew since, because this one no longer holds. */
-  replacedBy: z.object({ id: z.string(), reason: z.string() }).optional(),
+  /** It no longer holds, and which search answers in its place; null: none that was made anew has an answer. */
+  replacedBy: z.object({ id: z.string().nullable(), reason: z.string() }).optional(),
   /** What "now" was to the SQL, where it asks (`sql/clock.ts`). */
   clock: z.string().optional(),
   /** The semantic layer in this search (docs/layer.md). Left out: it was off, or had nothing to say. */

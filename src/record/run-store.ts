@@ -17,6 +17,8 @@ import { getObject, INLINE_LIMIT, ObjectReference, putObject } from './objects';
 
 export interface RunStore {
   readonly searchId: string;
+  /** Of another search. */
+  of(searchId: string): RunStore;
   get<K extends Kind>(kind: K, id: string): Promise<Contents[K]>;
   find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null>;
   /** Replaces an existing content by default. With `overwrite: false`, a different content is a conflict. */
@@ -64,6 +66,7 @@ export function createRunStore(
   }
   return {
     searchId,
+    of: (other) => createRunStore(store, other, hash),
     find,
     async get(kind, id) {
       const found = await find(kind, id);

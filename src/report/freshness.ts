@@ -27,7 +27,11 @@ export function freshnessOf(given: AnswerRecord): Freshness {
         : []),
       ...(replacedBy === undefined
         ? []
-        : [`No longer holds (${replacedBy.reason}): ${replacedBy.id} answers in its place.`]),
+        : [
+            replacedBy.id === null
+              ? `No longer holds (${replacedBy.reason}), and no later search has an answer: ask the question again.`
+              : `No longer holds (${replacedBy.reason}): ${replacedBy.id} answers in its place.`,
+          ]),
     ],
   };
 }

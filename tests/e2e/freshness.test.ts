@@ -51,6 +51,38 @@ it('costs nothing while the proof holds, and is searched anew once where it does
   }
 });
 
+it('an answer that no longer holds names only a search that has an answer', async () => {
+  let fails = false;
+  const replies = (user: string) => (user.includes('<rules>\nYou judge') ? groundReply() : planReply());
+  const broken = (user: string): object => (fails ? { nothing: 'usable' } : replies(user));
+  const { model, home, write, again } = await asking(SETUP, broken, ['--preset', 'thorough']);
+  try {
+    const first = await again();
+    const shown = async () => JSON.parse((await home.here(['result', first.id, '--json'])).out) as AnswerRecord;
+    write('ALTER TABLE event ADD COLUMN note TEXT');
+    fails = true;
+    const failed = await home.here([
+      'ask',
+      'How many close events?',
+      '--db',
+      join(home.folder, 'races.sqlite'),
+      '--max-calls',
+      '2',
+      '--preset',
+      'thorough',
+    ]);
+    expect(failed.code).toBe(1);
+    expect(failed.err).toContain(`(${first.id}) no longer holds: the schema changed; it is searched anew as q-`);
+    expect((await shown()).replacedBy).toEqual({ id: null, reason: 'the schema changed' });
+    expect((await home.here(['result', first.id])).out).toContain('no later search has an answer');
+    fails = false;
+    const anew = await again();
+    expect((await shown()).replacedBy).toEqual({ id: anew.id, reason: 'the schema changed' });
+  } finally {
+    await model.close();
+  }
+});
+
 /** Six runners-up; the mark of each is its gap, which another column repeats. */
 const GAPS = `
 CREATE TABLE entry (event INTEGER, place INTEGER, mark TEXT, behind_s REAL);
@@ -82,12 +114,20 @@ it('counts its claims again with the rows; one that is no proof any more is sear
   const { model, home, write, again } = await asking(GAPS, () => COMMIT, ['--preset', 'fast']);
   try {
     const first = await again();
-    expect(first).toMatchObject({ rows: [[2]], calls: 1, answer: '2; proved: "A mark is the gap to the winner in seconds" (6 of 6 runners-up).' });
+    expect(first).toMatchObject({
+      rows: [[2]],
+      calls: 1,
+      answer: '2; proved: "A mark is the gap to the winner in seconds" (6 of 6 runners-up).',
+    });
 
     write("INSERT INTO entry VALUES (6, 2, '+0.7', 0.7)");
     const counted = { matching: 7, examined: 7, rivals: [{ matching: 0, examined: 7, verdict: 'refuted' }] };
     const later = { id: first.id, calls: 0, rows: [[3]], rowsChanged: true };
-    expect(await again()).toMatchObject({ ...later, answer: '3; proved: "A mark is the gap to the winner in seconds" (7 of 7 runners-up).', claims: [counted] });
+    expect(await again()).toMatchObject({
+      ...later,
+      answer: '3; proved: "A mark is the gap to the winner in seconds" (7 of 7 runners-up).',
+      claims: [counted],
+    });
     const shown = await home.here(['result', first.id]);
     expect(shown.out).toContain('op_gap  proved: "A mark is the gap to the winner in seconds"');
 

@@ -148,7 +148,7 @@ test('an answer that rests on an entry which a person rejected is searched anew,
     const anew = JSON.parse(out) as AnswerRecord;
     expect(err).toContain(
       `(${two.id}) no longer holds: it rests on ${id.slice(0, 9)} "${STATEMENT}", which was rejected by ann; ` +
-        `${anew.id} takes its place`,
+        `it is searched anew as ${anew.id}`,
     );
     expect(JSON.stringify(model.requests[before]?.body.messages)).toContain('car 1?');
     expect(JSON.stringify(model.requests[before]?.body.messages)).not.toContain('k1: ');
