@@ -50,6 +50,8 @@ export interface StepQueues {
 export interface ProxyOptions {
   /** Told of every model call: 1 when it is sent, -1 when it has ended. */
   readonly onCall?: (change: 1 | -1) => void;
+  /** Told what a step waits for: a model's name or `the database`. */
+  readonly onWait?: (what: string, until: Promise<unknown>) => void;
   readonly taskQueues: StepQueues;
   /** Model name per role; `default` serves the roles not listed. */
   readonly models: Settings['models'];
@@ -121,7 +123,10 @@ export function proxiedSteps(options: ProxyOptions): AllSteps & Pick<StoreActivi
   };
 }
 
-function modelCaller({ taskQueues, models, modelTimeoutMs, onCall = () => undefined }: ProxyOptions, labels: Labels) {
+function modelCaller(
+  { taskQueues, models, modelTimeoutMs, onCall = () => undefined, onWait }: ProxyOptions,
+  labels: Labels,
+) {
   const callMs = modelTimeoutMs + 15_000;
   const unlimited: ActivityOptions = {
     ...COMMON,
@@ -146,13 +151,14 @@ function modelCaller({ taskQueues, models, modelTimeoutMs, onCall = () => undefi
     const activities = proxyActivities<ModelActivities>({ ...optionsOf(role), summary: labels.model(input) });
     onCall(1);
     const called = activities.callModel(brief(MODEL_INPUT, input)).finally(() => onCall(-1));
+    onWait?.(models[role] ?? models.default, called);
     const outcome = whole(modelOutcome(role), await called);
     labels.learnFrom(outcome);
     return outcome;
   };
 }
 
-function sqlExecutor({ sqlTimeoutMs }: ProxyOptions, labels: Labels) {
+function sqlExecutor({ sqlTimeoutMs, onWait }: ProxyOptions, labels: Labels) {
   const sql: ActivityOptions = {
     ...COMMON,
     startToCloseTimeout: Math.min(sqlTimeoutMs * STATEMENTS_PER_STEP, 3_600_000),
@@ -176,8 +182,13 @@ function sqlExecutor({ sqlTimeoutMs }: ProxyOptions, labels: Labels) {
   };
   return async <P extends SqlPurpose>(input: SqlInput<P>): Promise<SqlValue<P>> => {
     const summary = labels.sql(input);
+    const waitedFor = <T>(running: Promise<T>): Promise<T> => {
+      onWait?.('the database', running);
+      return running;
+    };
     const result =
-      (await shortSql(input, summary)) ?? (await proxyActivities<SqlActivities>({ ...sql, summary }).executeSql(input));
+      (await waitedFor(shortSql(input, summary))) ??
+      (await waitedFor(proxyActivities<SqlActivities>({ ...sql, summary }).executeSql(input)));
     const value = whole(SQL_RESULT[input.purpose], result);
     labels.learn(value);
     return value;

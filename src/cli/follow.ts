@@ -10,7 +10,7 @@ import { outagesOf, outageLines, outageText, type Outage } from './outages';
 import { isOver, pause } from './interrupts';
 import type { TemporalSession } from './temporal-session';
 import { counted, cut, dollars, duration } from '../report/printable';
-import type { Progress } from '../search/progress';
+import { progressText, type Progress } from '../search/progress';
 
 const POLL_MS = 400;
 const OUTAGES_EVERY = 10;
@@ -79,25 +79,34 @@ interface ProgressDisplay {
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const REDRAW_MS = 120;
 
+/** A wait is told once it is this long. */
+const TOLD_FROM_MS = 1_000;
+/** Off a terminal, what has not changed is told again after this time. */
+const AGAIN_MS = 10_000;
+
 /**
- * Live progress on stderr. With a person watching, three lines redraw themselves; otherwise a line is printed when
- * there is news (iteration, bottleneck, or what was learned), and nothing in between.
+ * Live progress on stderr: what is waited for and how long, and what is done. With a person watching, it redraws itself;
+ * otherwise a line is printed when something changes, and every ten seconds.
  */
 export function progressDisplay(io: Pick<Io, 'err' | 'live' | 'columns' | 'now'>): ProgressDisplay {
   return io.live ? liveDisplay(io) : plainDisplay(io);
 }
 
 function plainDisplay(io: Pick<Io, 'err' | 'now'>): ProgressDisplay {
-  let shown = '';
+  let shown = { news: '', at: io.now() };
   const note = (line: string): void => io.err(`${line}\n`);
   const outages = outageLines(note, io.now);
   return {
     show: (progress) => {
-      const news = `${progress.iteration}|${progress.bottleneck ?? ''}|${progress.learned ?? ''}`;
-      if (news === shown) return;
-      shown = news;
+      const at = io.now();
+      const waiting = (progress.waiting ?? []).filter(({ sinceMs }) => at - sinceMs >= TOLD_FROM_MS);
+      // Between two steps nothing is waited for: that is no news.
+      if (waiting.length === 0 && at - shown.at < AGAIN_MS) return;
+      const news = JSON.stringify([waiting, progressText({ ...progress, waiting: [] }, at), progress.learned]);
+      if (news === shown.news && at - shown.at < AGAIN_MS) return;
+      shown = { news, at };
       const learned = progress.learned === null ? '' : `; learned: ${cut(progress.learned, 160)}`;
-      io.err(`${stateLine(progress)}${learned} (${usageLine(progress)})\n`);
+      io.err(`${progressText({ ...progress, waiting }, at)}${learned} (${usageLine(progress)})\n`);
     },
     retried: (outage) => outages.seen(outage),
     note,
@@ -112,7 +121,7 @@ function liveDisplay(io: Pick<Io, 'err' | 'columns' | 'now'>): ProgressDisplay {
   let frame = 0;
   const { note, stop } = liveLines(io, REDRAW_MS, () =>
     [
-      `${FRAMES[frame++ % FRAMES.length] ?? ''} ${current === null ? 'starting' : stateLine(current)}`,
+      `${FRAMES[frame++ % FRAMES.length] ?? ''} ${current === null ? 'starting' : progressText(current, io.now())}`,
       ...(current?.learned ? [`  learned: ${current.learned}`] : []),
       ...(outage === null ? [] : [`  ${outageText(outage, io.now())}`]),
       `  ${current === null ? '' : `${usageLine(current)}, `}${duration(io.now() - started)}; Ctrl-C ends with the best answer so far`,
@@ -130,18 +139,8 @@ function liveDisplay(io: Pick<Io, 'err' | 'columns' | 'now'>): ProgressDisplay {
   };
 }
 
-function stateLine(progress: Progress): string {
-  const parts = [
-    `iteration ${progress.iteration} of ${progress.iterations}`,
-    ...(progress.bottleneck === null ? [] : [`working on ${progress.bottleneck}`]),
-    `${progress.open} of ${counted(progress.trajectories, 'trajectory', 'trajectories')} open`,
-    counted(progress.candidates, 'candidate'),
-  ];
-  return parts.join(', ');
-}
-
 function usageLine({ usage }: Progress): string {
-  return `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`;
+  return `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}`;
 }
 
 interface LiveLines {

@@ -20,7 +20,11 @@ import { checkpointsOf, inputOf, recordOf, type Services, sha256 } from './servi
 import { openRunning, sayStoreOnly, statusWithoutRecord, type TemporalSession } from './temporal-session';
 import { cut } from '../report/printable';
 import { STATE_WORDS, STEP_STATES } from '../report/words';
+<<<<<<< HEAD
 import { waitingSearches } from './batch-queues';
+=======
+import { progressText } from '../search/progress';
+>>>>>>> df6ce55 (feat(cli): progress says what is waited for and how long)
 import { createRunStore } from '../record/run-store';
 import { textTable } from './table';
 
@@ -36,6 +40,8 @@ interface SearchStatus {
   readonly reason: string | null;
   readonly iteration: number | null;
   readonly bottleneck: string | null;
+  /** What is waited for and how long, and what is done. */
+  readonly doing: string | null;
   readonly learned: string | null;
   readonly usage: Usage | null;
   /** Steps whose last attempt failed and that are tried again, in words. */
@@ -57,6 +63,7 @@ export async function searchStatus(services: Services, io: Io, id: string): Prom
     question: input?.question.text ?? null,
     reason: null,
     bottleneck: null,
+    doing: null,
     learned: null,
     retrying: [],
     outages: [],
@@ -79,6 +86,7 @@ export async function searchStatus(services: Services, io: Io, id: string): Prom
         status: paused ? 'paused' : 'running',
         iteration: progress?.iteration ?? null,
         bottleneck: progress?.bottleneck ?? null,
+        doing: progress === null ? null : progressText(progress, nowMs),
         learned: progress?.learned ?? null,
         usage: progress?.usage ?? (await lastUsage(store, id)),
         retrying: outages.map((outage) => outageText(outage, nowMs)),

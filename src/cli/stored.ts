@@ -100,11 +100,7 @@ export const statusCommand: CommandFactory = (io) =>
         const lines = [
           `${status.id}  ${status.status}  ${status.question ?? ''}`,
           ...(status.reason === null ? [] : [visible(status.reason)]),
-          ...(status.iteration === null
-            ? []
-            : [
-                `iteration ${status.iteration}${status.bottleneck === null ? '' : `, working on ${status.bottleneck}`}`,
-              ]),
+          ...(status.doing === null ? [] : [status.doing]),
           ...(status.learned === null ? [] : [`learned: ${status.learned}`]),
           ...(usage === null
             ? []

@@ -21,6 +21,7 @@ export function runLearn(start: SearchStart, steps: LearnSteps, hooks: SearchHoo
 }
 
 class LearnLoop extends Run<LearnSteps> {
+  private proved = 0;
   private get turns(): readonly string[] {
     return this.state.looking?.turns ?? [];
   }
@@ -80,12 +81,14 @@ class LearnLoop extends Run<LearnSteps> {
 
   private report(proved: number): void {
     const { state } = this;
+    this.proved += proved;
     this.hooks.onProgress({
       ...{ iteration: this.turns.length, iterations: this.start.settings.iterations, trajectories: 1, open: 1 },
       ...{
         bottleneck: null,
         learned: proved === 0 ? null : `${counted(proved, 'more convention')} proved`,
         candidates: 0,
+        proved: this.proved,
       },
       ...{ usage: state.usage, plan: [], frontier: [] },
     });

@@ -57,6 +57,8 @@ function handOver(start: SearchStart, state: HandedOver, steps: Steps, hooks: Se
 class LookLoop extends Run<Steps> {
   /** Whether this turn is only for what a person said after the answer. */
   private isHearingOut = false;
+  /** Claims of the last commit. */
+  private proved = 0;
 
   private get looking(): Looking {
     return this.state.looking ?? { phase: 'look', turns: [], returned: 0 };
@@ -195,7 +197,12 @@ class LookLoop extends Run<Steps> {
     return null;
   }
 
-  private takeAnswer(findings: Findings, turnId: string, { plan, run, updates, evidenceId, learned }: Answered): void {
+  private takeAnswer(
+    findings: Findings,
+    turnId: string,
+    { plan, run, updates, evidenceId, learned, proved = 0 }: Answered,
+  ): void {
+    this.proved = proved;
     const before = this.withdrawn();
     const earlier = before.trajectories.filter(({ id }) => id !== ROOT);
     const trajectories = before.trajectories.map((t) =>
@@ -245,6 +252,7 @@ class LookLoop extends Run<Steps> {
       bottleneck: null,
       learned,
       candidates: state.candidates.length,
+      proved: this.proved,
       usage: state.usage,
       plan: plan.map(({ name, state: is, updateId }) => ({ name, state: is, updateId })),
       frontier: [],

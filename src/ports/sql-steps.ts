@@ -121,6 +121,8 @@ export type Committed =
       readonly updates: readonly UpdateView[];
       /** Of the observation and the grounding of its claims; null without claims. */
       readonly evidenceId: string | null;
+      /** Claims; left out: none. */
+      readonly proved?: number;
       /** Nothing goes back to the model. */
       readonly settled: boolean;
       /** Too little is covered, and the commit said that it should then be declined: what is covered. */

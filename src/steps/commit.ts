@@ -73,6 +73,7 @@ class Commit {
     const decided = await this.decide(stored, counted, result);
     const claims = [...decided, ...this.known];
     const plan = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, claims));
+    const proved = claims.filter(({ state }) => state === 'proved');
     const evidence = await storeEvidence(context, {
       ...{ position: this.step.position, plan, probes: read, claims: decided, takenAt },
       assumed: this.commit.assumed,
@@ -100,7 +101,8 @@ class Commit {
       evidenceId: evidence.id,
       settled: verdict.open === 0 && verdict.declined === null,
       declined: verdict.declined,
-      learned: claims.find(({ state }) => state === 'proved')?.statement ?? null,
+      learned: proved[0]?.statement ?? null,
+      ...(proved.length === 0 ? {} : { proved: proved.length }),
       usage: this.usage,
     };
   }

@@ -25,7 +25,7 @@ import type { BriefChild } from '../activities/store';
 import type { SearchState } from '../domain';
 import { runMethod } from '../methods';
 import { reasonOf, type SearchHooks, type SearchOutcome, type SearchStart, type SteeredSearch } from '../search/run';
-import type { Progress } from '../search/progress';
+import type { Progress, Waiting } from '../search/progress';
 import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
 import type { AnswerSummary, ChildInput, MethodSteps } from '../ports/search-steps';
 import { Children } from './children';
@@ -55,7 +55,9 @@ export interface AnswerQuestionInput {
 
 export async function answerQuestion(input: AnswerQuestionInput): Promise<AnswerSummary> {
   let progress: Progress | null = null;
-  setHandler(progressQuery, () => progress, { description: 'Iteration, plan, frontier and usage of the search' });
+  const waiting: Waiting[] = [];
+  const told = (): Progress | null => progress && { ...progress, waiting: [...waiting] };
+  setHandler(progressQuery, told, { description: 'Iteration, plan, frontier and usage of the search' });
   const root = CancellationScope.current();
   // The command "stop" cancels only the current step.
   const scope = new CancellationScope();
@@ -68,6 +70,21 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   let callsUnderWay = 0;
   const proxied = proxiedSteps({
     onCall: (change) => (callsUnderWay += change),
+    onWait: (what, until) => {
+      const wait = { what, sinceMs: Date.now() };
+      const show = (): void => {
+        const now = told();
+        if (now !== null && !ended) ui.progress(now);
+      };
+      const over = (): void => {
+        waiting.splice(waiting.indexOf(wait), 1);
+        show();
+      };
+      waiting.push(wait);
+      show();
+      // Beside the step: one that waits for it continues at the same moment as without.
+      until.then(over, over);
+    },
     taskQueues: input.taskQueues,
     models: settings.models,
     modelTimeoutMs: input.modelTimeoutMs,
@@ -103,7 +120,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
     },
     onProgress: (now) => {
       progress = now;
-      ui.progress(now);
+      ui.progress({ ...now, waiting });
     },
     // So that a running search stays on the path that it began with (docs/changing-the-search.md).
     patched,

@@ -3,7 +3,7 @@
  * important comes first. The UI asks a worker for them, also after the workflow has ended.
  */
 import type { Usage } from '../domain';
-import type { Progress } from '../search/progress';
+import { progressText, waitedFor, type Progress } from '../search/progress';
 import type { AnswerSummary } from '../ports/search-steps';
 import type { BatchProgress } from './batch-progress';
 
@@ -12,9 +12,7 @@ const MAX_CHARS = 15_000;
 export function progressMarkdown(progress: Progress): string {
   const { usage } = progress;
   const sections = [
-    `**Iteration ${String(progress.iteration)} of ${String(progress.iterations)}** · ${String(progress.open)} of ` +
-      `${String(progress.trajectories)} trajectories open · ${String(progress.candidates)} candidates` +
-      (progress.bottleneck === null ? '' : ` · working on \`${progress.bottleneck}\``),
+    `**${waitingText(progress)}** · ${progressText({ ...progress, waiting: [] }, 0)}`,
     usageLine(usage),
     ...(progress.learned === null ? [] : [`Learned: ${cell(progress.learned)}`]),
     table(
@@ -29,6 +27,14 @@ export function progressMarkdown(progress: Progress): string {
     ),
   ];
   return joined(sections);
+}
+
+/** The time of day and not how long: the UI shows the details as they were set. */
+function waitingText({ waiting = [] }: Progress): string {
+  const texts = waitedFor(waiting).map(
+    ({ what, sinceMs }) => `${what} since ${new Date(sinceMs).toISOString().slice(11, 19)} UTC`,
+  );
+  return texts.length === 0 ? 'Working' : `Waiting for ${texts.join(' and ')}`;
 }
 
 /** The outcome of a search and its proof. */

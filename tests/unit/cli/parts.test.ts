@@ -173,16 +173,30 @@ describe('errors', () => {
 });
 
 describe('progress', () => {
-  test('off a terminal a line is printed when there is news, and only then', () => {
+  test('off a terminal a line says what is waited for when that changes, and every ten seconds', () => {
     const lines: string[] = [];
-    const display = progressDisplay({ live: false, err: (text) => void lines.push(text), columns: 80, now: () => 0 });
-    display.show(progress);
-    display.show({ ...progress, usage: { ...progress.usage, llmCalls: 9 } });
-    display.show({ ...progress, learned: 'winners store a time' });
+    let now = 100_000;
+    const display = progressDisplay({ live: false, err: (text) => void lines.push(text), columns: 80, now: () => now });
+    const show = (at: number, over: Partial<Progress>): void => {
+      now = at;
+      display.show({ ...progress, ...over });
+    };
+    const model = { what: 'gpt-5.4', sinceMs: 100_000 };
+    show(100_400, { waiting: [model] });
+    for (const at of [102_000, 104_000, 118_000]) show(at, { waiting: [model] });
+    show(118_400, { waiting: [{ what: 'the database', sinceMs: 118_300 }] });
+    show(120_000, {
+      waiting: [
+        { what: 'gpt-5.4', sinceMs: 119_000 },
+        { what: 'gpt-5.4', sinceMs: 119_000 },
+      ],
+      proved: 1,
+    });
     display.stop();
     expect(lines).toEqual([
-      'iteration 1 of 6, working on op_times, 1 of 2 trajectories open, 0 candidates (4 model calls, $0.012, 11 SQL statements)\n',
-      'iteration 1 of 6, working on op_times, 1 of 2 trajectories open, 0 candidates; learned: winners store a time (4 model calls, $0.012, 11 SQL statements)\n',
+      'waiting for gpt-5.4, 2 s; 11 queries done; working on op_times (4 model calls, $0.012)\n',
+      'waiting for gpt-5.4, 18 s; 11 queries done; working on op_times (4 model calls, $0.012)\n',
+      'waiting for gpt-5.4 (2 calls), 1 s; 11 queries done; 1 claim proved; working on op_times (4 model calls, $0.012)\n',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import type { AnswerSummary } from '../../../src/ports/search-steps';
-import { endingMarkdown, failureMarkdown } from '../../../src/workflows/details';
+import { endingMarkdown, failureMarkdown, progressMarkdown } from '../../../src/workflows/details';
 import { record } from '../report/fixture';
 
 const { id, usage } = record;
@@ -46,4 +46,18 @@ describe('the details of a search that is over', () => {
   test('a search whose record could not be written says why, too', () => {
     expect(failureMarkdown('the store is full')).toContain('**Reason** the store is full');
   });
+});
+
+test('the details of a search under way begin with what it waits for, and since when', () => {
+  const sinceMs = Date.UTC(2026, 0, 5, 10, 0, 7);
+  const waiting = [
+    { what: 'gpt-5.4', sinceMs },
+    { what: 'gpt-5.4', sinceMs: sinceMs + 1_000 },
+  ];
+  const counts = { iteration: 1, iterations: 6, trajectories: 1, open: 1, candidates: 0, proved: 3 };
+  const progress = { ...counts, bottleneck: null, learned: null, usage, plan: [], frontier: [], waiting };
+  expect(progressMarkdown(progress)).toMatch(
+    /^\*\*Waiting for gpt-5\.4 \(2 calls\) since 10:00:07 UTC\*\* · 11 queries done; 3 claims proved\n/,
+  );
+  expect(progressMarkdown({ ...progress, waiting: [] })).toMatch(/^\*\*Working\*\* · /);
 });
