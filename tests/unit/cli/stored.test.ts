@@ -91,7 +91,7 @@ describe('what is stored is shown without Temporal', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^SELECT\n {2}name,\n/);
     expect(out.replace(/\s+/g, '')).toBe(sql.replace(/\s+/g, ''));
-    expect(err).toContain(`1 of 2 steps proved, 1 assumed; gate result ${record.id} shows the evidence`);
+    expect(err).toContain(`(1 of 2 steps proved, 1 assumed); gate result ${record.id} shows the evidence`);
     const none = await (
       await withSearch('unanswerable', { sql: null, reason: 'it is not stored' })
     ).gate('result', '--sql');
