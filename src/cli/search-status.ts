@@ -20,11 +20,8 @@ import { checkpointsOf, inputOf, recordOf, type Services, sha256 } from './servi
 import { openRunning, sayStoreOnly, statusWithoutRecord, type TemporalSession } from './temporal-session';
 import { cut } from '../report/printable';
 import { STATE_WORDS, STEP_STATES } from '../report/words';
-<<<<<<< HEAD
 import { waitingSearches } from './batch-queues';
-=======
 import { progressText } from '../search/progress';
->>>>>>> df6ce55 (feat(cli): progress says what is waited for and how long)
 import { createRunStore } from '../record/run-store';
 import { textTable } from './table';
 
