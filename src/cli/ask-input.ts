@@ -136,7 +136,7 @@ export function searchInput(
     readonly models: SearchInput['settings']['models'];
     readonly namespace: string;
     readonly nonce?: string;
-    /** Which database it is (`seen-databases.ts`). */
+    /** Which database it is (`config/database-identity.ts`). */
     readonly identity: string;
     /** Where no flag says it. */
     readonly memory: MemoryMode;

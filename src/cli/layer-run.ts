@@ -275,7 +275,7 @@ export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> 
       printDrift(drift, still, io);
       const found = { checked: entries.length, broken: broken.length, lower: drift.fell.length };
       if (entries.length > 0) io.out(`${resultText({ ...found, unseen: 0, broke: 0, fell: 0, heldAgain: 0 })}\n`);
-      else if (unseen === 0) io.err(`${nothingToCheck(database.name, layer)}\n`);
+      else if (unseen === 0) io.err(`${nothingToCheck(flags.db ?? database.name, layer)}\n`);
       if (unseen > 0)
         io.err(
           `${counted(unseen, 'entry', 'entries')} could not be checked: the table or column is gone, or the check did not end within ${flags.timeout ?? 25} s (--timeout)\n`,
