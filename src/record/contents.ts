@@ -17,6 +17,7 @@ import {
   DatabaseDescription,
   EntryId,
   Fact,
+  FlagColumn,
   Grounding,
   LayerEntry,
   Observation,
@@ -49,6 +50,8 @@ export const SchemaContent = z.object({
   profiled: z.boolean().optional(),
   /** What rows make doubtful of any SQL that reads them as they stand. */
   doubts: z.array(RowDoubt).optional(),
+  /** Columns that tell the rows of their table apart, likeliest first. Absent: no profile. */
+  flags: z.array(FlagColumn).optional(),
   /** Revision of the rows when the search began (`SqlEngine.dataRevision`); absent: unknown. */
   dataRevision: z.string().optional(),
 });

@@ -19,6 +19,7 @@ import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
 import { assumptionsOf, buildCommit, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
 import { addDeltas, once, runSql, type StepContext } from './context';
+import { unusedOf, unusedText } from './left-aside';
 import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from '../record/contents';
 import { foundByCommit, foundByDecline } from './look-texts';
@@ -78,7 +79,7 @@ class Commit {
       ...{ position: this.step.position, plan, probes: read, claims: decided, takenAt },
       assumed: this.commit.assumed,
     });
-    const doubts = await this.doubtful(plan, result);
+    const doubts = [...(await this.doubtful(plan, result)), ...(await this.leftAside(plan))];
     const verdict = foundByCommit({
       ...{ claims, result, trivial: run.trivial, control, coverage, ifPartial: this.ifPartial, doubts },
       csvChars: context.settings.csvChars,
@@ -213,6 +214,15 @@ class Commit {
       if (result?.kind !== 'rows' || result.truncated) return [];
       return equalResults(answer, result, { ordered: false }) ? [] : [doubtText(doubt, resultPreview(result))];
     });
+  }
+
+  /** What is known of the tables that it reads, and that it leaves aside: asked about once, together with the doubts. */
+  private async leftAside(plan: LoadedPlan): Promise<readonly string[]> {
+    if (this.step.returned > 0) return [];
+    const tables = plan.operators.flatMap(({ operator }) => operator.relations);
+    const bodies = plan.operators.flatMap(({ body }) => body?.sql ?? []);
+    const texts = [...bodies, ...this.commit.claims.map(({ check }) => check.sql)];
+    return (await unusedOf(this.context, { tables, texts })).map(unusedText);
   }
 
   private view(plan: LoadedPlan, updates: readonly UpdateView[]) {

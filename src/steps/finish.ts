@@ -21,7 +21,8 @@ import { cut, oneLine } from '../text/clip';
 import { resultPreview } from '../text/preview';
 import { soundSentence, withYesNo } from '../text/sentence';
 import type { AnswerSummary, FinishInput } from '../ports/search-steps';
-import { now, type StepContext } from './context';
+import { now, openParser, type StepContext } from './context';
+import { notLookedAt, unusedOf } from './left-aside';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
 import { explain, type Explained } from './evidence-record';
 import { KEPT_ID, keptStep } from './keep';
@@ -97,6 +98,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     reason: step.reason,
     ...explained,
     ...(claims === null ? {} : { claims, openAssumptions: stillOpen(explained.openAssumptions, claims) }),
+    ...(await leftAsideBy(context, step.state, content, claims ?? [])),
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
     ...(sources.length === 0 ? {} : { sources }),
     ...(failedLookups.length === 0 ? {} : { failedLookups }),
@@ -162,6 +164,31 @@ export async function wordsOf(
   if (sentence === null) return {};
   const counts = control !== null && controlSql !== undefined && /\{\s*examined\s*\}/i.test(sentence);
   return { sentence, ...(counts ? { examined: { sql: controlSql, count: control } } : {}) };
+}
+
+/** What the answer's tables hold or are known for, and neither its SQL, a check nor a look names. */
+async function leftAsideBy(
+  context: StepContext,
+  state: SearchState,
+  content: CandidateContent | undefined,
+  claims: readonly Claim[],
+): Promise<Pick<AnswerRecord, 'notUsed' | 'notLookedAt'>> {
+  const schema = content === undefined ? null : await context.run.find('schema', SCHEMA_ID);
+  if (content === undefined || schema === null) return {};
+  const inspector = await openParser(context, schema.description.dialect);
+  const inspection = inspector.inspect(content.sql);
+  if (inspection.kind !== 'select') return {};
+  const { relations: tables } = inspection;
+  const own = claims.filter(({ entry }) => entry === undefined).map(({ check }) => check);
+  const texts = [content.sql, ...own];
+  const shown = content.result.kind === 'rows' ? content.result.columns.map(({ name }) => name) : [];
+  const tried = state.trajectories.flatMap(({ attempts }) => attempts);
+  const ids = [...new Set([...(state.looking?.turns ?? []), ...tried])];
+  const looks = await Promise.all(ids.map((id) => context.run.find('observation', id)));
+  const queries = looks.flatMap((look) => look?.tests.map(({ probeSql }) => probeSql) ?? []);
+  const notUsed = await unusedOf(context, { tables, texts });
+  const flags = notLookedAt(schema, { tables, texts: [...texts, ...shown, ...queries] });
+  return { ...(notUsed.length === 0 ? {} : { notUsed }), ...(flags === undefined ? {} : { notLookedAt: flags }) };
 }
 
 type Source = NonNullable<AnswerRecord['sources']>[number];

@@ -49,7 +49,13 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       text,
       ...(shown === null ? {} : { shown: [...shown] }),
       profiles: [],
-      ...(profiles.length === 0 ? {} : { profiled: true, doubts: profiles.flatMap(({ doubts = [] }) => doubts) }),
+      ...(profiles.length === 0
+        ? {}
+        : {
+            profiled: true,
+            doubts: profiles.flatMap(({ doubts = [] }) => doubts),
+            flags: profiles.flatMap(({ table, flags }) => flags.map((flag) => ({ table, ...flag }))),
+          }),
       ...(dataRevision === null ? {} : { dataRevision }),
     });
     const recalled = await recall(context, description, dataRevision);

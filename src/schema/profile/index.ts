@@ -10,6 +10,7 @@ import { columnFacts, isCategory, type ColumnFacts } from './counted';
 import { derivedPieces } from './derived';
 import { columnPieces, type ColumnOptions } from './describe-column';
 import { doubtsOf, RowDoubt } from './doubts';
+import { Flag, flagsOf } from './flags';
 import { joinPieces, joinsOf, type Join, type Profiled } from './joins';
 import { ProfilePiece } from './piece';
 import { repeatedPieces } from './repeated-rows';
@@ -20,7 +21,7 @@ import { keyOf, type TableRows } from './table-rows';
  * Of what is made here. A change of what a profile says raises it (tests/unit/steps/profiles.test.ts), so that no search is
  * shown one that was kept by another version of the code.
  */
-export const PROFILE_VERSION = 2;
+export const PROFILE_VERSION = 3;
 
 export const TableProfile = z.object({
   table: z.string(),
@@ -31,8 +32,10 @@ export const TableProfile = z.object({
   pieces: z.array(ProfilePiece),
   /** Left out by earlier versions. */
   doubts: z.array(RowDoubt).optional(),
+  flags: z.array(Flag),
 });
 export { RowDoubt } from './doubts';
+export { Flag } from './flags';
 export type TableProfile = Readonly<z.infer<typeof TableProfile>>;
 
 /** `pause` is awaited between pieces of work: all of it together takes seconds. */
@@ -54,7 +57,14 @@ export async function profileTables(
       pieces.push(...part());
       await pause();
     }
-    profiles.push({ table: table.name, read, whole, pieces, doubts: doubtsOf(each.rows, each.facts, options) });
+    profiles.push({
+      table: table.name,
+      read,
+      whole,
+      pieces,
+      doubts: doubtsOf(each.rows, each.facts, options),
+      flags: flagsOf(each.rows, each.facts),
+    });
   }
   return profiles;
 }

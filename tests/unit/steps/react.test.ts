@@ -110,7 +110,7 @@ describe('react', () => {
     const { record, run, engine } = await acted([ended({ coverage })], { profiles: true });
     expect(record).toMatchObject({ status: 'answered', coverage: { asked: 8, used: 6, sql: coverage } });
     expect(record.answer).toBe(
-      '2; unchecked: no reading was tested.\nOnly 6 of the 8 asked about could be used (75 %).',
+      '2; unchecked: no reading was tested.\nOnly 6 of the 8 asked about could be used (75 %).\nNot looked at: entry.event (2 values)',
     );
     expect(await run.get('candidate', 'c1')).toMatchObject({ coverage: { asked: 8, used: 6 } });
     expect(engine.runs.at(-1)).toHaveLength(2);
@@ -123,7 +123,7 @@ describe('react', () => {
     expect(record).toMatchObject({
       status: 'answered',
       coverage: { asked: 6, used: 6 },
-      answer: '2; unchecked: no reading was tested.',
+      answer: '2; unchecked: no reading was tested.\nNot looked at: entry.event (2 values)',
     });
     const never = await acted([bad, bad, bad, bad], { profiles: true });
     expect(never.record).toMatchObject({ status: 'answered', rows: [[2]] });

@@ -1,0 +1,133 @@
+/**
+ * An answer held against what is known of the tables that it reads: entries of the layer and what people said that its SQL
+ * leaves aside, and columns that tell rows apart and that nobody looked at.
+ */
+import type { AnswerRecord, DatabaseDescription, Dialect, NotUsed } from '../domain';
+import { figuresOf } from '../layer/state';
+import { ruleText } from '../layer/rules';
+import { SCHEMA_ID, type SchemaContent } from '../record/contents';
+import { wordsOf } from '../schema/lexical';
+import { keyColumns } from '../schema/table-text';
+import { tokensOf } from '../sql/lexer';
+import { literalsIn } from '../sql/literals';
+import type { StepContext } from './context';
+import { currentLayer, layerPlace, visibleLayer } from './layer-entries';
+
+/** Of the layer, and of columns, that one answer names. */
+const MOST_UNUSED = 4;
+const MOST_FLAGS = 6;
+
+/** The tables that an answer reads, and the texts that say what else it looked at. */
+export interface Read {
+  readonly tables: readonly string[];
+  readonly texts: readonly string[];
+}
+
+/**
+ * Active entries and rules on a table that is read, of which no column and no value occurs. Only those that tell rows apart:
+ * the unit of a column that is not read changes nothing.
+ */
+export async function unusedOf(context: StepContext, { tables, texts }: Read): Promise<NotUsed[]> {
+  if (context.settings.layer === undefined) return [];
+  const { description, flags } = await context.run.get('schema', SCHEMA_ID);
+  const { entries, rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
+  const read = new Set(tables.map((name) => name.toLowerCase()));
+  const seen = mentionsIn(texts, description.dialect);
+  const isLeft = (columns: readonly string[], values: readonly string[]): boolean => {
+    const names = [...columns.map(columnOf), ...values];
+    return names.length > 0 && !names.some((name) => seen.has(name));
+  };
+  const all = flags?.map((flag) => ({ ...flag, name: `${flag.table}.${flag.column}`.toLowerCase() }));
+  const unusedRules = rules.filter(({ status, entry, statement }) => {
+    if (status !== 'active' || !entry.tables.some((table) => read.has(table.toLowerCase()))) return false;
+    // "Deleted orders do not count" is about deleted_at.
+    const words = new Set(wordsOf(statement));
+    const meant = (all ?? []).filter(({ column }) => wordsOf(column).some((word) => words.has(word)));
+    const columns = ownColumns([...entry.columns, ...meant.map(({ name }) => name)], read, description);
+    return isLeft(columns, quotedIn(statement));
+  });
+  const late = (await context.run.find('known', SCHEMA_ID))?.unchecked ?? [];
+  const unusedEntries = entries.filter(({ status, entry }) => {
+    // One whose check did not end in time was not shown, and the answer says so.
+    if (status !== 'active' || late.some(({ entryId }) => entryId === entry.entryId)) return false;
+    const columns = ownColumns(entry.columns, read, description);
+    const compared = comparedIn(entry.check, description.dialect);
+    const tellsApart = compared.length > 0 || columns.some((name) => all?.some((flag) => flag.name === name) ?? true);
+    return columns.length > 0 && tellsApart && isLeft(columns, compared.filter(isText));
+  });
+  return [
+    ...unusedRules.map((rule) => ({ id: rule.entry.entryId, statement: ruleText(rule) })),
+    ...unusedEntries.map((held) => ({
+      id: held.entry.entryId,
+      statement: `${held.statement} (${figuresOf(held, held.entry.rows)})`,
+    })),
+  ].slice(0, MOST_UNUSED);
+}
+
+/** How the model is asked about one. */
+export function unusedText({ statement }: NotUsed): string {
+  return `Known of a table that the SQL reads, and nothing of it occurs there: ${statement} Use it, or say in assumed why it does not matter here.`;
+}
+
+/** Columns that tell rows of the tables apart, and that no text names. Nothing without a profile. */
+export function notLookedAt(
+  { flags = [], description }: Pick<SchemaContent, 'flags' | 'description'>,
+  { tables, texts }: Read,
+): AnswerRecord['notLookedAt'] {
+  const read = new Set(tables.map((name) => name.toLowerCase()));
+  const seen = mentionsIn(texts, description.dialect);
+  const left = flags.filter(({ table, column }) => read.has(table.toLowerCase()) && !seen.has(column.toLowerCase()));
+  if (left.length === 0) return undefined;
+  return { columns: left.slice(0, MOST_FLAGS), more: Math.max(0, left.length - MOST_FLAGS) };
+}
+
+/** Every name and value of the texts, in lower case: whatever is named was thought of, wherever it stands. */
+function mentionsIn(texts: readonly string[], dialect: Dialect): ReadonlySet<string> {
+  return new Set(
+    texts
+      .flatMap((text) => tokensOf(text, dialect))
+      .map(({ kind, text, raw }) => (kind === 'string' ? textOf(raw) : text).toLowerCase()),
+  );
+}
+
+/** Of the tables that are read, without keys: every statement names them. */
+function ownColumns(
+  columns: readonly string[],
+  read: ReadonlySet<string>,
+  { tables }: Pick<DatabaseDescription, 'tables'>,
+): string[] {
+  const own = tables
+    .filter(({ name }) => read.has(name.toLowerCase()))
+    .flatMap((table) => {
+      const keys = keyColumns(table);
+      return table.columns
+        .filter(({ name }) => !keys.has(name))
+        .map(({ name }) => `${table.name}.${name}`.toLowerCase());
+    });
+  return columns.map((column) => column.toLowerCase()).filter((column) => own.includes(column));
+}
+
+function columnOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+/** Texts and whole numbers that a check compares with data; texts as SQL writes them. */
+function comparedIn(check: string, dialect: Dialect): string[] {
+  return (literalsIn(check, dialect) ?? [])
+    .filter(({ role }) => role === 'value' || role === 'pattern')
+    .filter(({ kind, value }) => kind === 'text' || Number.isInteger(Number(value)))
+    .map(({ kind, value }) => (kind === 'text' ? `'${value.toLowerCase()}` : value));
+}
+
+function isText(value: string): boolean {
+  return value.startsWith("'");
+}
+
+function quotedIn(statement: string): string[] {
+  return [...statement.matchAll(/['"‘“]([^'"’”]+)['"’”]/g)].map(([, text = '']) => `'${text.toLowerCase()}`);
+}
+
+/** Apart from names. */
+function textOf(raw: string): string {
+  return `'${raw.replace(/^[^']*'|'$/g, '')}`;
+}
