@@ -94,7 +94,7 @@ function planText(trace: Trace | null, width: number): string {
   const outline = trace.plans[view.planId]?.outline;
   const lines = view.operators.map(({ name, state, intent, assumptions }) => {
     const isPlain = trace.record?.claims !== undefined && state === 'assumed' && assumptions === 0;
-    const says = isPlain ? 'nothing assumed' : STEP_STATES[state].says;
+    const says = isPlain ? 'nothing claimed' : STEP_STATES[state].says;
     return `  ${name}  ${says}  ${cut(intent, width - name.length - says.length - 6)}`;
   });
   return `Plan${outline ? `  ${cut(outline, width - 6)}` : ''}\n${lines.join('\n')}\n\n`;

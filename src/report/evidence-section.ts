@@ -61,7 +61,7 @@ function standing(
     return { ...CLAIM_WORDS[weakest], state: weakest === 'immaterial' ? 'immaterial' : 'assumed' };
   return unchecked > 0
     ? { ...STATE_WORDS.assumed, state: 'assumed' }
-    : { says: 'nothing assumed', tone: 'calm', state: 'plain' };
+    : { says: 'nothing claimed', tone: 'calm', state: 'plain' };
 }
 
 const WEAKEST: readonly Claim['state'][] = ['failed', 'open', 'exceptions', 'immaterial', 'proved'];

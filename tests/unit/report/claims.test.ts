@@ -126,10 +126,10 @@ test('what is kept and not shown is the first doubt, and an assumption that repe
   expect(page).toContain('<span class="failed"></span>');
 });
 
-test('a step shows the claims that it rests on, and one that assumes nothing says so', () => {
+test('a step shows the claims that it rests on, and one that claims nothing says so', () => {
   const text = section(renderReport(claimed([proved])), 'evidence');
   expect(text).toContain('proved claim 1 · op_times in the SQL');
-  expect(text).toContain('nothing assumed · op_close in the SQL');
+  expect(text).toContain('nothing claimed · op_close in the SQL');
   expect(text).not.toContain('144 of 162 results');
   const weak = section(renderReport(claimed([{ ...proved, operator: 'op_close' }, exceptions])), 'evidence');
   expect(weak).toContain('holds with exceptions claim 1 claim 2 · op_close');
