@@ -14,6 +14,8 @@ interface Rule {
   readonly retry: boolean;
   /** What to change; not appended if the message already says it. */
   readonly advice?: string;
+  /** How often it is tried where it is retried; left out: until the time for an outage is over. */
+  readonly tries?: number;
   /** Expected under load: logged at debug level and not counted as a failure. */
   readonly benign?: boolean;
 }
@@ -23,6 +25,7 @@ const MODEL_RULES: Readonly<Record<ModelErrorCode, Rule>> = {
   'server-error': { retry: true },
   connection: { retry: true },
   timeout: { retry: true },
+  'bad-answer': { retry: true, tries: 3, advice: 'check OPENAI_BASE_URL' },
   authentication: { retry: false, advice: 'check OPENAI_API_KEY' },
   'unknown-model': { retry: false, advice: 'set GATE_MODEL (or --model) to a model that the endpoint serves' },
   'bad-request': { retry: false, advice: 'check the model settings (GATE_MODEL, temperature, top-p, output cap)' },
@@ -104,7 +107,7 @@ export function toFailure(
   return ApplicationFailure.create({
     message: withAdvice(message, rule, name),
     type: `${name}.${code}`,
-    nonRetryable: !rule.retry,
+    nonRetryable: !rule.retry || context.attempt >= (rule.tries ?? Infinity),
     ...(rule.retry && retryAfterMs !== null ? { nextRetryDelay: Math.min(retryAfterMs, LONGEST_DELAY_MS) } : {}),
     ...(rule.benign === true ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });

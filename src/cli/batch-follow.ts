@@ -72,7 +72,7 @@ export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
       if (interrupts.count() > 0) return 'interrupted';
       if (state.failure !== null) throw state.failure as Error;
       if (end?.kind === 'failed') throw new CommandFailed(`${end.message}; run the same command again to continue`);
-      if (end?.kind === 'completed') return end.value.stopping ? 'cancelled' : 'completed';
+      if (end?.kind === 'completed') return endOfBatch(end.value, follow.display);
       if (follow.spent()) return await finishInFlight(follow, seen);
       if (concurrency === follow.concurrency()) continue;
       concurrency = follow.concurrency();
@@ -81,6 +81,12 @@ export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
   } finally {
     stopWatching.abort();
   }
+}
+
+function endOfBatch({ stopping, held, done, total }: BatchProgress, display: BatchDisplay): FollowEnd {
+  if (held !== undefined && done < total)
+    display.note(`${counted(total - done, 'question')} not started, because the model does not answer: ${held}`);
+  return stopping ? 'cancelled' : 'completed';
 }
 
 async function sweep({ store, batch, pending, ended }: FollowBatch, seen: Set<number>): Promise<void> {
@@ -146,12 +152,17 @@ async function watchBatch(
   end: AbortSignal,
 ): Promise<void> {
   const outages = display.live ? null : outageLines((line) => display.note(line), Date.now);
+  let held: string | undefined;
   const look = async (looks: boolean): Promise<void> => {
     const progress = await session.batchProgress(batchId);
     if (progress === null || isOver(end)) return;
     const searches = progress.inFlight.map(({ searchId }) => searchId);
     const shown = await Promise.all(searches.map((id, at) => inFlight(session, id, at < display.rows)));
     display.inFlight(shown, progress.paused);
+    if (progress.held !== undefined && held === undefined)
+      display.note(`no further question starts until the model answers: ${progress.held}`);
+    if (progress.held === undefined && held !== undefined) display.note('the model answers: further questions start');
+    held = progress.held;
     if (!looks) return;
     const outage = await outageOf(session, searches);
     if (isOver(end)) return;

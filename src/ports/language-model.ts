@@ -29,6 +29,8 @@ export type ModelErrorCode =
   | 'timeout'
   | 'authentication'
   | 'unknown-model'
+  /** What no waiting mends, such as a web page or a 501; a few tries, because a gateway that starts may send one. */
+  | 'bad-answer'
   | 'bad-request'
   | 'context-too-long'
   | 'not-configured'

@@ -56,6 +56,7 @@ const NOT_BILLED: ReadonlySet<ModelErrorCode> = new Set([
   'rate-limited',
   'authentication',
   'unknown-model',
+  'bad-answer',
   'bad-request',
   'context-too-long',
   'not-configured',

@@ -12,6 +12,8 @@ export interface BatchProgress {
   readonly stopping: boolean;
   /** Left out: it is not. */
   readonly paused?: boolean;
+  /** Why no further question starts: what the model endpoint did. Left out: it answers. */
+  readonly held?: string;
 }
 
 export interface BatchPause {

@@ -79,10 +79,11 @@ function flat(text: string): string {
   return text.replace(/\s+/g, ' ').slice(0, 2_000);
 }
 
-export function batchMarkdown({ total, done, counts, inFlight, stopping, paused }: BatchProgress): string {
+export function batchMarkdown({ total, done, counts, inFlight, stopping, paused, held }: BatchProgress): string {
   const reached = Object.entries(counts).filter(([, count]) => count > 0);
   const sections = [
     `**${String(done)} of ${String(total)} done**, ${String(inFlight.length)} in flight${stopping ? ', stopping' : paused ? ', paused' : ''}`,
+    held === undefined ? '' : `No further question starts until the model answers: ${cell(held)}`,
     table(
       'Results',
       ['status', 'questions'],

@@ -8,7 +8,9 @@
  * 3. A question that failed is recorded as an infrastructure failure, apart from the answers, and the batch continues. One
  *    whose model gave no usable reply is answered, with status `failed`: wrongly.
  * 4. If cancelled, it starts no more questions, cancels those in flight, waits for their final records, and completes.
- * 5. If paused, it starts no more questions; those in flight go on, or are paused as well. A pause is carried over
+ * 5. Once a question failed by what its model endpoint did, no further one starts while any is in flight, until one is
+ *    answered. Three such questions in a row end the batch: the others are left for the next run.
+ * 6. If paused, it starts no more questions; those in flight go on, or are paused as well. A pause is carried over
  *    continue-as-new, and so is another concurrency; a lower one lets what is in flight finish.
  */
 import {
@@ -59,10 +61,23 @@ export interface RunBatchInput {
     readonly page: number;
     readonly counts: BatchCounts;
     readonly inFlight: readonly BatchEntry[];
+    readonly down?: Down;
   } | null;
   /** Carried over continue-as-new; left out: it is not paused. */
   readonly pause?: BatchPause;
 }
+
+/** Questions that ended in a row by what the model endpoint did, and what that was. */
+interface Down {
+  readonly questions: number;
+  readonly reason: string;
+}
+
+const MOST_DOWN = 3;
+
+/** Failures that the next question would meet as well; a refused request or a long prompt is its own. */
+const ENDPOINT_DOWN =
+  /^ModelError\.(rate-limited|server-error|connection|timeout|bad-answer|authentication|unknown-model)$/;
 
 export const pauseSignal = defineSignal<[BatchPause]>('pause');
 export const resumeSignal = defineSignal<[Pick<BatchPause, 'author'>]>('resume');
@@ -102,6 +117,7 @@ class Batch {
   private counts: BatchCounts;
   private page: number;
   private paused: BatchPause | undefined;
+  private down: Down | null;
   private readonly attributes: Attributes;
 
   constructor(
@@ -111,6 +127,7 @@ class Batch {
     this.counts = input.resume?.counts ?? NO_COUNTS;
     this.page = input.resume?.page ?? 0;
     this.paused = input.pause;
+    this.down = input.resume?.down ?? null;
     this.concurrency = input.concurrency;
     const carried = input.resume?.inFlight ?? [];
     // A signal may be heard before the run begins.
@@ -121,7 +138,7 @@ class Batch {
   async run(): Promise<BatchProgress> {
     void this.cancelWhenAsked();
     for (const entry of this.input.resume?.inFlight ?? []) this.launch(entry, 'follow');
-    for (; this.page < this.input.pages && !this.stopping; this.page += 1) {
+    for (; this.page < this.input.pages && !this.stopping && !this.givenUp; this.page += 1) {
       if (this.historyIsLong()) await this.handOver();
       else await this.runPage();
     }
@@ -137,7 +154,16 @@ class Batch {
     const done = Object.values(this.counts).reduce((sum, count) => sum + count, 0);
     const inFlight = [...this.inFlight.values()].map(({ n, searchId }) => ({ n, searchId }));
     const paused = this.paused !== undefined;
-    return { batchId, total, done, counts: this.counts, inFlight, stopping: this.stopping, ...(paused && { paused }) };
+    return {
+      batchId,
+      total,
+      done,
+      counts: this.counts,
+      inFlight,
+      stopping: this.stopping,
+      ...(paused && { paused }),
+      ...(this.down && { held: this.down.reason }),
+    };
   }
 
   pause(pause: BatchPause): void {
@@ -155,6 +181,10 @@ class Batch {
     if (now) this.tellAll({ kind: 'resume', author });
   }
 
+  private get givenUp(): boolean {
+    return (this.down?.questions ?? 0) >= MOST_DOWN && this.inFlight.size === 0;
+  }
+
   private get stopping(): boolean {
     return this.root.consideredCancelled;
   }
@@ -167,10 +197,11 @@ class Batch {
     for (const { status } of finished) this.count(status);
     const { only } = this.input;
     for (const entry of entries.filter(({ n }) => !done.has(n) && (only === undefined || only.includes(n)))) {
-      const mayStart = (): boolean => this.inFlight.size < this.concurrency && this.paused === undefined;
+      const mayStart = (): boolean =>
+        this.inFlight.size < (this.down === null ? this.concurrency : 1) && this.paused === undefined;
       await condition(() => mayStart() || this.stopping || this.failures.length > 0);
       this.check();
-      if (this.stopping) return;
+      if (this.stopping || this.givenUp) return;
       this.launch(entry, 'start');
     }
   }
@@ -186,6 +217,7 @@ class Batch {
     const results = this.activities(`record question ${String(entry.n + 1)}`);
     await results.recordResult({ batchId: this.input.batchId, n: entry.n, searchId: entry.searchId, outcome });
     this.inFlight.delete(entry.n);
+    this.noteEndpoint(outcome);
     this.count(outcome.kind === 'answer' ? outcome.status : outcome.kind);
   }
 
@@ -220,6 +252,12 @@ class Batch {
       if (type === UNUSABLE_REPLIES) return { kind: 'answer', status: 'failed' };
       return { kind: 'infrastructure-failure', type, message: reasonOf(error) };
     }
+  }
+
+  private noteEndpoint(outcome: BatchOutcome): void {
+    if (outcome.kind === 'answer') this.down = outcome.status === 'cancelled' ? this.down : null;
+    else if (ENDPOINT_DOWN.test(outcome.type))
+      this.down = { questions: (this.down?.questions ?? 0) + 1, reason: outcome.message };
   }
 
   private follow(entry: BatchEntry): Promise<BatchOutcome> {
@@ -262,7 +300,12 @@ class Batch {
   private async handOver(): Promise<void> {
     await condition(() => (this.starting === 0 && this.telling === 0) || this.stopping);
     if (this.stopping) return;
-    const resume = { page: this.page, counts: this.counts, inFlight: [...this.inFlight.values()] };
+    const resume = {
+      page: this.page,
+      counts: this.counts,
+      inFlight: [...this.inFlight.values()],
+      ...(this.down && { down: this.down }),
+    };
     const { concurrency } = this;
     const { pause: _, ...input } = this.input;
     await continueUpgraded<typeof runBatch>({

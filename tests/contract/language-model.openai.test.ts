@@ -203,9 +203,11 @@ test.each([
   ['500', { fault: 'status', status: 500 }, 'server-error'],
   ['a dropped connection', { fault: 'close' }, 'connection'],
   ['malformed JSON', { fault: 'body', text: '{"choices": [' }, 'server-error'],
-  ['an empty object', { fault: 'body', text: '{}' }, 'server-error'],
+  ['an empty object', { fault: 'body', text: '{}' }, 'bad-answer'],
   ['an empty body', { fault: 'body', text: '' }, 'server-error'],
-  ['a web page', { fault: 'body', text: '<html>login</html>', contentType: 'text/html' }, 'bad-request'],
+  ['a web page', { fault: 'body', text: '<html>login</html>', contentType: 'text/html' }, 'bad-answer'],
+  ['a web page that says it is JSON', { fault: 'body', text: '<html>login</html>' }, 'bad-answer'],
+  ['501', { fault: 'status', status: 501 }, 'bad-answer'],
   ['an error inside a 200', { fault: 'body', text: '{"error":{"code":429,"message":"slow down"}}' }, 'rate-limited'],
 ] as const)('%s is one failed request, never retried by the client', async (_what, fault, code) => {
   endpoint.failNext(fault);

@@ -164,6 +164,38 @@ test('a question that infrastructure fails is recorded apart and the batch goes 
   });
 });
 
+test('three questions that the endpoint fails in a row end the batch, which says why and leaves the others unasked', async () => {
+  const fixture = new Fixture(12);
+  const steps = fixture.steps(({ name }) => {
+    if (name === 'plan') throw new ModelError('bad-answer', 'a web page, not a completion');
+  });
+  await fixture.run(steps, async (gate) => {
+    await fixture.start(gate, 4, 100, { concurrency: 2 });
+    const ended = await awaitBatch(gate, fixture.batchId);
+    expect(ended).toMatchObject({
+      kind: 'completed',
+      value: { done: 3, inFlight: [], held: 'a web page, not a completion: check OPENAI_BASE_URL' },
+    });
+  });
+  expect(fixture.calls.size).toBe(3);
+  // Three tries each.
+  expect(fixture.plans).toBe(9);
+});
+
+test('an endpoint that answers again lets further questions start', async () => {
+  const fixture = new Fixture(8);
+  const bad = new Set(fixture.entries.slice(0, 2).map(({ searchId }) => searchId));
+  const steps = fixture.steps(({ searchId, name }) => {
+    if (bad.has(searchId) && name === 'plan') throw new ModelError('authentication', 'no key');
+  });
+  await fixture.run(steps, async (gate) => {
+    await fixture.start(gate, 4, 100, { concurrency: 2 });
+    const ended = await awaitBatch(gate, fixture.batchId);
+    expect(ended).toMatchObject({ kind: 'completed', value: { done: 8, counts: { answered: 6 } } });
+    expect((ended as { value: object }).value).not.toHaveProperty('held');
+  });
+});
+
 test('a cancelled batch starts nothing more and completes; run again, it goes on and pays nothing twice', async () => {
   const fixture = new Fixture(12);
   let seen = 0;

@@ -1,6 +1,6 @@
 /**
  * The only mapping from the client's errors to `ModelError`. The code decides whether the call is retried: rate-limited,
- * server-error, connection and timeout are; the messages of the others name the setting to change.
+ * server-error, connection and timeout are, and bad-answer a few times; the messages of the others name the setting to change.
  * No message or cause contains the key: the endpoint's text is redacted first, and the text of a 401, which quotes a part of
  * the key, is left out.
  */
@@ -125,6 +125,8 @@ function classify(failure: HttpFailure, context: CallContext): Finding {
         };
   }
   if (status === 429) return { code: 'rate-limited', message: said };
+  // Not implemented, a wrong HTTP version, a redirect: the endpoint is another one than the configuration says.
+  if (status === 501 || status === 505 || status < 400) return { code: 'bad-answer', message: said };
   if (status === 408 || status === 409 || status >= 500) return { code: 'server-error', message: said };
   return { code: 'bad-request', message: said };
 }
@@ -183,7 +185,7 @@ function unreadable(error: unknown, context: CallContext): ModelError {
   const why = types.isNativeError(error) ? oneLine(error.message) : 'not an error object';
   const [code, what] =
     types.isNativeError(error) && error.name === 'SyntaxError'
-      ? (['server-error', 'sent malformed JSON'] as const)
+      ? ([/["']<|<!doctype|<html/i.test(error.message) ? 'bad-answer' : 'server-error', 'sent malformed JSON'] as const)
       : (['connection', 'broke off its reply'] as const);
   return new ModelError(code, redact(`${context.endpoint} ${what}: ${why}`, context), {
     cause: redactedCause(error, context),

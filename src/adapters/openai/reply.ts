@@ -86,10 +86,10 @@ function notACompletion(body: unknown, context: CallContext): ModelError {
   const start = typeof body === 'string' ? body : ((JSON.stringify(body) as string | undefined) ?? '');
   if (start.trimStart().startsWith('<')) {
     const fix = 'check OPENAI_BASE_URL (it often ends in /v1)';
-    return new ModelError('bad-request', `${context.endpoint} answered with a web page, not a completion: ${fix}`);
+    return new ModelError('bad-answer', `${context.endpoint} answered with a web page, not a completion: ${fix}`);
   }
   return new ModelError(
-    'server-error',
+    start === '' ? 'server-error' : 'bad-answer',
     `${context.endpoint} answered with something else than a completion: ${oneLine(start, 120)}`,
   );
 }

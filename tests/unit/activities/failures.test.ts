@@ -201,6 +201,15 @@ test('a delay of hours is cut to ten minutes', () => {
   expect(toFailure(model('rate-limited', 'x', { retryAfterMs: 9e9 }))).toMatchObject({ nextRetryDelay: 600_000 });
 });
 
+test('an answer that no waiting mends is given up after three attempts, an outage is not', () => {
+  const page = model('bad-answer', 'a web page');
+  expect(toFailure(page, { attempt: 2 })).toMatchObject({ nonRetryable: false });
+  expect(toFailure(page, { attempt: 3 })).toMatchObject({
+    ...{ nonRetryable: true, message: 'a web page: check OPENAI_BASE_URL' },
+  });
+  expect(toFailure(model('server-error', 'HTTP 500'), { attempt: 300 })).toMatchObject({ nonRetryable: false });
+});
+
 test('what nobody foresaw is given up after four attempts', () => {
   expect(toFailure(new Error('odd'), { attempt: 3 })).toMatchObject({ nonRetryable: false });
   expect(toFailure(new Error('odd'), { attempt: 4 })).toMatchObject({ nonRetryable: true });

@@ -79,6 +79,9 @@ const ROWS: readonly (readonly [string, number, Answer, ModelErrorCode, RegExp])
     'bad-request',
     /api\.example:443 answered 400: logit_bias: 12 entries/,
   ],
+  ['501 is an answer that no waiting mends', 501, {}, 'bad-answer', /501/],
+  ['505 is an answer that no waiting mends', 505, {}, 'bad-answer', /505/],
+  ['500 is an outage', 500, {}, 'server-error', /500/],
   ['413 is a bad request', 413, {}, 'bad-request', /413/],
   [
     'x-should-retry: false ends a 500',
