@@ -1,6 +1,7 @@
 /** Text from a database or a model made safe to show, cut and wrapped; counts, money and durations as words. */
 import type { SteeringNote, Usage } from '../domain';
 import { counted } from '../counted';
+import { shownNumber } from '../text/value-text';
 import { visible, visibleLine } from '../text/visible';
 
 export { counted, visible };
@@ -26,7 +27,8 @@ export function wrapped(text: string, width: number, lines: number): readonly st
 }
 
 export function cell(value: string | number | boolean | null): string {
-  return value === null ? 'NULL' : String(value);
+  if (value === null) return 'NULL';
+  return typeof value === 'number' ? shownNumber(value) : String(value);
 }
 
 /** `2026-11-22 09:30 UTC`. */

@@ -5,6 +5,7 @@
 import { cut } from './clip';
 import type { SqlResult, SqlValue } from '../domain';
 import { toCsv } from './csv';
+import { shownNumber } from './value-text';
 import { counted } from '../counted';
 
 /** A result as a model sees it. It is cut between rows, with a line that says how much is missing. */
@@ -59,5 +60,6 @@ export function resultPreview(result: SqlResult, maxChars = 200): string {
 }
 
 function shown(value: SqlValue): string {
-  return value === null ? 'NULL' : String(value);
+  if (value === null) return 'NULL';
+  return typeof value === 'number' ? shownNumber(value) : String(value);
 }

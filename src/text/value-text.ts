@@ -22,8 +22,13 @@ export function valueText(value: SqlValue, kind: ResultColumn['kind']): string {
   return MOMENT.test(value) ? momentText(value) : quoted(value);
 }
 
+/** With the 15 digits that a double holds for sure: 53518.84, not 53518.840000000004. Whole numbers stay exact. */
+export function shownNumber(value: number): string {
+  return String(Number.isInteger(value) ? value : Number(value.toPrecision(15)));
+}
+
 function numberText(value: number): string {
-  const written = String(Number(value.toPrecision(15)));
+  const written = shownNumber(value);
   if (Number.isInteger(value) || !Number.isFinite(value)) return value === 0 ? '0' : String(value);
   if (decimals(written) <= WRITTEN_DECIMALS) return written;
   const rounded = Number(Math.abs(value) >= 1 ? value.toFixed(SHOWN_DECIMALS) : value.toPrecision(SHOWN_DECIMALS));

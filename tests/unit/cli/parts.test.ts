@@ -79,6 +79,14 @@ describe('tables', () => {
     expect(table).toMatch(/NULL +1$/);
   });
 
+  test('a float shows the digits that it holds for sure, and CSV is exact', () => {
+    const row = [53518.840000000004, -0.1 - 0.2, 9007199254740991];
+    expect(textTable(['a', 'b', 'c'], [row], { width: 80 }).split('\n').at(-1)).toBe(
+      '53518.84  -0.3  9007199254740991',
+    );
+    expect(csv(['a', 'b', 'c'], [row])).toContain('53518.840000000004,-0.30000000000000004,9007199254740991');
+  });
+
   test('columns without room fold into a line that counts and names them', () => {
     const names = Array.from({ length: 300 }, (_, at) => `measure_${at}`);
     const lines = textTable(names, [names.map(() => 0.5)], { width: 80 }).split('\n');
