@@ -6,6 +6,7 @@ import type { ObjectStore } from '../../src/ports';
 import { DEFAULT_BUDGETS, settingsBeforeLooking, settingsFor, type SettingsInput } from '../../src/config/presets';
 import {
   awaitBatch,
+  awaitKept,
   awaitQuestion,
   cancelWorkflow,
   startBatch,
@@ -14,7 +15,7 @@ import {
 } from '../../src/workers/client';
 import { steerQuestion } from '../../src/workers/steer-question';
 import { questionQueues } from '../../src/workers/task-queues';
-import { batchWorkflowId, questionWorkflowId } from '../../src/workflows/ids';
+import { batchWorkflowId, keepWorkflowId, questionWorkflowId } from '../../src/workflows/ids';
 import { REFUSED_QUESTION, type HangingModel, type MODELS } from './replies';
 
 /** Name of the database, and so of the queue. */
@@ -49,6 +50,11 @@ interface QuestionCase {
   readonly ends: string;
 }
 
+const KEEPING: QuestionCase = {
+  ...{ model: 'keeping', preset: 'thorough', ends: 'answered settled' },
+  overrides: { layer: 'on' },
+};
+
 export const CASES: readonly RecordedCase[] = [
   question('gate-fast', { model: 'agreeing', ends: 'answered agreement' }),
   question('gate-fast-chosen', { model: 'disagreeing', overrides: { iterations: 4, cMax: 2 }, ends: 'answered' }),
@@ -58,10 +64,18 @@ export const CASES: readonly RecordedCase[] = [
     overrides: { parallelism: 2, planCarriesTests: false, budgets: limited(14) },
   }),
   question('gate-thorough', { model: 'agreeing', preset: 'thorough', ends: 'answered settled' }),
-  question('gate-kept', {
-    ...{ model: 'keeping', preset: 'thorough', ends: 'answered settled' },
-    overrides: { layer: 'on' },
-  }),
+  {
+    // What follows the answer of a search that proved something; the first, because it is kept once.
+    name: 'keep-proved',
+    record: async (recording) => {
+      const searchId = 'q-keep-proved';
+      await start(recording, searchId, KEEPING);
+      await ended(recording, searchId, KEEPING.ends);
+      expectEnd(searchId, JSON.stringify(await awaitKept(recording.gate, searchId)), '"kept":1');
+      return keepWorkflowId(searchId);
+    },
+  },
+  question('gate-kept', KEEPING),
   question('gate-paper', {
     ...{ model: 'undecided', preset: 'paper', ends: 'budget:llmCalls' },
     overrides: { budgets: limited(16) },

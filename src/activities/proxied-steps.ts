@@ -59,6 +59,8 @@ export interface ProxyOptions {
   readonly modelTimeoutMs: number;
   /** Upper limit of one SQL statement; a step may run many. */
   readonly sqlTimeoutMs: number;
+  /** Of a step that nobody waits for: so many, and it waits for a worker without end. Left out: tried for `OUTAGE_MS`. */
+  readonly tries?: number;
 }
 
 /** How long an outage may last before a search fails. A new `ask` then continues from its checkpoint. */
@@ -118,13 +120,17 @@ export function proxiedSteps(options: ProxyOptions): AllSteps & Pick<StoreActivi
         ...(proof && { proof }),
       };
     },
+    amend: (input) =>
+      CancellationScope.nonCancellable(() =>
+        storing(input.notKept === null ? 'record what was kept' : 'record that nothing was kept').amendRecord(input),
+      ),
     openChild: (input) => CancellationScope.nonCancellable(() => storing(labels.child(input)).openChild(input)),
     adopt: (input) => CancellationScope.nonCancellable(() => storing(labels.adopted(input)).adoptAnswer(input)),
   };
 }
 
 function modelCaller(
-  { taskQueues, models, modelTimeoutMs, onCall = () => undefined, onWait }: ProxyOptions,
+  { taskQueues, models, modelTimeoutMs, tries, onCall = () => undefined, onWait }: ProxyOptions,
   labels: Labels,
 ) {
   const callMs = modelTimeoutMs + 15_000;
@@ -133,6 +139,7 @@ function modelCaller(
     // A call that begins at the end of an outage still gets its full time.
     scheduleToCloseTimeout: OUTAGE_MS + callMs,
     startToCloseTimeout: callMs,
+    ...patience(tries),
   };
   const optionsOf = (role: ModelRole): ActivityOptions => {
     const queue = taskQueues.models?.[models[role] ?? models.default];
@@ -144,6 +151,7 @@ function modelCaller(
       allowEagerDispatch: false,
       scheduleToCloseTimeout: QUEUED_MS + callMs,
       startToCloseTimeout: callMs + PLACE_MS,
+      ...patience(tries),
     };
   };
   return async <R extends ModelRole>(input: ModelInput<R>): Promise<ModelOutcome<ModelValue<R>>> => {
@@ -158,10 +166,15 @@ function modelCaller(
   };
 }
 
-function sqlExecutor({ sqlTimeoutMs, onWait }: ProxyOptions, labels: Labels) {
+function patience(tries: number | undefined): ActivityOptions {
+  return tries === undefined ? {} : { scheduleToCloseTimeout: undefined, retry: { ...RETRY, maximumAttempts: tries } };
+}
+
+function sqlExecutor({ sqlTimeoutMs, tries, onWait }: ProxyOptions, labels: Labels) {
   const sql: ActivityOptions = {
     ...COMMON,
     startToCloseTimeout: Math.min(sqlTimeoutMs * STATEMENTS_PER_STEP, 3_600_000),
+    ...patience(tries),
   };
   // If the database was slow once, later steps skip the short try. A slow read of a large schema does not count.
   let trySqlHere = true;

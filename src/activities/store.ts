@@ -6,10 +6,12 @@ import type { Remark, SearchState } from '../domain';
 import type {
   AdoptInput,
   AllSteps,
+  AmendInput,
   AnswerSummary,
   CandidateRun,
   ChildInput,
   FinishInput,
+  KeptAfter,
   OpenChildStep,
   OpenedChild,
 } from '../ports/search-steps';
@@ -17,7 +19,7 @@ import { briefSettings, type BriefSettings } from '../search/state/control-setti
 import type { RemarkStep } from '../steps';
 import { runStep } from './run-step';
 
-export type StoreSteps = Pick<AllSteps, 'checkpoint' | 'finish' | 'adopt'> & OpenChildStep & RemarkStep;
+export type StoreSteps = Pick<AllSteps, 'checkpoint' | 'finish' | 'amend' | 'adopt'> & OpenChildStep & RemarkStep;
 /** A remark without its time, which the activity sets. */
 export type NewRemark = Omit<Remark, 'schemaVersion' | 'at'>;
 
@@ -29,6 +31,7 @@ export interface StoreActivities {
   saveRemark(searchId: string, remark: NewRemark): Promise<void>;
   /** Returns only what the workflow does not know: the rest of the summary would be in its history twice (D3). */
   finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql' | 'proof'>>;
+  amendRecord(input: AmendInput): Promise<KeptAfter>;
   openChild(input: ChildInput): Promise<BriefChild>;
   adoptAnswer(input: AdoptInput): Promise<CandidateRun>;
 }
@@ -42,6 +45,7 @@ export function createStoreActivities(steps: StoreSteps): StoreActivities {
         const { answer, sql, proof } = await steps.finish(input, options);
         return { answer, sql, ...(proof && { proof }) };
       }),
+    amendRecord: (input) => runStep((options) => steps.amend(input, options)),
     openChild: (input) =>
       runStep(async (options) => {
         const { settings, ...opened } = await steps.openChild(input, options);

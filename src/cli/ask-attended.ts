@@ -9,13 +9,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeLocation } from '../config/store';
 import { batchPorts } from '../workers/batch-ports';
+import { keptText } from '../text/claim-text';
+import { awaitKept } from '../workers/client';
 import type { GateWorkers } from '../workers/run-worker';
 import { servedName } from '../workers/serving';
 import { checkAndStore, type Asking, announcedFor, startAsked } from './ask-start';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { followSearch } from './follow';
-import { holdInterrupts } from './interrupts';
+import { holdInterrupts, pause } from './interrupts';
 import { recordOf } from './services';
 import { decodedInUi } from './codec-server';
 import { openTemporal, type Target, type TemporalSession } from './temporal-session';
@@ -36,8 +38,6 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
     held.release();
     throw held.count() > 0 ? interruptedEarly() : error;
   });
-  let ended: Awaited<ReturnType<typeof followSearch>>;
-  let staysUp = false;
   try {
     if (session.uiUrl !== null)
       io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}${howLong(session)}\n`);
@@ -47,16 +47,28 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
       // The search began while the worker was being made.
       if (held.count() > 0) await session.cancel(input.searchId);
       const broken = serving.then(() => Promise.reject(new CommandFailed('the worker stopped; ask again to go on')));
-      ended = await Promise.race([followSearch(session, input.searchId, io, { cancelOnInterrupt: true }), broken]);
+      const following = followSearch(session, input.searchId, io, { cancelOnInterrupt: true });
+      const ended = await Promise.race([following, broken]);
+      const code = await printEnded(asking, flags, session, ended);
+      if (ended.kind === 'completed' && ended.value.keeping === true) await waitForKept(asking, session, broken);
+      return code;
     } finally {
       workers.stop();
       // Its error, if it has one, has ended the race above.
       await serving.catch(() => undefined);
     }
   } finally {
-    staysUp = await session.close().finally(() => held.release());
+    await session.close().finally(() => held.release());
   }
-  const { json = false, csv, sql, maxRows, showPlan } = flags;
+}
+
+async function printEnded(
+  asking: Asking,
+  { json = false, csv, sql, maxRows, showPlan }: AttendedFlags,
+  session: TemporalSession,
+  ended: Awaited<ReturnType<typeof followSearch>>,
+): Promise<ExitCode> {
+  const { services, input, io } = asking;
   const rows = { max: maxRows, engine: () => asking.engines.engine(asking.database.name) };
   const record = await recordOf(services.store, input.searchId);
   if (ended.kind === 'failed') {
@@ -71,16 +83,52 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   const { withClockOfAsking } = await import('./ask-again');
   const current = await withClockOfAsking({ store: services.store, engines: asking.engines, io }, input, record);
   const { printAnswer } = await import('./print-answer');
-  const ui = staysUp ? session.uiOf(input.searchId) : null;
+  const ui = staysUp(session) ? session.uiOf(input.searchId) : null;
   return printAnswer(services, current ?? record, io, {
     ...{ json, csv, sql, rows, ui, showPlan },
     db: asking.database.addressLabel,
   });
 }
 
+/** How long this process serves the reading of what was proved, once the answer is printed. */
+const KEEPING_MS = 15_000;
+
+/** The answer is printed. What is not kept in time goes on with whoever serves the database next. */
+async function waitForKept(
+  { services, input, io }: Asking,
+  session: TemporalSession,
+  broken: Promise<never>,
+): Promise<void> {
+  io.err(`reading what was proved for later questions: at most ${KEEPING_MS / 1000} s, or interrupt\n`);
+  const over = new AbortController();
+  const stopListening = io.onInterrupt(() => over.abort());
+  try {
+    const kept = await Promise.race([
+      awaitKept(session.gate, input.searchId),
+      broken,
+      pause(KEEPING_MS, over.signal).then(() => null),
+    ]);
+    if (kept === null) io.err('not kept yet; it goes on when this database is asked next\n');
+    else if (kept.kind === 'failed') io.err(`nothing was kept: ${kept.message}\n`);
+    else if (kept.value.notKept !== null) io.err(`nothing was kept: ${kept.value.notKept}\n`);
+    else {
+      const record = await recordOf(services.store, input.searchId);
+      const text = record === null ? null : keptText(record);
+      io.err(text === null ? 'nothing of it helps later questions\n' : `kept for later questions: ${text}\n`);
+    }
+  } finally {
+    stopListening();
+    over.abort();
+  }
+}
+
+function staysUp({ embedded }: TemporalSession): boolean {
+  return embedded === null || embedded.info.keep;
+}
+
 /** The last user of the embedded server stops it, and its UI with it. */
-function howLong({ embedded }: TemporalSession): string {
-  return embedded === null || embedded.info.keep ? '' : ' (while this runs; gate dev keeps it up)';
+function howLong(session: TemporalSession): string {
+  return staysUp(session) ? '' : ' (while this runs; gate dev keeps it up)';
 }
 
 function interruptedEarly(): CommandFailed {

@@ -241,6 +241,8 @@ export const AnswerRecord = z.object({
       unchecked: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })).optional(),
       /** What this search proved and the layer keeps. */
       kept: z.array(z.object({ entryId: EntryId, statement: z.string() })),
+      /** Why the layer keeps nothing of what was proved. Left out: it was read, or there was nothing. */
+      notKept: z.string().optional(),
       /** Of a lesson: what no data can decide and a person is asked (`gate layer answer`). Left out: nothing. */
       open: z.array(z.object({ questionId: z.string(), text: z.string() })).optional(),
     })

@@ -1,9 +1,10 @@
 /** A question in this process: its children are nested runs. In a workflow they are workflows (`workflows/children.ts`). */
 import { childRun, type AllSteps, type MethodSteps, type OpenChildStep } from '../ports/search-steps';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
+import { keepAfter } from '../search/keep-proved';
 import { runMethod } from './index';
 
-export function runInProcess(
+export async function runInProcess(
   start: SearchStart,
   steps: AllSteps & OpenChildStep,
   hooks: SearchHooks,
@@ -29,5 +30,7 @@ export function runInProcess(
       }
     },
   };
-  return runMethod(start, all, hooks);
+  const outcome = await runMethod(start, all, hooks);
+  if (outcome.kind === 'finished' && outcome.keeping !== null) await keepAfter(outcome.keeping, start.settings, steps);
+  return outcome;
 }

@@ -12,7 +12,6 @@ import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, Committed, Looked, LookSteps, ReactSteps, SearchSteps } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { SearchStopped, type Findings } from '../search/findings';
-import { keepProved } from '../search/keep-proved';
 import { mergeExpansions } from '../search/remember/merge';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
@@ -221,24 +220,16 @@ class LookLoop extends Run<Steps> {
     this.report(learned);
   }
 
-  /** The last commit or decline: the model has chosen already. */
+  /** The last commit or decline: the model has chosen already. What the commit proved enters the layer of the database. */
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.requireModel(endedBy);
-    if (endedBy === 'settled' && this.start.settings.layer === 'on' && this.hasAnswer()) await this.keep();
+    if (endedBy === 'settled' && this.start.settings.layer === 'on' && this.hasAnswer())
+      this.keepAfterwards({ turnId: this.looking.turns.at(-1) ?? '' });
     const last = this.state.candidates.filter(({ status }) => status === 'active').at(-1);
     if (last !== undefined) return this.conclude(decided(this.state, last), endedBy);
     const isEarly = this.state.candidates.length === 0;
     const reason = isEarly ? 'it ended before the first commit' : 'what it committed to was ruled out';
     return this.conclude({ status: 'abstained', candidate: null, reason }, endedBy);
-  }
-
-  /** What the last commit proved enters the layer of the database. */
-  private keep(): Promise<void> {
-    const { searchId } = this.state;
-    const turnId = this.looking.turns.at(-1) ?? '';
-    return this.dispensable('keep', (findings) =>
-      keepProved(this.steps, findings, { searchId, position: 'keep', turnId }),
-    );
   }
 
   private report(learned: string | null): void {

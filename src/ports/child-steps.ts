@@ -13,6 +13,8 @@ export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'an
   readonly toolCalls?: number;
   /** How much of it the semantic layer keeps; absent: nothing. */
   readonly kept?: number;
+  /** What was proved is being read, to be kept, by a workflow of its own. Absent: no. */
+  readonly keeping?: true;
 };
 
 /** What is left out is as the parent's. `settings.budgets`: what the parent hands down of its own. */

@@ -30,6 +30,19 @@ export interface FinishInput {
   readonly reason: string | null;
 }
 
+/** What came of the reading of what a search proved; its usage is that of the whole search. */
+export interface AmendInput {
+  readonly searchId: string;
+  readonly usage: SearchState['usage'];
+  /** Why nothing was kept; null: it was read. */
+  readonly notKept: string | null;
+}
+
+export interface KeptAfter {
+  readonly kept: number;
+  readonly notKept: string | null;
+}
+
 /** `mayRetry`: the caller will try once more if a site does not answer. */
 export interface WebOptions extends StepOptions {
   readonly mayRetry?: boolean;
@@ -39,6 +52,8 @@ export interface AllSteps extends ModelSteps, SqlSteps {
   web(input: WebInput, options?: WebOptions): Promise<WebRun>;
   checkpoint(state: SearchState, options?: StepOptions): Promise<void>;
   finish(input: FinishInput, options?: StepOptions): Promise<AnswerSummary>;
+  /** Adds to the final record what was kept after it was written. */
+  amend(input: AmendInput, options?: StepOptions): Promise<KeptAfter>;
   adopt(input: AdoptInput, options?: StepOptions): Promise<CandidateRun>;
 }
 
@@ -48,9 +63,9 @@ export type MethodSteps = AllSteps & ChildSteps;
 /** What every way of searching asks for. */
 type Common = 'prepare' | 'web' | 'checkpoint' | 'finish';
 type Judging = 'evaluate' | 'plan' | 'propose' | 'ground' | 'select';
-type Keeping = 'keep' | 'recount' | 'restate';
+type Keeping = 'keep' | 'recount' | 'restate' | 'amend';
 /** The search (Algorithm 1). */
-export type SearchSteps = Pick<AllSteps, Common | Judging | 'check' | 'probe' | 'settle' | 'candidate' | Keeping>;
+export type SearchSteps = Pick<AllSteps, Common | Judging | 'check' | 'probe' | 'settle' | 'candidate'>;
 /** The conversation with which a search by `look-then-prove` begins. */
 export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit'>;
 /** Learning a database without a question. */

@@ -2,27 +2,60 @@
  * What a turn proved by claims, or the search by probes, is read, kept in the layer of the database (docs/layer.md), and told
  * apart from what was kept before.
  */
-import type { EndedBy, SearchState } from '../domain';
-import { isCutShort } from '../domain/control-view';
-import type { KeepSteps, Kept } from '../ports/search-steps';
-import type { Findings } from './findings';
+import type { Budgets, EndedBy, SearchState, Usage } from '../domain';
+import { isCutShort, ROOT } from '../domain/control-view';
+import type { KeepSteps, Kept, KeptAfter } from '../ports/search-steps';
+import { Findings, SearchStopped } from './findings';
+import { addUsage } from './state/budgets';
+import { reasonOf } from './run';
 import type { Decision } from './select-answer';
 import type { ControlSettings } from './state/control-settings';
 import { tryModel } from './try-model';
 
-/** The patch by which a search keeps what its probes proved; before it, only claims were kept. */
-export const KEEP_GROUNDINGS = '2026-11-keep-groundings';
+/** What a search proved, to be read once its answer is stored. */
+export interface Keeping {
+  readonly searchId: string;
+  readonly iteration: number;
+  /** The search as it ended: the reading counts as a part of it. */
+  readonly usage: Usage;
+  readonly budgets: Budgets;
+  /** The turn whose claims hold, or the candidate that rests on groundings. */
+  readonly of: { readonly turnId: string } | { readonly candidateId: string };
+}
 
-interface Keeping {
+interface Reading {
   readonly searchId: string;
   /** Of the reading. */
   readonly position: string;
 }
 
+/** Adds to the record what was kept, or why nothing was. The answer stands whatever comes of it. */
+export async function keepAfter(
+  { searchId, iteration, usage, budgets, of }: Keeping,
+  settings: ControlSettings,
+  steps: KeepSteps,
+): Promise<KeptAfter> {
+  const findings = new Findings({
+    ...{ settings, iteration, trajectoryId: ROOT, updates: [], facts: [], usageBefore: usage },
+    ...{ budgets: () => budgets, remarks: () => [], heard: () => undefined, paused: () => null },
+    // It has a limit of its own in time, and nobody waits for it.
+    ...{ elapsedMs: () => 0, cancelled: () => false },
+  });
+  let notKept: string | null = null;
+  try {
+    if ('turnId' in of) await keepProved(steps, findings, { searchId, position: 'keep', ...of });
+    else await keepGroundings(steps, findings, { searchId, position: 'keep', ...of });
+    notKept = findings.events.at(-1)?.detail ?? null;
+  } catch (error) {
+    notKept = error instanceof SearchStopped ? 'the limits of the search left no call for it' : reasonOf(error);
+  }
+  return steps.amend({ searchId, usage: addUsage(usage, findings.usage), notKept });
+}
+
 export async function keepProved(
   steps: Pick<KeepSteps, 'keep' | 'recount'>,
   findings: Findings,
-  { searchId, position, turnId }: Keeping & { readonly turnId: string },
+  { searchId, position, turnId }: Reading & { readonly turnId: string },
 ): Promise<void> {
   findings.showsRemarks = false;
   const tried = await tryModel<Kept>(findings, (thisTry) =>
@@ -43,7 +76,7 @@ export async function keepProved(
 export async function keepGroundings(
   steps: KeepSteps,
   findings: Findings,
-  { searchId, position, candidateId }: Keeping & { readonly candidateId: string },
+  { searchId, position, candidateId }: Reading & { readonly candidateId: string },
 ): Promise<void> {
   // Without a call left, nothing could be read.
   findings.checkpoint('model');

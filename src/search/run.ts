@@ -6,6 +6,7 @@ import type { Budgets, EndedBy, SearchState, Steering } from '../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, ChildRun, SearchSteps } from '../ports/search-steps';
 import { Findings, SearchStopped, webOf, type SearchNow } from './findings';
+import type { Keeping } from './keep-proved';
 import type { Progress } from './progress';
 import { rootTrajectory } from './remember/merge';
 import { BROKEN_MODEL_FAILS, brokenModel, BrokenModelError, type Decision } from './select-answer';
@@ -45,12 +46,14 @@ export interface SearchStart {
 }
 
 export type SearchOutcome =
-  | { readonly kind: 'finished'; readonly summary: AnswerSummary }
+  /** `keeping`: what it proved, to be read and kept by whoever runs it; null: nothing. */
+  | { readonly kind: 'finished'; readonly summary: AnswerSummary; readonly keeping: Keeping | null }
   | { readonly kind: 'continue'; readonly state: SearchState };
 
 export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoint' | 'finish'>> {
   protected state: SearchState;
   private isFinishing = false;
+  private keeping: Keeping | null = null;
   /** Hints for which a turn more was taken. */
   private readonly heardOut = new Set<string>();
 
@@ -139,7 +142,14 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
   }
 
   private async end(endedBy: EndedBy): Promise<SearchOutcome> {
-    return { kind: 'finished', summary: await this.answer(this.hooks.stopRequested() ?? endedBy) };
+    const summary = await this.answer(this.hooks.stopRequested() ?? endedBy);
+    return { kind: 'finished', summary, keeping: this.keeping };
+  }
+
+  /** Of the answer that is about to be stored. */
+  protected keepAfterwards(of: Keeping['of']): void {
+    const { searchId, iteration, usage } = this.state;
+    this.keeping = { searchId, iteration, usage, budgets: this.budgets(), of };
   }
 
   /** Whether a person or a limit ends it now. */

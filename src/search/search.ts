@@ -14,7 +14,7 @@ import { evaluatePlans, withScores } from './evaluate';
 import { expand } from './expand';
 import { expansionContext } from './expansion';
 import type { Expansion } from './findings';
-import { KEEP_GROUNDINGS, keepGroundings, provedAnswer } from './keep-proved';
+import { provedAnswer } from './keep-proved';
 import { progressOf } from './progress';
 import { remember } from './remember/remember';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
@@ -120,7 +120,7 @@ class SearchLoop extends Run<SearchSteps> {
     for (let round = 1; ; round++) {
       const endedNow = this.hooks.stopRequested() ?? endedBy;
       const choice = choose(this.state, endedNow);
-      if (choice.kind === 'decided') return this.keepAndConclude(choice, endedNow);
+      if (choice.kind === 'decided') return this.conclusion(choice, endedNow);
       const said = this.state.steered?.remarks.length;
       const position = round === 1 ? 'select' : `again${round}.select`;
       const tried = await this.modelStep(position, 'choice', (findings) =>
@@ -128,17 +128,14 @@ class SearchLoop extends Run<SearchSteps> {
       );
       // What a person says during the judge's call is judged with, too.
       if (said === this.state.steered?.remarks.length)
-        return this.keepAndConclude(judged(this.state, choice.classes, tried), this.hooks.stopRequested() ?? endedBy);
+        return this.conclusion(judged(this.state, choice.classes, tried), this.hooks.stopRequested() ?? endedBy);
     }
   }
 
   /** What the probes proved of the answer enters the layer of the database. */
-  private async keepAndConclude(decision: Decision, endedBy: EndedBy): Promise<AnswerSummary> {
+  private conclusion(decision: Decision, endedBy: EndedBy): Promise<AnswerSummary> {
     const candidateId = provedAnswer(this.state, this.settings, decision, endedBy);
-    if (candidateId !== null && (this.hooks.patched?.(KEEP_GROUNDINGS) ?? true)) {
-      const at = { searchId: this.state.searchId, position: 'keep', candidateId };
-      await this.dispensable('keep', (findings) => keepGroundings(this.steps, findings, at));
-    }
+    if (candidateId !== null) this.keepAfterwards({ candidateId });
     return this.conclude(decision, endedBy);
   }
 

@@ -20,7 +20,7 @@ import { isSettled } from '../sql/claims';
 import { cut, oneLine } from '../text/clip';
 import { resultPreview } from '../text/preview';
 import { soundSentence, withYesNo } from '../text/sentence';
-import type { AnswerSummary, FinishInput } from '../ports/search-steps';
+import type { AmendInput, AnswerSummary, FinishInput, KeptAfter } from '../ports/search-steps';
 import { now, openParser, type StepContext } from './context';
 import { notLookedAt, unusedOf } from './left-aside';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
@@ -41,6 +41,18 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
   if (!isRepeated) await run.put('result', run.searchId, record);
   await writeIndex(context, record);
   return summaryOfRecord(record);
+}
+
+/** The answer was stored before what it proved was read. */
+export async function amend(context: StepContext, { usage, notKept }: AmendInput): Promise<KeptAfter> {
+  const { run } = context;
+  const answered = await run.get('result', run.searchId);
+  const { layer } = await layerIn(context);
+  const told = { shown: 0, withheld: [], kept: [], ...answered.layer, ...layer };
+  const record: AnswerRecord = { ...answered, usage, layer: { ...told, ...(notKept === null ? {} : { notKept }) } };
+  await run.put('result', run.searchId, record);
+  await writeIndex(context, record);
+  return { kept: told.kept.length, notKept };
 }
 
 export function summaryOfRecord(record: AnswerRecord): AnswerSummary {

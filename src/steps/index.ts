@@ -10,7 +10,7 @@ import { adopt, openChild } from './children';
 import { commit } from './commit';
 import { openStep, type StepContext, type StepDeps } from './context';
 import { evaluate } from './evaluate';
-import { finish } from './finish';
+import { amend, finish } from './finish';
 import { ground } from './ground';
 import { keep, recount } from './keep';
 import { learn, prove } from './learn';
@@ -93,6 +93,8 @@ export function createSteps(deps: StepDeps): AllSteps & OpenChildStep & RemarkSt
     checkpoint: async (state) => {
       await createRunStore(deps.store, state.searchId, deps.hash).put('checkpoint', `i${state.iteration}`, state);
     },
+    amend: async (input, options) =>
+      amend(await openStep(deps, { searchId: input.searchId, position: 'amend' }, options), input),
     finish: async (input, options) =>
       finish(await openStep(deps, { searchId: input.searchId, position: 'finish' }, options), input),
   };

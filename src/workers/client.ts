@@ -13,10 +13,10 @@ import {
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { briefSettings, type ControlSettings } from '../search/state/control-settings';
-import type { AnswerSummary } from '../ports/search-steps';
+import type { AnswerSummary, KeptAfter } from '../ports/search-steps';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import type { BatchPause, BatchProgress } from '../workflows/batch-progress';
-import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
+import { batchWorkflowId, keepWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { startAttributes, type ShownAttributes } from '../workflows/search-attributes';
 import type { runBatch, RunBatchInput } from '../workflows/run-batch';
 import { telemetry } from '../telemetry/active';
@@ -166,6 +166,11 @@ export type Ended<T> =
 /** Follows continue-as-new. A failed workflow gives its innermost message: the line that says what to change. */
 export async function awaitQuestion(gate: GateClient, searchId: string): Promise<Ended<AnswerSummary>> {
   return awaitWorkflow<AnswerSummary>(gate, questionWorkflowId(searchId));
+}
+
+/** Of what reads and keeps what an answered search proved. */
+export function awaitKept(gate: GateClient, searchId: string): Promise<Ended<KeptAfter>> {
+  return awaitWorkflow<KeptAfter>(gate, keepWorkflowId(searchId));
 }
 
 export function awaitBatch(gate: GateClient, batchId: string): Promise<Ended<BatchProgress>> {

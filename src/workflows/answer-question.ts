@@ -20,11 +20,13 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
 import type { BriefChild } from '../activities/store';
 import type { SearchState } from '../domain';
 import { runMethod } from '../methods';
 import { reasonOf, type SearchHooks, type SearchOutcome, type SearchStart, type SteeredSearch } from '../search/run';
+import type { Keeping } from '../search/keep-proved';
 import type { Progress, Waiting } from '../search/progress';
 import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
 import type { AnswerSummary, ChildInput, MethodSteps } from '../ports/search-steps';
@@ -32,7 +34,8 @@ import { Children } from './children';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
 import { asWorkflowFailure } from './failures';
-import { questionWorkflowId } from './ids';
+import { keepWorkflowId, questionWorkflowId } from './ids';
+import { keepProved } from './keep-proved';
 import { GATE_ATTRIBUTES, searchCounters, startAttributes, type ShownAttributes } from './search-attributes';
 import { openAttributes } from './set-attributes';
 import { progressQuery, SteeringHandlers, type Pause } from './steering';
@@ -138,11 +141,43 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
     ended = outcome.kind === 'finished';
     // Answer late updates before the workflow closes.
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-    if (outcome.kind === 'finished') return outcome.summary;
+    if (outcome.kind === 'finished') {
+      const { summary, keeping } = outcome;
+      const isKept =
+        keeping !== null &&
+        (await CancellationScope.nonCancellable(() => beginKeeping(input, keeping, proxied, steering.pause)));
+      return isKept ? { ...summary, keeping: true } : summary;
+    }
     state = steered.search?.state() ?? outcome.state;
     // A search that was told to stop meanwhile ends in this run, which heard it.
     if (!steering.isStopping) await continueUpgraded<typeof answerQuestion>({ ...input, state, pause: steering.pause });
   }
+}
+
+/** In a workflow of its own, because the answer waits for nothing more. A paused search begins no call. */
+async function beginKeeping(
+  { settings, taskQueues, modelTimeoutMs }: AnswerQuestionInput,
+  keeping: Keeping,
+  { amend }: Pick<MethodSteps, 'amend'>,
+  { since }: Pause,
+): Promise<boolean> {
+  const { searchId, usage } = keeping;
+  if (since !== null) {
+    await amend({ searchId, usage, notKept: 'the search was paused as it ended' });
+    return false;
+  }
+  await startChild(keepProved, {
+    args: [{ settings, taskQueues, modelTimeoutMs, keeping }],
+    workflowId: keepWorkflowId(searchId),
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    // What nobody has served until then is dropped.
+    workflowExecutionTimeout: '1 day',
+    staticSummary: `${labelOf() ?? ''} · read what was proved`,
+  }).catch((error: unknown) => {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  });
+  return true;
 }
 
 function startedChild({ state: _, pause: __, ...parent }: AnswerQuestionInput, child: BriefChild, position: string) {

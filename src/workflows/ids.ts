@@ -1,5 +1,7 @@
 /** Workflow ids are made from search and batch ids, so that asking again joins a running workflow (design D4). */
 export const questionWorkflowId = (searchId: string): string => `question-${searchId}`;
+/** Of what reads and keeps what a search proved. */
+export const keepWorkflowId = (searchId: string): string => `keep-${searchId}`;
 export const batchWorkflowId = (batchId: string): string => `batch-${batchId}`;
 /** Of the schedule that watches a layer, by the identity of its database. */
 export const WATCH_PREFIX = 'layer-watch-';

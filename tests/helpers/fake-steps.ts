@@ -24,7 +24,10 @@ import type {
   FollowUp,
   Grounded,
   GroundInput,
+  AmendInput,
   KeepInput,
+  KeepSteps,
+  KeptAfter,
   Kept,
   ModelOutcome,
   PlanInput,
@@ -67,7 +70,7 @@ export interface Script {
 }
 export type Reply<T> = T | { readonly invalid: string };
 
-export type StepName = keyof SearchSteps;
+export type StepName = keyof (SearchSteps & KeepSteps);
 export interface Call {
   readonly step: StepName;
   readonly input: unknown;
@@ -81,10 +84,11 @@ export const SQL_COST: UsageDelta = { sqlExecutions: 1, sqlMs: 4 };
 /** Called when a step starts; what it awaits or throws holds the step up or makes it fail. */
 export type Gate = (call: Call, number: number) => Promise<void>;
 
-export class FakeSteps implements SearchSteps {
+export class FakeSteps implements SearchSteps, KeepSteps {
   readonly log: Call[] = [];
   readonly states: SearchState[] = [];
   finished: FinishInput | null = null;
+  amended: AmendInput | null = null;
   charged: Usage = NO_USAGE;
 
   constructor(
@@ -173,6 +177,12 @@ export class FakeSteps implements SearchSteps {
     this.finished = input;
     const { searchId: id, status, endedBy, reason, state } = input;
     return Promise.resolve({ id, status, endedBy, answer: null, sql: null, reason, usage: state.usage });
+  }
+
+  amend(input: AmendInput): Promise<KeptAfter> {
+    this.log.push({ step: 'amend', input });
+    this.amended = input;
+    return Promise.resolve({ kept: 1, notKept: input.notKept });
   }
 
   private async withNext<T extends Checked | Settled>(done: T, next: FollowUp | undefined): Promise<T> {

@@ -1,9 +1,11 @@
-import { startQuestion, awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
+import { startQuestion, awaitKept, awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
+import { steerQuestion } from '../../src/workers/steer-question';
 import { questionProgress } from '../../src/workers/workflow-views';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError, WebError } from '../../src/ports';
 import { unique, withWorkers } from '../helpers/temporal';
+import { holdAt } from './hold';
 import { scriptedSettings, scriptedSteps, type Script, type StepCall, noBatch as batch } from './scripted-steps';
 
 interface Run {
@@ -93,24 +95,87 @@ test('every activity has a summary that a person can read', async () => {
   });
 });
 
-test('what a search proved of its answer is counted once more and read for the layer, at the end and once', async () => {
-  const calls: string[] = [];
-  await ask(
-    { onStep: ({ position }) => void calls.push(position) },
-    async (run) => {
-      expect(await awaitQuestion(run.gate, run.searchId)).toMatchObject({ value: { status: 'answered' } });
-      const { events } = await historyOf(run);
-      const labels = events.flatMap((event) => (event.userMetadata?.summary ? [text(event.userMetadata.summary)] : []));
-      expect(labels.slice(-3)).toEqual([
-        'count what was proved once more',
-        'read what was proved',
-        expect.stringMatching(/^final record: answered \(/),
-      ]);
-    },
-    { settings: scriptedSettings({ layer: 'on' }) },
-  );
-  expect(calls.slice(-3)).toEqual(['keep.restate', 'keep', 'finish']);
-  expect(new Set(calls).size).toBe(calls.length);
+describe('what a search proved of its answer', () => {
+  const settings = scriptedSettings({ layer: 'on' });
+  const kept = (run: Run) => awaitKept(run.gate, run.searchId);
+
+  test('is counted once more and read after the answer is stored, once, and the record is told', async () => {
+    const calls: string[] = [];
+    await ask(
+      { onStep: ({ position }) => void calls.push(position) },
+      async (run) => {
+        expect(await awaitQuestion(run.gate, run.searchId)).toMatchObject({
+          value: { status: 'answered', keeping: true },
+        });
+        expect(await kept(run)).toEqual({ kind: 'completed', value: { kept: 1, notKept: null } });
+      },
+      { settings },
+    );
+    expect(calls.slice(-4)).toEqual(['finish', 'keep.restate', 'keep', 'amend']);
+    expect(new Set(calls).size).toBe(calls.length);
+  });
+
+  test('is no part of the wait for the answer: it comes while the reading hangs', async () => {
+    const hold = holdAt('keep');
+    await ask(
+      { onStep: hold.onStep },
+      async (run) => {
+        await hold.reached;
+        expect(await awaitQuestion(run.gate, run.searchId)).toMatchObject({ value: { status: 'answered' } });
+        expect((await historyOf(run)).description.status.name).toBe('COMPLETED');
+        hold.release();
+        expect(await kept(run)).toMatchObject({ value: { kept: 1 } });
+      },
+      { settings },
+    );
+  });
+
+  test('is given up after some tries, with the reason', async () => {
+    let tries = 0;
+    const onStep = ({ name }: StepCall) => {
+      if (name !== 'keep') return;
+      tries += 1;
+      throw new ModelError('rate-limited', 'slow down', { retryAfterMs: 1 });
+    };
+    await ask(
+      { onStep },
+      async (run) => {
+        expect(await awaitQuestion(run.gate, run.searchId)).toMatchObject({ value: { status: 'answered' } });
+        expect(await kept(run)).toMatchObject({
+          value: { kept: 0, notKept: expect.stringMatching('slow down') as string },
+        });
+      },
+      { settings },
+    );
+    expect(tries).toBe(5);
+  });
+
+  test('is not read where the search is paused as it ends', async () => {
+    const hold = holdAt('i1.t0.plan');
+    const positions: string[] = [];
+    const last = { ...settings, iterations: 1 };
+    await ask(
+      {
+        operators: 1,
+        onStep: async (call) => {
+          positions.push(call.position);
+          if (call.name === 'ground') await steerQuestion(gateOf(), call.searchId, { kind: 'pause', author: 'ada' });
+          await hold.onStep(call);
+        },
+      },
+      async (run) => {
+        gateOf = () => run.gate;
+        hold.release();
+        expect(await awaitQuestion(run.gate, run.searchId)).toMatchObject({ value: { status: 'answered' } });
+      },
+      { settings: last },
+    );
+    expect(positions.slice(-2)).toEqual(['finish', 'amend']);
+    expect(positions).not.toContain('keep');
+  });
+  let gateOf: () => GateClient = () => {
+    throw new Error('not asked yet');
+  };
 });
 
 test('a cancelled question completes with its best answer so far and without another model call', async () => {

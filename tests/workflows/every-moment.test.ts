@@ -17,10 +17,10 @@ import { holdAt } from './hold';
 import { lookingSettings, noBatch as batch, scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
 
 const author = 'ada';
-const searchSettings = scriptedSettings({ iterations: 3, maxPlans: 2 });
+const searchSettings = scriptedSettings({ layer: 'on', iterations: 3, maxPlans: 2 });
 /** Short searches, with a step of every kind. */
 const KINDS = {
-  conversation: { settings: lookingSettings(), script: { conversation: ['look'] } },
+  conversation: { settings: lookingSettings({ layer: 'on' }), script: { conversation: ['look'] } },
   search: { settings: searchSettings, script: { operators: 1 } },
   react: { settings: scriptedSettings({}, 'react'), script: { queries: 1 } },
 } satisfies Record<string, { readonly settings: typeof searchSettings; readonly script: Script }>;

@@ -286,6 +286,10 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       const settings = { ...scriptedSettings({}, method), ...input.settings };
       return { searchId: `${input.searchId}.${input.position}`, settings, ended: null };
     },
+    amend: async ({ searchId, notKept }, options) => {
+      await on('amend', { searchId, position: 'amend' }, options);
+      return { kept: notKept === null ? 1 : 0, notKept };
+    },
     adopt: async (input, options) => {
       await on('adopt', input, options);
       return { outcome: 'rows', rowCount: 1, trivial: false, control: null, equalTo: null, usage: {} };

@@ -3,14 +3,14 @@ import { brief, whole, type Brief } from '../../../src/ports/brief';
 import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../../../src/ports/brief-steps';
 import { runSearch } from '../../../src/search/search';
 import { briefSettings, wholeSettings } from '../../../src/search/state/control-settings';
-import type { ModelOutcome, ModelInput, SearchSteps, SqlInput } from '../../../src/ports/search-steps';
+import type { ModelOutcome, KeepSteps, ModelInput, SearchSteps, SqlInput } from '../../../src/ports/search-steps';
 import { FakeSteps, testHooks, testSettings } from '../../helpers/fake-steps';
 import { randomWorld } from '../../helpers/random-world';
 
 const written = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** As a workflow has its steps: everything passes through a history. */
-function throughHistory(steps: FakeSteps): SearchSteps {
+function throughHistory(steps: FakeSteps): SearchSteps & KeepSteps {
   const model =
     <I extends ModelInput, V>(step: (input: I) => Promise<ModelOutcome<V>>) =>
     async (input: I): Promise<ModelOutcome<V>> => {
@@ -44,6 +44,7 @@ function throughHistory(steps: FakeSteps): SearchSteps {
     web: (input) => steps.web(input),
     checkpoint: (state) => steps.checkpoint(state),
     finish: (input) => steps.finish(input),
+    amend: (input) => steps.amend(input),
   };
 }
 

@@ -1,6 +1,7 @@
 /** When a search keeps what its probes proved, and that its answer does not depend on it. */
 import type { Settings } from '../../../src/domain';
 import type { SearchHooks } from '../../../src/search/run';
+import { keepAfter } from '../../../src/search/keep-proved';
 import { runSearch } from '../../../src/search/search';
 import {
   FakeSteps,
@@ -38,27 +39,31 @@ async function search(script: Script = {}, settings: Partial<Settings> = {}, hoo
     ...{ searchId: 's', state: null },
     settings: testSettings('thorough', { layer: 'on', cMin: 1, cMax: 1, ...settings }),
   };
-  await runSearch(start, steps, testHooks(hooks));
-  return { steps, finished: steps.finished, last: steps.log.map(({ step }) => step).slice(-4) };
+  const outcome = await runSearch(start, steps, testHooks(hooks));
+  const stored = steps.log.length;
+  const keeping = outcome.kind === 'finished' ? outcome.keeping : null;
+  if (keeping !== null) await keepAfter(keeping, start.settings, steps);
+  const { finished, amended } = steps;
+  return { steps, finished, amended, keeping, after: steps.log.slice(stored).map(({ step }) => step) };
 }
 
-test('the groundings of the answer are restated, then read; both are paid by the search', async () => {
-  const { steps, finished, last } = await search();
-  expect(last.slice(1)).toEqual(['restate', 'keep', 'finish']);
+test('the groundings of the answer are restated, then read, once the answer is stored; the record has what both cost', async () => {
+  const { steps, finished, amended, after } = await search();
+  expect(after).toEqual(['restate', 'keep', 'amend']);
   expect(steps.inputs('restate')).toEqual([
     { purpose: 'restate', searchId: 's', position: 'keep.restate', candidateId: finished?.chosen },
   ]);
   expect(steps.inputs('keep')).toEqual([expect.objectContaining({ position: 'keep', turnId: 'keep.restate' })]);
-  expect(finished?.state.usage).toEqual(steps.charged);
+  expect(amended).toEqual({ searchId: 's', usage: steps.charged, notKept: null });
 });
 
 test('no model reads what the database did not count again', async () => {
-  expect((await search({ restate: () => ({ proved: 0 }) })).last.slice(-2)).toEqual(['restate', 'finish']);
+  expect((await search({ restate: () => ({ proved: 0 }) })).after).toEqual(['restate', 'amend']);
 });
 
 test('an entry that cannot be right beside a new one is counted again', async () => {
-  const { steps, last } = await search({ keep: () => ({ kept: 1, contradicted: ['e1'] }) });
-  expect(last).toEqual(['restate', 'keep', 'recount', 'finish']);
+  const { steps, after } = await search({ keep: () => ({ kept: 1, contradicted: ['e1'] }) });
+  expect(after).toEqual(['restate', 'keep', 'recount', 'amend']);
   expect(steps.inputs('recount')).toEqual([expect.objectContaining({ position: 'keep.recount', entries: ['e1'] })]);
 });
 
@@ -66,21 +71,29 @@ test.each<[string, Partial<Settings>, Script, Partial<SearchHooks>]>([
   ['the layer is only read', { layer: 'read' }, {}, {}],
   ['nothing of the answer is proved', { iterations: 1, attempts: 1 }, { settle: () => [] }, {}],
   ['no call is left for the reading', { budgets: { ...testSettings().budgets, llmCalls: 3 } }, {}, {}],
-  ['the search began before there was this step', {}, {}, { patched: (id) => id !== '2026-11-keep-groundings' }],
 ])('nothing is kept where %s', async (_, settings, script, hooks) => {
   const { steps, finished } = await search(script, settings, hooks);
   expect(finished).not.toBeNull();
   expect(steps.count('restate', 'keep')).toBe(0);
 });
 
-test('the answer stands where nothing can be kept', async () => {
-  const { finished } = await search({
-    restate: () => {
-      throw new Error('the layer cannot be written');
-    },
-  });
+test.each<[string, Script, string]>([
+  [
+    'the layer cannot be written',
+    { restate: () => fails('the layer cannot be written') },
+    'the layer cannot be written',
+  ],
+  [
+    'no reply can be used',
+    { keep: () => ({ invalid: 'prose' }) },
+    'no usable reading of what was proved in 4 tries: prose',
+  ],
+])('the answer stands, and the record says why nothing was kept, where %s', async (_, script, notKept) => {
+  const { finished, amended } = await search(script);
   expect(finished).toMatchObject({ status: 'answered' });
-  expect(finished?.state.events.at(-1)).toMatchObject({
-    ...{ kind: 'step-failed', subject: 'keep', detail: 'the layer cannot be written' },
-  });
+  expect(amended).toMatchObject({ notKept });
 });
+
+function fails(message: string): never {
+  throw new Error(message);
+}

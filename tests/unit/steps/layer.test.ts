@@ -2,12 +2,11 @@
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import { LayerEvent } from '../../../src/domain';
 import { PRESETS } from '../../../src/config/presets';
-import { runLookThenProve } from '../../../src/methods/look-then-prove';
+import { runInProcess } from '../../../src/methods/in-process';
 import type { LookReply } from '../../../src/prompts';
 import { layerOf } from '../../../src/layer/state';
 import { appendToLayer, readLayer } from '../../../src/record/layer-store';
 import { createRunStore, openStep, refresh } from '../../../src/steps';
-import { runSearch } from '../../../src/search/search';
 import { GAP_PLAN, GAP_PROBE } from '../../helpers/gap-search';
 import { bench, groundReply, hash, sqliteEngine, text, type TestEngine } from './fixtures';
 
@@ -86,11 +85,7 @@ function questions(engine = laps()) {
           settings: { ...PRESETS.fast, ...(layer === null ? {} : { layer: layer ?? 'on' }) },
         },
       );
-      const outcome = await runLookThenProve(
-        { searchId, settings: made.input.settings, state: null },
-        made.steps,
-        hooks,
-      );
+      const outcome = await runInProcess({ searchId, settings: made.input.settings, state: null }, made.steps, hooks);
       const record = await createRunStore(store, searchId, hash).get('result', searchId);
       return {
         ...made,
@@ -107,7 +102,6 @@ test('what a question proved is read, kept, and shown to the next one, which nee
   expect(one.first).not.toContain('proved these conventions before');
   expect(one.record.usage.llmCalls).toBe(2);
   expect(one.record.layer).toMatchObject({ shown: 0, withheld: [], kept: [{ statement: KEEP.claims[0]!.statement }] });
-  expect(one.outcome).toMatchObject({ summary: { kept: 1 } });
   const { entries } = await layer();
   expect(entries).toEqual([
     expect.objectContaining({
@@ -208,7 +202,7 @@ test('a reading that cannot be used costs its tries and loses no answer', async 
   const bad = { claims: [{ ...KEEP.claims[0]!, claim: 7 }] };
   const { record } = await ask(commit(3, { claims: [CLAIM] }), { keep: [bad, bad, bad, bad] });
   expect(record).toMatchObject({ status: 'answered', usage: { llmCalls: 5 } });
-  expect(record.givenUp).toEqual([expect.objectContaining({ step: 'keep' })]);
+  expect(record.layer?.notKept).toMatch(/^no usable reading of what was proved in 4 tries: /);
   expect((await layer()).entries).toEqual([]);
 });
 
@@ -413,7 +407,7 @@ async function search(
       return made.steps.restate(input, options);
     },
   };
-  const outcome = await runSearch({ searchId, settings: made.input.settings, state: null }, steps, hooks);
+  const outcome = await runInProcess({ searchId, settings: made.input.settings, state: null }, steps, hooks);
   const roles = made.model.requests.map(({ role }) => role);
   return { outcome, roles, asked: made.model.requests.at(-1)?.messages.at(-1)?.content ?? '' };
 }
@@ -421,7 +415,7 @@ async function search(
 test('what a probe of the search proved is counted once more, read, kept, and shown to a later question', async () => {
   const at = questions();
   const { outcome, roles, asked } = await search(at);
-  expect(outcome).toMatchObject({ summary: { status: 'answered', usage: { llmCalls: 3 }, kept: 1 } });
+  expect(outcome).toMatchObject({ summary: { status: 'answered', usage: { llmCalls: 2 } } });
   expect(roles).toEqual(['plan', 'ground', 'keep']);
   expect(asked).toContain(
     'statement: lap.gap of device B is in milliseconds, else in seconds\ncounted: 24 of 24 rows\n',

@@ -1,0 +1,28 @@
+/**
+ * What a search proved is read and kept once its answer is stored: a workflow of its own, so that nobody waits for it. It goes
+ * on where the process that asked is gone, with whoever serves the database next.
+ */
+import { proxiedSteps } from '../activities/proxied-steps';
+import { keepAfter, type Keeping } from '../search/keep-proved';
+import type { KeptAfter } from '../ports/search-steps';
+import { wholeSettings } from '../search/state/control-settings';
+import type { AnswerQuestionInput } from './answer-question';
+import { asWorkflowFailure } from './failures';
+
+export interface KeepProvedInput extends Pick<AnswerQuestionInput, 'settings' | 'taskQueues' | 'modelTimeoutMs'> {
+  readonly keeping: Keeping;
+}
+
+/** An answer waits for none of them; a process that ends takes one with it. */
+const TRIES = 5;
+
+export async function keepProved({ keeping, ...input }: KeepProvedInput): Promise<KeptAfter> {
+  const settings = wholeSettings(input.settings);
+  const { taskQueues, modelTimeoutMs } = input;
+  const limits = { models: settings.models, modelTimeoutMs, sqlTimeoutMs: settings.sqlTimeoutMs, tries: TRIES };
+  try {
+    return await keepAfter(keeping, settings, proxiedSteps({ taskQueues, ...limits }));
+  } catch (error) {
+    throw asWorkflowFailure(error, 'KeepingFailed');
+  }
+}
