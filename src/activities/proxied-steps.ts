@@ -57,6 +57,8 @@ export interface ProxyOptions {
   readonly models: Settings['models'];
   /** Upper limit of one model request. */
   readonly modelTimeoutMs: number;
+  /** How long a model call is tried again while its endpoint is down; left out: an hour. */
+  readonly modelOutageMs?: number | undefined;
   /** Upper limit of one SQL statement; a step may run many. */
   readonly sqlTimeoutMs: number;
   /** Of a step that nobody waits for: so many, and it waits for a worker without end. Left out: tried for `OUTAGE_MS`. */
@@ -130,14 +132,22 @@ export function proxiedSteps(options: ProxyOptions): AllSteps & Pick<StoreActivi
 }
 
 function modelCaller(
-  { taskQueues, models, modelTimeoutMs, tries, onCall = () => undefined, onWait }: ProxyOptions,
+  {
+    taskQueues,
+    models,
+    modelTimeoutMs,
+    modelOutageMs = OUTAGE_MS,
+    tries,
+    onCall = () => undefined,
+    onWait,
+  }: ProxyOptions,
   labels: Labels,
 ) {
   const callMs = modelTimeoutMs + 15_000;
   const unlimited: ActivityOptions = {
     ...COMMON,
     // A call that begins at the end of an outage still gets its full time.
-    scheduleToCloseTimeout: OUTAGE_MS + callMs,
+    scheduleToCloseTimeout: modelOutageMs + callMs,
     startToCloseTimeout: callMs,
     ...patience(tries),
   };

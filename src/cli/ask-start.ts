@@ -73,7 +73,12 @@ export async function startAsked(start: Start): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await startQuestion(session.gate, {
-        ...{ searchId, settings, modelTimeoutMs: config.models.requestTimeoutMs },
+        ...{
+          searchId,
+          settings,
+          modelTimeoutMs: config.models.requestTimeoutMs,
+          modelOutageMs: config.models.outageMs,
+        },
         ...{ queues: announced.queues, serving: announced.serving, state, ifRunning: 'fail' },
         database: question.database,
         label,

@@ -63,7 +63,7 @@ async function startDetached(
   const toServe = [...queues.toServe].flatMap(([name, one]) => (needed.has(name) ? [one] : []));
   const who = await servedDetached(config, toServe, session, ready.io);
   const { concurrency } = flags;
-  const { requestTimeoutMs: modelTimeoutMs } = config.models;
+  const { requestTimeoutMs: modelTimeoutMs, outageMs: modelOutageMs } = config.models;
   const start = {
     session,
     store,
@@ -71,6 +71,7 @@ async function startDetached(
     pending,
     concurrency,
     modelTimeoutMs,
+    modelOutageMs,
     queues,
     only: flags.retryOf !== undefined,
   };

@@ -190,6 +190,7 @@ export class BatchRun {
         ...{ store, batch, pending: this.pending, concurrency: () => this.places() },
         ...{ interrupts: this.interrupts, display: this.display, spent: () => this.spent() },
         modelTimeoutMs: config.models.requestTimeoutMs,
+        modelOutageMs: config.models.outageMs,
         only: flags.retryOf !== undefined,
         ended: (n, outcome) => {
           this.endedHere.add(n);

@@ -26,6 +26,7 @@ export interface StartBatch {
   readonly only: boolean;
   readonly concurrency: number;
   readonly modelTimeoutMs: number;
+  readonly modelOutageMs: number;
   readonly queues: BatchQueues;
 }
 
@@ -46,7 +47,7 @@ export async function untilCancelled(
 }
 
 export async function startOrJoin(start: StartBatch): Promise<'started' | 'joined'> {
-  const { session, store, batch, pending, concurrency, modelTimeoutMs, queues } = start;
+  const { session, store, batch, pending, concurrency, modelTimeoutMs, modelOutageMs, queues } = start;
   const { batchId, settings, searches } = batch;
   const isRunning = (await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null;
   if (isRunning && (await signalBatch(session.gate, batchId, 'concurrency', { concurrency }))) return 'joined';
@@ -67,7 +68,7 @@ export async function startOrJoin(start: StartBatch): Promise<'started' | 'joine
     {
       ...{ batchId, concurrency, pages, total: entries.length, eventsPerRun: EVENTS_PER_RUN, resume: null },
       ...(start.only && { only: [...pending] }),
-      question: { settings, modelTimeoutMs, iterationsPerRun: ITERATIONS_PER_RUN },
+      question: { settings, modelTimeoutMs, modelOutageMs, iterationsPerRun: ITERATIONS_PER_RUN },
     },
     queues.batch,
     cut(`batch ${batch.name}: ${counted(entries.length, 'question')}`, 60),

@@ -11,6 +11,8 @@ import { checkKey, holdsLogin, Secret, secretFile } from './secrets';
 const DAY_MS = 24 * 60 * 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 
+const OUTAGE_MS = 60 * 60_000;
+
 export const ModelsEntry = z.strictObject({
   default: z.string().min(1).optional(),
   roles: z.partialRecord(Role, z.string().min(1)).optional(),
@@ -23,6 +25,7 @@ export const ModelsEntry = z.strictObject({
   /** A reasoning model gets the larger output cap; default: by its name. */
   reasoning: z.boolean().optional(),
   requestTimeoutMs: z.number().int().positive().max(DAY_MS, 'is too large; allowed: at most 86400000').optional(),
+  outageMs: z.number().int().nonnegative().max(DAY_MS, 'is too large; allowed: at most 86400000').optional(),
   limits: LimitsEntries.optional(),
 });
 
@@ -38,6 +41,8 @@ export interface ModelsConfig {
   readonly maxOutputTokens: number | null;
   readonly reasoning: boolean | null;
   readonly requestTimeoutMs: number;
+  /** How long a call is tried again while the endpoint is down. */
+  readonly outageMs: number;
   readonly limits: ModelLimitsTable;
 }
 
@@ -64,6 +69,7 @@ export function modelsOf(
     maxOutputTokens: entry.maxOutputTokens ?? null,
     reasoning: entry.reasoning ?? null,
     requestTimeoutMs: entry.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    outageMs: entry.outageMs ?? OUTAGE_MS,
     limits: limitsTable(entry.limits),
   };
 }

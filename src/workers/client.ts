@@ -96,7 +96,7 @@ export async function loginProblem(
   );
 }
 
-export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 'modelTimeoutMs'> {
+export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 'modelTimeoutMs' | 'modelOutageMs'> {
   readonly settings: ControlSettings;
   readonly queues: QuestionQueues;
   readonly state?: AnswerQuestionInput['state'];
@@ -122,7 +122,7 @@ const POLICIES = {
 } as const;
 
 export function startQuestion(gate: GateClient, start: StartQuestion): Promise<QuestionHandle> {
-  const { searchId, settings, modelTimeoutMs, queues, label, ifRunning = 'join' } = start;
+  const { searchId, settings, modelTimeoutMs, modelOutageMs, queues, label, ifRunning = 'join' } = start;
   return withAttributes(gate, (shown) =>
     gate.client.workflow.start<typeof answerQuestion>('answerQuestion', {
       ...POLICIES,
@@ -132,6 +132,7 @@ export function startQuestion(gate: GateClient, start: StartQuestion): Promise<Q
       args: [
         {
           ...{ searchId, settings: briefSettings(settings), modelTimeoutMs },
+          ...(modelOutageMs !== undefined && { modelOutageMs }),
           taskQueues: queues.models === undefined ? {} : { models: queues.models },
           state: start.state ?? null,
           iterationsPerRun: start.iterationsPerRun ?? ITERATIONS_PER_RUN,

@@ -48,6 +48,8 @@ export interface AnswerQuestionInput {
   readonly state: SearchState | null;
   /** Upper limit of one model request. */
   readonly modelTimeoutMs: number;
+  /** How long a model call is tried again while its endpoint is down. */
+  readonly modelOutageMs?: number;
   /** Iterations after which a new run begins; the server's own suggestion counts as well. */
   readonly iterationsPerRun: number;
   /** Carried over continue-as-new. */
@@ -91,6 +93,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
     taskQueues: input.taskQueues,
     models: settings.models,
     modelTimeoutMs: input.modelTimeoutMs,
+    modelOutageMs: input.modelOutageMs,
     sqlTimeoutMs: settings.sqlTimeoutMs,
   });
   const start = (child: BriefChild, position: string) => startedChild(input, child, position);

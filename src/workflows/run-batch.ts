@@ -53,7 +53,10 @@ export interface RunBatchInput {
   /** Positions of the questions that are asked; left out: all that have no final record. */
   readonly only?: readonly number[];
   /** The same for every question of the batch, unless its entry has settings of its own. */
-  readonly question: Pick<AnswerQuestionInput, 'settings' | 'modelTimeoutMs' | 'iterationsPerRun' | 'searchAttributes'>;
+  readonly question: Pick<
+    AnswerQuestionInput,
+    'settings' | 'modelTimeoutMs' | 'modelOutageMs' | 'iterationsPerRun' | 'searchAttributes'
+  >;
   /** History events after which the batch continues as new, at the next page. */
   readonly eventsPerRun: number;
   /** State handed over by the run before. */

@@ -182,6 +182,20 @@ test('three questions that the endpoint fails in a row end the batch, which says
   expect(fixture.plans).toBe(9);
 });
 
+test('an endpoint that only fails is tried for as long as the setting says', async () => {
+  const fixture = new Fixture(1);
+  const steps = fixture.steps(({ name }) => {
+    if (name === 'plan') throw new ModelError('server-error', 'HTTP 500');
+  });
+  await fixture.run(steps, async (gate) => {
+    const question = { settings: scriptedSettings({ maxPlans: 1, cMin: 1 }), modelTimeoutMs: 1, iterationsPerRun: 20 };
+    await fixture.start(gate, 4, 100, { question: { ...question, modelOutageMs: 0 } });
+    const ended = await awaitBatch(gate, fixture.batchId);
+    expect(ended).toMatchObject({ kind: 'completed', value: { held: 'HTTP 500' } });
+  });
+  expect(fixture.plans).toBeGreaterThan(3);
+});
+
 test('an endpoint that answers again lets further questions start', async () => {
   const fixture = new Fixture(8);
   const bad = new Set(fixture.entries.slice(0, 2).map(({ searchId }) => searchId));
