@@ -117,7 +117,8 @@ test('a file that was replaced at its path keeps its layer; entries are counted 
   };
   try {
     const one = await ask(['How far behind is car 3?', '--db', path]);
-    expect(one).toMatchObject({ layer: { kept: [{ statement: STATEMENT }] } });
+    const stored = JSON.parse((await here(['result', one.id, '--json'])).out) as AnswerRecord;
+    expect(stored).toMatchObject({ layer: { kept: [{ statement: STATEMENT }] } });
     replaceBy(LAPS);
     expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ layer: { shown: 1 } });
     expect(await ask(['How far behind is car 3?', '--db', path])).toMatchObject({ id: one.id, reused: true });
