@@ -37,7 +37,12 @@ export const scoreCommand: CommandFactory = (io, outcome) =>
           positiveNumber,
           120,
         )
-        .option('--max-rows <n>', 'at most this many rows of a result are compared; one with more may be undecided', positiveInteger, 100_000)
+        .option(
+          '--max-rows <n>',
+          'at most this many rows of a result are compared; one with more may be undecided',
+          positiveInteger,
+          100_000,
+        )
         .option('--timings <n>', 'where a benchmark scores time, run both queries this often', positiveInteger)
         .addOption(
           new Option(

@@ -328,7 +328,10 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
     };
     const { first, again } = await searched(database, { react: [text(end)] }, { method: 'react' });
     expect(first).toMatchObject({ rows: [[2]], answer: '2 sales; unchecked: no reading was tested.', clock: CLOCK });
-    expect(current(await again())).toMatchObject({ answer: '2 sales; unchecked: no reading was tested.', rowsChanged: false });
+    expect(current(await again())).toMatchObject({
+      answer: '2 sales; unchecked: no reading was tested.',
+      rowsChanged: false,
+    });
     expect(current(await again('2026-03-16 00:00:00'))).toMatchObject({
       rows: [[1]],
       answer: '1 sales; unchecked: no reading was tested.',
@@ -379,7 +382,11 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
     };
     await database.write("INSERT INTO sale VALUES (5, 700, '2026-02-09'), (6, 200, '2026-03-20')");
     const { first, again, run } = await searched(database, { look: [text(commit)] }, { method: 'look' });
-    expect(first).toMatchObject({ rows: [[3]], answer: '3; proved: "Amounts are cents" (5 of 5 sales until today).', clock: CLOCK });
+    expect(first).toMatchObject({
+      rows: [[3]],
+      answer: '3; proved: "Amounts are cents" (5 of 5 sales until today).',
+      clock: CLOCK,
+    });
     expect(first.evidence[0]).toMatchObject({ state: 'proved', rejected: [{ reason: '0 of 5 match' }] });
     expect(current(await again())).toMatchObject({ claims: first.claims, rowsChanged: false });
     expect(await run.find('version', 'v1')).toBeNull();

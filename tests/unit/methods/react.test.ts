@@ -115,7 +115,11 @@ describe('the ReAct agent', () => {
 
   test('whose SQL never runs abstains and says so', async () => {
     const { end: ended } = await ask({ act: end, final: () => ({ outcome: 'sql-error', error: 'no such table' }) });
-    expect(ended).toMatchObject({ status: 'abstained', chosen: null, reason: 'its final SQL did not run: no such table' });
+    expect(ended).toMatchObject({
+      status: 'abstained',
+      chosen: null,
+      reason: 'its final SQL did not run: no such table',
+    });
   });
 
   test('never runs more tool calls than its budget, and is told to end', async () => {
