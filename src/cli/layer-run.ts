@@ -1,6 +1,6 @@
 /** What `gate layer` does: reads the events of a database's layer, and appends what a person says or a check finds. */
 import type { ResolvedDatabase } from '../config/databases';
-import type { LayerEvent } from '../domain';
+import type { LayerEvent, LayerRule } from '../domain';
 import { compareText } from '../domain/canonical';
 import { layerDiff } from '../layer/diff';
 import { namedIn, ruleIdOf } from '../layer/rules';
@@ -71,12 +71,22 @@ export async function listEntries(flags: LayerFlags, io: Io): Promise<void> {
   if (all.length === 0)
     io.err(`nothing is kept of ${database.name} yet; questions with claims add to it (gate ask --memory on)\n`);
   if (shown.length > 0) {
-    const rows = shown.map((held) => [held.entry.entryId.slice(0, 9), held.status, figuresOf(held), held.statement]);
+    const rows = shown.map((held) => [
+      held.entry.entryId.slice(0, 9),
+      held.status,
+      listedFigures(held),
+      held.statement,
+    ]);
     io.out(`${textTable(['entry', 'status', 'counted', 'statement'], rows, { width: io.columns, whole: 2 })}\n`);
   }
   if (left > 0) io.err(`${counted(left, 'more entry', 'more entries')} not in use: --all shows them\n`);
   if (layer.questions.length > 0)
     io.err(`${openQuestionsText(layer.questions, flags.db ?? database.name, io.columns)}\n`);
+}
+
+/** A table has no room for more. */
+function listedFigures(held: Held): string {
+  return isCounted(held) ? figuresOf(held) : `said by ${held.entry.author}`;
 }
 
 export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Promise<void> {
@@ -140,24 +150,29 @@ export async function answerQuestion(wanted: string, said: string, flags: LayerF
   const only = begunBy(wanted, asked, ({ questionId }) => questionId, 'questions');
   if (only === null)
     throw new CommandFailed(`no open question ${wanted} in this layer; gate layer list shows those to be decided`);
-  await sayRule(opened, { statement: `${only.text} ${text}`, answers: only.questionId }, flags, io);
+  const { questionId: answers } = only;
+  await sayRule(opened, { entryId: ruleIdOf(answers, sha256), statement: `${only.text} ${text}`, answers }, flags, io);
 }
 
 /** Without a check: what a person says, as such. */
 export async function addRule(said: string, flags: LayerFlags, io: Io): Promise<void> {
   const statement = words(said, 'statement');
-  await sayRule(await openLayer(flags, io), { statement, answers: null }, flags, io);
+  await sayRule(
+    await openLayer(flags, io),
+    { entryId: ruleIdOf(statement, sha256), statement, answers: null },
+    flags,
+    io,
+  );
 }
 
 async function sayRule(
   opened: Opened,
-  { statement, answers }: { readonly statement: string; readonly answers: string | null },
+  { entryId, statement, answers }: Pick<LayerRule, 'entryId' | 'statement' | 'answers'>,
   flags: LayerFlags,
   io: Io,
 ): Promise<void> {
   const about = namedIn(statement, await lookAt(opened.config, opened.database));
   const at = new Date(io.now()).toISOString();
-  const entryId = ruleIdOf(answers ?? statement, sha256);
   const said = { statement, answers, author: authorOf(flags, io), saidAt: at };
   await append(opened, { kind: 'said', at, rule: { schemaVersion: 1, entryId, ...said, ...about } }, flags, io);
   if (about.tables.length === 0)
@@ -167,7 +182,11 @@ async function sayRule(
 export async function editEntry(wanted: string, statement: string, flags: LayerFlags, io: Io): Promise<void> {
   const opened = await openLayer(flags, io);
   if (statement.trim() === '') throw new UsageError('the statement is empty; write one sentence in quotes');
-  const { entryId } = findEntry(opened.layer, wanted).entry;
+  const held = findEntry(opened.layer, wanted);
+  const { entryId } = held.entry;
+  // Other words are not what the first person said, and may be about something else.
+  if (!isCounted(held))
+    return sayRule(opened, { entryId, statement: statement.trim(), answers: held.entry.answers }, flags, io);
   await append(opened, { kind: 'edited', entryId, statement: statement.trim(), ...by(flags, io) }, flags, io);
 }
 

@@ -157,8 +157,8 @@ async function checkNow(watched: Watched, flags: WatchFlags, io: Io): Promise<Ex
       printDrift(drift, [], io);
       io.out(`${resultText(result)}\n`);
     }
-    const { checked, broken, lower } = result;
-    return checked > 0 && broken + lower === 0 ? EXIT.ok : EXIT.failed;
+    const { checked, unseen, broken, lower } = result;
+    return checked > 0 && unseen + broken + lower === 0 ? EXIT.ok : EXIT.failed;
   });
 }
 

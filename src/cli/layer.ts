@@ -114,7 +114,11 @@ function decided(io: Io, name: 'confirm' | 'reject', description: string): Comma
 const edit: CommandFactory = (io) =>
   byPerson(
     ofEntry(
-      action('edit', 'word an entry anew; its check stays', 'gate layer edit e3f9 "Amounts are in cents." --db shop'),
+      action(
+        'edit',
+        'word an entry anew; its check stays, and a rule is then what you said',
+        'gate layer edit e3f9 "Amounts are in cents." --db shop',
+      ),
     ).argument('<statement>', 'one sentence that says no more than the check counts'),
   ).action(async (entry: string, statement: string, flags: LayerFlags) =>
     (await work()).editEntry(entry, statement, flags, io),

@@ -19,7 +19,7 @@ import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
 import { assumptionsOf, buildCommit, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
 import { addDeltas, once, runSql, type StepContext } from './context';
-import { unusedOf, unusedText } from './left-aside';
+import { askedAside, columnOf, mentionsIn } from './left-aside';
 import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from '../record/contents';
 import { foundByCommit, foundByDecline } from './look-texts';
@@ -222,7 +222,9 @@ class Commit {
     const tables = plan.operators.flatMap(({ operator }) => operator.relations);
     const bodies = plan.operators.flatMap(({ body }) => body?.sql ?? []);
     const texts = [...bodies, ...this.commit.claims.map(({ check }) => check.sql)];
-    return (await unusedOf(this.context, { tables, texts })).map(unusedText);
+    const asked = await askedAside(this.context, { tables, texts });
+    this.usage = addDeltas(this.usage, asked.usage);
+    return asked.texts;
   }
 
   private view(plan: LoadedPlan, updates: readonly UpdateView[]) {
@@ -239,15 +241,21 @@ class Commit {
   }
 }
 
-/** What an answer rests on that was proved before, with the counts of this search. */
+/** What an answer rests on that was proved before, with the counts of this search; not what is named and never read. */
 async function knownClaims(
   context: StepContext,
   { plan }: BuiltCommit,
   keys: readonly string[],
 ): Promise<readonly Claim[]> {
   const entries = (await context.run.find('known', SCHEMA_ID))?.entries ?? [];
+  const bodies = plan.operators.flatMap(({ body }) => body?.sql ?? []);
+  const seen = mentionsIn(bodies, plan.dialect);
   return entries
     .filter(({ key }) => keys.includes(key))
+    .filter(
+      ({ entry: { columns } }) =>
+        columns.length === 0 || columns.some((name) => seen.has(columnOf(name.toLowerCase()))),
+    )
     .map(({ entry }): Claim => {
       const tables = entry.tables.map((table) => table.toLowerCase());
       const reader = plan.operators.find(({ operator }) =>

@@ -3,8 +3,9 @@
  * leaves aside, and columns that tell rows apart and that nobody looked at.
  */
 import type { AnswerRecord, DatabaseDescription, Dialect, NotUsed } from '../domain';
-import { figuresOf } from '../layer/state';
+import { figuresOf, isCounted, type Held } from '../layer/state';
 import { ruleText } from '../layer/rules';
+import type { UsageDelta } from '../ports/search-steps';
 import { SCHEMA_ID, type SchemaContent } from '../record/contents';
 import { wordsOf } from '../schema/lexical';
 import { keyColumns } from '../schema/table-text';
@@ -12,10 +13,14 @@ import { tokensOf } from '../sql/lexer';
 import { literalsIn } from '../sql/literals';
 import type { StepContext } from './context';
 import { currentLayer, layerPlace, visibleLayer } from './layer-entries';
+import { countAgain } from './recall';
 
 /** Of the layer, and of columns, that one answer names. */
 const MOST_UNUSED = 4;
 const MOST_FLAGS = 6;
+
+/** What a person says of rows rather than of what a column means. */
+const ABOUT_ROWS = /[=<>]|\bnull\b|\bcount(s|ed)?\b|\b(exclud|ignor|skip|omit)|\bleft out\b/i;
 
 /** The tables that an answer reads, and the texts that say what else it looked at. */
 export interface Read {
@@ -27,7 +32,7 @@ export interface Read {
  * Active entries and rules on a table that is read, of which no column and no value occurs. Only those that tell rows apart:
  * the unit of a column that is not read changes nothing.
  */
-export async function unusedOf(context: StepContext, { tables, texts }: Read): Promise<NotUsed[]> {
+async function unusedIn(context: StepContext, { tables, texts }: Read): Promise<readonly Held[]> {
   if (context.settings.layer === undefined) return [];
   const { description, flags } = await context.run.get('schema', SCHEMA_ID);
   const { entries, rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
@@ -38,35 +43,62 @@ export async function unusedOf(context: StepContext, { tables, texts }: Read): P
     return names.length > 0 && !names.some((name) => seen.has(name));
   };
   const all = flags?.map((flag) => ({ ...flag, name: `${flag.table}.${flag.column}`.toLowerCase() }));
+  const isFlag = (columns: readonly string[]): boolean =>
+    all === undefined || columns.some((name) => all.some((flag) => flag.name === name));
   const unusedRules = rules.filter(({ status, entry, statement }) => {
     if (status !== 'active' || !entry.tables.some((table) => read.has(table.toLowerCase()))) return false;
     // "Deleted orders do not count" is about deleted_at.
     const words = new Set(wordsOf(statement));
-    const meant = (all ?? []).filter(({ column }) => wordsOf(column).some((word) => words.has(word)));
+    const meant = (all ?? []).filter(({ table, column }) => {
+      // In `order_kind` of orders, "order" says nothing of the column.
+      const common = new Set(wordsOf(table));
+      return wordsOf(column).some((word) => words.has(word) && !common.has(word));
+    });
     const columns = ownColumns([...entry.columns, ...meant.map(({ name }) => name)], read, description);
-    return isLeft(columns, quotedIn(statement));
+    const values = quotedIn(statement);
+    const isAboutRows = values.length > 0 || ABOUT_ROWS.test(statement) || isFlag(columns);
+    return isAboutRows && isLeft(columns, values);
   });
   const late = (await context.run.find('known', SCHEMA_ID))?.unchecked ?? [];
   const unusedEntries = entries.filter(({ status, entry }) => {
     // One whose check did not end in time was not shown, and the answer says so.
     if (status !== 'active' || late.some(({ entryId }) => entryId === entry.entryId)) return false;
     const columns = ownColumns(entry.columns, read, description);
+    if (columns.length === 0 || !isLeft(columns, [])) return false;
     const compared = comparedIn(entry.check, description.dialect);
-    const tellsApart = compared.length > 0 || columns.some((name) => all?.some((flag) => flag.name === name) ?? true);
-    return columns.length > 0 && tellsApart && isLeft(columns, compared.filter(isText));
+    return (compared.length > 0 || isFlag(columns)) && isLeft(columns, compared.filter(isText));
   });
-  return [
-    ...unusedRules.map((rule) => ({ id: rule.entry.entryId, statement: ruleText(rule) })),
-    ...unusedEntries.map((held) => ({
-      id: held.entry.entryId,
-      statement: `${held.statement} (${figuresOf(held, held.entry.rows)})`,
-    })),
-  ].slice(0, MOST_UNUSED);
+  return [...unusedRules, ...unusedEntries].slice(0, MOST_UNUSED);
 }
 
-/** How the model is asked about one. */
-export function unusedText({ statement }: NotUsed): string {
-  return `Known of a table that the SQL reads, and nothing of it occurs there: ${statement} Use it, or say in assumed why it does not matter here.`;
+export async function unusedOf(context: StepContext, read: Read): Promise<NotUsed[]> {
+  return (await unusedIn(context, read)).map((held) => ({ id: held.entry.entryId, statement: statementOf(held) }));
+}
+
+/** How the model is asked about them. Entries are counted again first; one that no longer holds is broken from here on. */
+export async function askedAside(
+  context: StepContext,
+  read: Read,
+): Promise<{ readonly texts: readonly string[]; readonly usage: UsageDelta }> {
+  const unused = await unusedIn(context, read);
+  const entries = unused.filter(isCounted);
+  if (entries.length === 0) return { texts: unused.map(statementOf).map(unusedText), usage: {} };
+  const { dataRevision = null } = await context.run.get('schema', SCHEMA_ID);
+  const { holding, usage } = await countAgain(context, entries, dataRevision);
+  const held = [
+    ...unused.filter((each) => !isCounted(each)),
+    ...holding.map(({ held: before, counts }) => ({ ...before, counts })),
+  ];
+  return { texts: held.map(statementOf).map(unusedText), usage };
+}
+
+function statementOf(held: Held): string {
+  return isCounted(held) ? `${held.statement} (${figuresOf(held, held.entry.rows)})` : ruleText(held);
+}
+
+function unusedText(statement: string): string {
+  const said = /[.!?]$/.test(statement) ? statement : `${statement}.`;
+  return `Known of a table that the SQL reads, and nothing of it occurs there: ${said} Use it, or say in assumed why it does not matter here.`;
 }
 
 /** Columns that tell rows of the tables apart, and that no text names. Nothing without a profile. */
@@ -82,7 +114,7 @@ export function notLookedAt(
 }
 
 /** Every name and value of the texts, in lower case: whatever is named was thought of, wherever it stands. */
-function mentionsIn(texts: readonly string[], dialect: Dialect): ReadonlySet<string> {
+export function mentionsIn(texts: readonly string[], dialect: Dialect): ReadonlySet<string> {
   return new Set(
     texts
       .flatMap((text) => tokensOf(text, dialect))
@@ -107,7 +139,7 @@ function ownColumns(
   return columns.map((column) => column.toLowerCase()).filter((column) => own.includes(column));
 }
 
-function columnOf(name: string): string {
+export function columnOf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1);
 }
 

@@ -25,8 +25,7 @@ export async function recall(
   dataRevision: string | null,
 ): Promise<UsageDelta> {
   if (context.settings.layer === undefined) return {};
-  const place = layerPlace(context);
-  const layer = await currentLayer(place);
+  const layer = await currentLayer(layerPlace(context));
   const shown = visibleLayer(layer, description);
   const active = shown.entries.filter(({ status }) => status === 'active');
   const visible = new Map(active.map((held) => [held.entry.entryId, held]));
@@ -48,16 +47,7 @@ export async function recall(
       isUsable: ({ entry }) => visible.has(entry.entryId),
     },
   ).map(seenAs);
-  const sqlTimeoutMs = Math.min(context.settings.sqlTimeoutMs, CHECK_MS);
-  const { results, usage } = await runChecks(
-    { ...context, settings: { ...context.settings, sqlTimeoutMs } },
-    relevant.map(({ entry }) => entry.check),
-    dataRevision,
-  );
-  const seen = recounted(relevant, results);
-  const holding = seen.filter(({ why, unseen }) => why === null && !unseen);
-  const broken = seen.filter(({ why, unseen }) => why !== null && !unseen);
-  const late = relevant.filter((_, at) => results[at]?.kind === 'timeout');
+  const { holding, broken, late, afterMs, usage } = await countAgain(context, relevant, dataRevision);
   await context.run.put('known', SCHEMA_ID, {
     schemaVersion: 1,
     entries: holding.map(({ entry }, at) => ({ key: `k${at + 1}`, entry })),
@@ -68,18 +58,32 @@ export async function recall(
       ? {}
       : {
           unchecked: late.map(({ entry, statement }) => ({
-            ...{ entryId: entry.entryId, statement, why: `its check did not end within ${sqlTimeoutMs / 1000} s` },
+            ...{ entryId: entry.entryId, statement, why: `its check did not end within ${afterMs / 1000} s` },
           })),
         }),
   });
+  return usage;
+}
+
+/** Runs the checks of entries; one that its check no longer shows is broken from here on. */
+export async function countAgain(context: StepContext, entries: readonly HeldEntry[], dataRevision: string | null) {
+  const afterMs = Math.min(context.settings.sqlTimeoutMs, CHECK_MS);
+  const { results, usage } = await runChecks(
+    { ...context, settings: { ...context.settings, sqlTimeoutMs: afterMs } },
+    entries.map(({ entry }) => entry.check),
+    dataRevision,
+  );
+  const seen = recounted(entries, results).filter(({ unseen }) => !unseen);
+  const broken = seen.filter(({ why }) => why !== null);
   const at = now(context);
   await appendToLayer(
-    place,
+    layerPlace(context),
     broken.map(({ held, why, counts }): LayerEvent => {
       return { kind: 'broken', entryId: held.entry.entryId, at, why: why ?? '', counts };
     }),
   );
-  return usage;
+  const late = entries.filter((_, each) => results[each]?.kind === 'timeout');
+  return { holding: seen.filter(({ why }) => why === null), broken, late, afterMs, usage };
 }
 
 /** The likeliest tables of a question. */

@@ -11,25 +11,27 @@
  * 5. A clock that the SQL reads is set to the time of this request (`sql/clock.ts`).
  * 6. An answer that rests on an entry of the layer which was rejected or suspended since is stale, whatever the rows say and
  *    whether or not the layer is on. One whose check no longer holds is among the claims, and counted with them.
+ * 7. An answer that was not told what a person has said of its question or tables since is stale where the layer is on.
  */
 import type { AnswerRecord, Dialect, Evidence, SqlResult } from '../domain';
-import { canonical } from '../domain/canonical';
+import { canonical, compareText } from '../domain/canonical';
 import { withClock } from '../sql/clock';
 import { equalResults, type Digest } from '../sql/equal';
+import { rulesFor, ruleText } from '../layer/rules';
 import { allHeld, layerOf } from '../layer/state';
 import { resultPreview } from '../text/preview';
 import { visibleLine } from '../text/visible';
 import { updateIdOf } from '../ports/search-steps';
 import { runError } from './body-errors';
 import { coverageStatement, digestOf, extraStatements, type Extras } from './candidate';
-import { now, openEngine, runSql, type StepContext } from './context';
+import { now, openEngine, openParser, runSql, type StepContext } from './context';
 import { claimRecheck, type RecheckedClaims } from './claim-recheck';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
 import { wordingOf } from './evidence-record';
 import { answerOf, stillOpen } from './finish';
 import { LAST, shownAs } from '../record/freshness';
 import { readLayer } from '../record/layer-store';
-import { currentLayer, layerPlace } from './layer-entries';
+import { currentLayer, layerPlace, visibleLayer } from './layer-entries';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import type { RunStore } from '../record/run-store';
 import { materialityRecheck, proofRecheck, sameAnswerRecheck, type Recheck } from './recheck';
@@ -50,7 +52,7 @@ export async function refresh(context: StepContext, first: AnswerRecord): Promis
   if (schema === null) return { kind: 'stale', reason: 'the schema that it saw is not stored', revision: fingerprint };
   if (schema.description.fingerprint !== fingerprint)
     return { kind: 'stale', reason: 'the schema changed', revision: `schema ${fingerprint}` };
-  const distrusted = await distrustedEntry(context, first);
+  const distrusted = (await distrustedEntry(context, first)) ?? (await newRule(context, first, schema));
   if (distrusted !== null) return { kind: 'stale', ...distrusted };
   const before = await context.run.find('refresh', LAST);
   if (first.status === 'abstained')
@@ -103,6 +105,28 @@ async function distrustedEntry(
   const since = status === 'rejected' ? `was ${why ?? ''}` : `is suspended, because ${why?.split(': ', 1)[0] ?? ''}`;
   const name = `${entry.entryId.slice(0, 9)} "${visibleLine(statement)}"`;
   return { reason: `it rests on ${name}, which ${visibleLine(since)}`, revision: `layer ${entry.entryId} ${status}` };
+}
+
+/** What a person said, or worded anew, after the search began, and it was not told; the earliest first, so that its id is found again. */
+async function newRule(
+  context: StepContext,
+  { question, sql, startedAt }: AnswerRecord,
+  { description }: Contents['schema'],
+): Promise<{ readonly reason: string; readonly revision: string } | null> {
+  if (context.settings.layer === undefined) return null;
+  const later = visibleLayer(await currentLayer(layerPlace(context)), description).rules.filter(
+    ({ entry: { saidAt } }) => saidAt > startedAt,
+  );
+  if (later.length === 0) return null;
+  const inspection = (await openParser(context, description.dialect)).inspect(sql ?? '');
+  const tables = inspection.kind === 'select' ? inspection.relations : [];
+  const told = new Set((await context.run.find('told', SCHEMA_ID))?.rules.map(({ text }) => text));
+  const [rule] = rulesFor(later, { question, tables })
+    .filter((each) => !told.has(ruleText(each)))
+    .sort((a, b) => compareText(a.entry.saidAt, b.entry.saidAt));
+  if (rule === undefined) return null;
+  const { entryId, saidAt } = rule.entry;
+  return { reason: `since then ${visibleLine(ruleText(rule))}`, revision: `layer ${entryId} ${saidAt}` };
 }
 
 const NO_CLAIMS: Statements<null> = { statements: [], read: () => null };

@@ -78,7 +78,9 @@ export function provedText(record: Resting): string {
   const { claims, evidence, notUsed = [] } = record;
   const standing = restingStanding(record);
   const aside = [
-    ...numbered(notUsed.length, 'of the layer not used'),
+    ...(notUsed.length === 0
+      ? []
+      : [`${counted(notUsed.length, 'rule or entry', 'rules or entries')} of this database not used`]),
     ...(standing !== 'unchecked' && isPartial(record) ? ['for a part of what is asked'] : []),
   ];
   if (claims === undefined) {

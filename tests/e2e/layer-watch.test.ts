@@ -169,6 +169,20 @@ test('what broke and what holds again is told to the webhook and the file, once 
   }
 });
 
+test('an entry that could not be checked is no success', async () => {
+  const shop = await home();
+  const { gate, folder, name } = shop;
+  try {
+    const hidden = { path: join(folder, 'shop.sqlite'), id: name, access: { deny: ['orders.paid'] } };
+    shop.configure({ watch: shop.watch, databases: { [name]: hidden } });
+    await shop.serve();
+    await gate('--every', '1h');
+    expect(await gate('--now')).toMatchObject({ code: 1, out: '1 entry checked, all hold, 1 could not be checked\n' });
+  } finally {
+    await shop.close();
+  }
+});
+
 test('a drift that cannot be told waits: a killed worker and one without the variable lose nothing', async () => {
   const shop = await home();
   const { gate, hook } = shop;

@@ -7,6 +7,7 @@ import type { LookReply } from '../../../src/prompts';
 import { layerOf } from '../../../src/layer/state';
 import { appendToLayer, readLayer } from '../../../src/record/layer-store';
 import { createRunStore, openStep, refresh } from '../../../src/steps';
+import { standingOf } from '../../../src/text/standing';
 import { GAP_PLAN, GAP_PROBE } from '../../helpers/gap-search';
 import { bench, groundReply, hash, sqliteEngine, text, type TestEngine } from './fixtures';
 
@@ -54,6 +55,8 @@ const ANN = { author: 'ann', note: null };
 interface Options {
   readonly engine?: TestEngine;
   readonly keep?: readonly object[];
+  /** Replies to what goes back. */
+  readonly again?: readonly object[];
   /** Default: on. */
   readonly layer?: 'read' | null;
 }
@@ -74,10 +77,10 @@ function questions(engine = laps()) {
       const at = `2026-01-01T00:00:0${(told += 1)}.000Z`;
       await appendToLayer(place, [LayerEvent.parse({ ...said, entryId: held?.entry.entryId, at })]);
     },
-    ask: async (reply: object, { keep = [], layer, engine: other }: Options = {}) => {
+    ask: async (reply: object, { keep = [], layer, engine: other, again = [] }: Options = {}) => {
       const searchId = `s${(asked += 1)}`;
       const made = await bench(
-        { look: [text(reply)], keep: keep.map(text) },
+        { look: [reply, ...again].map(text), keep: keep.map(text) },
         {
           engine: other ?? engine,
           store,
@@ -134,6 +137,16 @@ test('what a question proved is read, kept, and shown to the next one, which nee
     }),
   ]);
   expect((await layer()).entries).toHaveLength(1);
+});
+
+test('an entry that is named, and of which the SQL reads nothing, proves nothing of the answer', async () => {
+  const { ask } = questions();
+  await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  const operators = [{ name: 'op_answer', intent: 'laps', sql: 'SELECT count(*) AS n FROM lap' }];
+  const reply = { action: 'commit', operators, known: ['k1'] };
+  const { record } = await ask(reply, { again: [reply] });
+  expect(record.claims).toEqual([]);
+  expect(standingOf(record)).toBe('unchecked');
 });
 
 test('an entry that the rows no longer show is withheld, told, and broken in the layer', async () => {
@@ -334,6 +347,32 @@ describe('an answer asked for again that rests on an entry', () => {
     const { proof, use, say } = await asked();
     for (const event of events) await say(event);
     for (const each of [proof, use]) expect(await again(each)).toMatchObject({ kind: 'current' });
+  });
+
+  test('no longer holds once a person said what it was not told; what it was told changes nothing', async () => {
+    const at = questions();
+    const tell = (saidAt: string, statement: string) =>
+      appendToLayer({ store: at.store, hash, database: 'races' }, [
+        {
+          ...{ kind: 'said', at: saidAt },
+          rule: {
+            ...{ schemaVersion: 1, entryId: 'e0000000000000001', statement, tables: ['lap'], columns: [] },
+            ...{ answers: null, author: 'ann', saidAt },
+          },
+        },
+      ]);
+    const now = async (asked: Awaited<ReturnType<typeof at.ask>>) => {
+      const { settings, ...step } = await openStep(asked.deps, { searchId: asked.input.searchId, position: 'refresh' });
+      return refresh({ ...step, settings: { ...settings, layer: 'on' } }, asked.record);
+    };
+    const before = await at.ask(commit(1, { claims: [CLAIM] }));
+    await tell('2026-01-02T00:00:00.000Z', 'Laps of the pace car do not count.');
+    const reason = 'since then ann said on 2026-01-02: Laps of the pace car do not count.';
+    expect(await now(before)).toMatchObject({ kind: 'stale', reason });
+    const after = await at.ask(commit(1, { claims: [CLAIM] }));
+    expect(await now(after)).toMatchObject({ kind: 'current' });
+    await tell('2026-01-03T00:00:00.000Z', 'Laps of the safety car do not count.');
+    expect(await now(after)).toMatchObject({ kind: 'stale' });
   });
 
   test('no longer holds once another contradicts it, whose words are not told', async () => {

@@ -22,7 +22,8 @@ INSERT INTO orders VALUES ${rows.join(', ')};`;
 
 const DELETED = entryOf({
   statement: 'Orders with deleted_at set are deleted.',
-  check: 'SELECT count(*), sum(deleted_at IS NOT NULL), sum(deleted_at IS NULL) FROM orders',
+  check:
+    "SELECT count(deleted_at), sum(deleted_at >= '2025-01-01'), sum(deleted_at < '2025-01-01') FROM orders WHERE deleted_at IS NOT NULL",
   ...{ rows: 'deleted orders', matching: 20, examined: 20, columns: ['orders.deleted_at', 'orders.order_id'] },
 });
 const CENTS = entryOf({
@@ -103,10 +104,20 @@ test('an entry that the SQL leaves aside goes back once with its figures, and wh
   const { told, record } = await ask([ALL, `${ALL} WHERE deleted_at IS NULL`], { events: [proved(DELETED)] });
   expect(told).toEqual([
     expect.stringContaining(
-      'nothing of it occurs there: Orders with deleted_at set are deleted. (20 of 20 deleted orders)',
+      'nothing of it occurs there: Orders with deleted_at set are deleted. (20 of 20 deleted orders). Use it,',
     ),
   ]);
   expect(record).toMatchObject({ rows: [[180]], usage: { llmCalls: 2 } });
+  expect(record.notUsed).toBeUndefined();
+});
+
+test('an entry is counted again before it is asked about, and one that no longer holds is not', async () => {
+  const setup = `${SHOP}; UPDATE orders SET deleted_at = '1999-01-01' WHERE deleted_at IS NOT NULL`;
+  const { told, record } = await ask([ALL], {
+    events: [{ ...proved(DELETED), at: '1970-01-01T00:00:00.000Z' }],
+    setup,
+  });
+  expect(told).toEqual([]);
   expect(record.notUsed).toBeUndefined();
 });
 
@@ -119,6 +130,16 @@ test('what stays unused after that is named in the answer, which is asked about 
 
 test('the unit of a column that is not read costs no turn', async () => {
   const { told, record } = await ask([ALL], { events: [proved(CENTS)] });
+  expect(told).toEqual([]);
+  expect(record.notUsed).toBeUndefined();
+});
+
+test.each([
+  ['the unit of a column that is not read', 'orders.total is in cents.', ['orders.total']],
+  ['a word that is only the name of the table', 'Orders come from the till.', []],
+])('what a person said of %s costs no turn', async (_, statement, columns) => {
+  const setup = `${SHOP}; ALTER TABLE orders ADD COLUMN order_kind TEXT; UPDATE orders SET order_kind = CASE order_id % 2 WHEN 0 THEN 'web' ELSE 'till' END`;
+  const { told, record } = await ask([ALL], { events: [rule(statement, columns)], setup });
   expect(told).toEqual([]);
   expect(record.notUsed).toBeUndefined();
 });

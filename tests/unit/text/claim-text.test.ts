@@ -83,7 +83,9 @@ test('a long claim is cut at a word, and cannot pass for words of the program', 
 
 test('what is known and not used, and what could not be used, is no proof', () => {
   const notUsed = [{ id: 'e0', statement: 'Laps with cut set do not count.' }];
-  expect(provedText({ ...record([claim()]), notUsed })).toBe(`partly proved: ${B}; 1 of the layer not used`);
+  expect(provedText({ ...record([claim()]), notUsed })).toBe(
+    `partly proved: ${B}; 1 rule or entry of this database not used`,
+  );
   const coverage = { asked: 10, used: 4, sql: 'SELECT 10, 4' };
   expect(provedText({ ...record([claim()]), coverage })).toBe(`partly proved: ${B}; for a part of what is asked`);
   const notLookedAt = { columns: [{ table: 'laps', column: 'cut', holds: 'set in 3 of 60' }], more: 2 };
