@@ -92,12 +92,16 @@ async function withWidths(entries: readonly HeldEntry[], opened: Opened, io: Io)
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export async function importLayer(file: string, flags: LayerFlags, io: Io): Promise<ExitCode> {
-  const claims = readClaims(file, io);
+  const { claims, rules } = readClaims(file, io);
   const opened = await openLayer(flags, io);
   const told = await proveClaims(opened, claims, 'import', flags, io).catch((error: unknown) => {
     throw ofFile(file, error);
   });
   print(told, flags, io);
+  if (rules > 0)
+    io.err(
+      `${counted(rules, 'rule')} that people stated ${rules === 1 ? 'is' : 'are'} left out: state here what holds here (gate layer add)\n`,
+    );
   return told.every(({ outcome }) => outcome === 'kept' || outcome === 'known') ? EXIT.ok : EXIT.failed;
 }
 
@@ -158,14 +162,14 @@ async function proveClaims(
   });
 }
 
-function readClaims(file: string, io: Io): readonly ClaimedEntry[] {
+function readClaims(file: string, io: Io): ReturnType<typeof claimedEntries> {
   const path = resolve(io.cwd, file);
   const info = statSync(path, { throwIfNoEntry: false });
   if (info === undefined || !info.isFile()) throw new CommandFailed(`${file}: there is no such file`);
   if (info.size > MAX_BYTES) throw new CommandFailed(`${file}: larger than ${MAX_BYTES / 1024 / 1024} MiB`);
   try {
-    const claims = claimedEntries(readFileSync(path, 'utf8'));
-    if (claims.length > 0) return claims;
+    const read = claimedEntries(readFileSync(path, 'utf8'));
+    if (read.claims.length > 0) return read;
   } catch (error) {
     throw ofFile(file, error);
   }

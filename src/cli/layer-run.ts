@@ -9,6 +9,7 @@ import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store
 import { counted } from '../report/printable';
 import { identityKey } from '../steps/context';
 import { visibleLayer } from '../steps/layer-entries';
+import { sourceText } from '../text/claim-text';
 import { visibleLine } from '../text/visible';
 import { checkDatabase, lookAt, onDatabase } from './check-database';
 import { CommandFailed, UsageError, EXIT, type ExitCode } from './errors';
@@ -112,7 +113,7 @@ export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Prom
         `rival     ${reading}: ${matching ?? 'not counted'}${refuted ? ', refuted' : ', the same answer'}`,
     ),
     ...(restsOn.length === 0 ? [] : [`rests on  ${restsOn.join(', ')}`]),
-    `proved    ${provedAt} in ${from.searchId}${from.question === null ? '' : `: ${from.question}`}`,
+    `proved    ${provedAt} ${sourceText(from.searchId)}${from.question === null ? '' : `: ${from.question}`}`,
     ...(held.confirmedBy === null ? [] : [`confirmed by ${held.confirmedBy}`]),
     `check\n${check}`,
     ...(operator === null ? [] : [`sql of a query that rested on it: ${operator.intent}\n${operator.sql}`]),

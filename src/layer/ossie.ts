@@ -99,8 +99,8 @@ export class OssieError extends Error {
   override readonly name = 'OssieError';
 }
 
-/** The entries that a file claims, each once: JSON or YAML. Throws `OssieError`. */
-export function claimedEntries(text: string): readonly ClaimedEntry[] {
+/** The entries that a file claims, each once, and how many rules it has besides: JSON or YAML. Throws `OssieError`. */
+export function claimedEntries(text: string): { readonly claims: readonly ClaimedEntry[]; readonly rules: number } {
   const json = /^\s*[{[]/.test(text) ? parsed(text, 'it is no JSON') : parsedYaml(text);
   const version = typeof json === 'object' && json !== null && 'version' in json ? json.version : undefined;
   if (version !== undefined && version !== OSSIE_VERSION)
@@ -119,7 +119,7 @@ export function claimedEntries(text: string): readonly ClaimedEntry[] {
     const extension = fitting(Extension, parsed(data, `${which} is no JSON`), `${which} is of another schema`);
     return extension.kind === 'layer-rule' ? [] : [{ ...extension.entry, statement: extension.statement }];
   });
-  return once(claimed);
+  return { claims: once(claimed), rules: own.length - claimed.length };
 }
 
 /** The same entry twice is one; two that differ under one id are a mistake that nobody here can mend. */

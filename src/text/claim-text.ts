@@ -85,7 +85,12 @@ function provedBeforeTexts(claims: readonly Claim[]): string[] {
 }
 
 function originText({ provedAt, searchId }: NonNullable<Claim['entry']>): string {
-  return `${provedAt.slice(0, 10)} in ${searchId}`;
+  return `${provedAt.slice(0, 10)} ${sourceText(searchId)}`;
+}
+
+/** Of `from.searchId` of an entry: no search proved what a person added or imported. */
+export function sourceText(searchId: string): string {
+  return searchId === 'add' || searchId === 'import' ? `by gate layer ${searchId}` : `in ${searchId}`;
 }
 
 /** Entries of the layer that concern the question and hold no longer, a line each. */

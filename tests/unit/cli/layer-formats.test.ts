@@ -52,6 +52,18 @@ const edited = (text: string, change: (entry: Record<string, unknown>) => void):
   return JSON.stringify(file);
 };
 
+test('rules of a file are left out, and that is told', async () => {
+  const there = await keptShop(ALL);
+  await there.gate('layer', 'add', 'Orders of the depot do not count.', '--author', 'ann');
+  const here = await keptShop([]);
+  const { code, err } = await imported(here, await exported(there));
+  expect({ code, err }).toEqual({
+    ...{ code: 0 },
+    err: '1 rule that people stated is left out: state here what holds here (gate layer add)\n',
+  });
+  expect(await here.json('list')).toMatchObject({ rules: [] });
+});
+
 test('what is exported and imported is the same entry, proved here and now', async () => {
   const there = await keptShop(ALL);
   const here = await keptShop([]);

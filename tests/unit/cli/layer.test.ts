@@ -282,6 +282,8 @@ describe('a rule that a person states', () => {
       ...{ entries: [{ status: 'active', confirmedBy: 'ann', entry: { matching: 40, from: { searchId: 'add' } } }] },
       rules: [],
     });
+    const { entries } = (await json('list')) as { entries: { entry: LayerEntry }[] };
+    expect((await gate('layer', 'show', entries[0]!.entry.entryId)).out).toContain('Z by gate layer add\n');
     write('UPDATE orders SET total = paid');
     const other = await shop({}, []);
     other.write('UPDATE orders SET total = paid');
