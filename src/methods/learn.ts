@@ -69,6 +69,7 @@ class LearnLoop extends Run<LearnSteps> {
   }
 
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    if (this.turns.length === 0) this.requireModel(endedBy);
     const status = this.turns.length === 0 ? 'abstained' : 'answered';
     return this.conclude({ status, candidate: null, reason: counted(this.turns.length, 'turn') }, endedBy);
   }
