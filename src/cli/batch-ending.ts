@@ -53,8 +53,12 @@ export function sumUp({ services, batch, flags, io }: ReadyBatch, told: Told): E
   }
   // A retry leaves open what nobody asked.
   const missing = flags.retryOf === undefined ? summary.notAsked : 0;
-  const failures = summary.infrastructureFailures.count + missing;
-  if (failures === 0) return EXIT.ok;
-  io.err(`${counted(failures, 'infrastructure failure')}: the same command asks them again\n`);
+  const { count: failures } = summary.infrastructureFailures;
+  if (failures + missing === 0) return EXIT.ok;
+  const open = [
+    ...(failures > 0 ? [counted(failures, 'infrastructure failure')] : []),
+    ...(missing > 0 ? [`${counted(missing, 'question')} not asked`] : []),
+  ].join(', ');
+  io.err(`${open}: the same command asks them again\n`);
   return EXIT.failed;
 }

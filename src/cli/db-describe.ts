@@ -13,7 +13,7 @@ import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 import { unitVector, type Nearness } from '../schema/ranking';
 import { sha256 } from '../sha256';
-import { identityKey } from '../steps/context';
+import { identityKey } from '../record/search-id';
 import { embedded } from '../steps/embed';
 import { nearnessOf } from '../steps/table-vectors';
 import { openEmbedder } from '../workers/open-embedder';

@@ -7,7 +7,7 @@ import { namedIn, ruleIdOf } from '../layer/rules';
 import { allHeld, figuresOf, isCounted, layerOf, type Held, type HeldRule, type Layer } from '../layer/state';
 import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
 import { counted } from '../report/printable';
-import { identityKey } from '../steps/context';
+import { identityKey } from '../record/search-id';
 import { visibleLayer } from '../steps/layer-entries';
 import { sourceText } from '../text/claim-text';
 import { visibleLine } from '../text/visible';

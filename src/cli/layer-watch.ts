@@ -8,7 +8,7 @@ import { WEBHOOK_VARIABLE } from '../config/watch';
 import { driftAt } from '../layer/drift';
 import type { Outlet } from '../ports/drift';
 import { readLayer } from '../record/layer-store';
-import { identityKey } from '../steps/context';
+import { identityKey } from '../record/search-id';
 import { compose } from '../workers/composition';
 import { findWatch, listWatches, putWatch, runWatch, stopWatch } from '../workers/layer-schedules';
 import { isPolled } from '../workers/running-elsewhere';

@@ -40,3 +40,12 @@ export function childIdOf({ searchId, position }: { readonly searchId: string; r
 function named(identity: string): string {
   return `q-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
 }
+
+/** The key under which the store keeps caches of a database. Identities get an @, which no name begins with. */
+export function databaseKey({ identity, question }: Pick<SearchInput, 'identity' | 'question'>): string {
+  return identity === undefined ? question.database : identityKey(identity);
+}
+
+export function identityKey(identity: string): string {
+  return `@${identity}`;
+}

@@ -54,15 +54,6 @@ export function openEngine(context: StepContext): ReturnType<StepDeps['engine']>
   return context.deps.engine(context.input.question.database, context.input.identity);
 }
 
-/** The key under which the store keeps caches of a database. Identities get an @, which no name begins with. */
-export function databaseKey({ identity, question }: Pick<SearchInput, 'identity' | 'question'>): string {
-  return identity === undefined ? question.database : identityKey(identity);
-}
-
-export function identityKey(identity: string): string {
-  return `@${identity}`;
-}
-
 /** The parser for model steps. They run no SQL and may be on a worker that cannot reach the database. */
 export async function openParser(context: StepContext, dialect: Dialect): Promise<SqlInspector> {
   const { deps, input } = context;

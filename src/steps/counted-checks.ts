@@ -6,7 +6,8 @@ import type { SqlResult } from '../domain';
 import { canonical } from '../domain/canonical';
 import { BoundedMap } from '../bounded-map';
 import { perStore } from '../record/content-cache';
-import { databaseKey, runSql, type SqlRun, type StepContext } from './context';
+import { databaseKey } from '../record/search-id';
+import { runSql, type SqlRun, type StepContext } from './context';
 
 const REMEMBERED = 20_000;
 

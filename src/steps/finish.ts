@@ -110,7 +110,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     reason: step.reason,
     ...explained,
     ...(claims === null ? {} : { claims, openAssumptions: stillOpen(explained.openAssumptions, claims) }),
-    ...(await leftAsideBy(context, step.state, content, claims ?? [])),
+    ...(await leftAsideBy(context, step.state, content, claims ?? [], explained.openAssumptions)),
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
     ...(sources.length === 0 ? {} : { sources }),
     ...(failedLookups.length === 0 ? {} : { failedLookups }),
@@ -184,6 +184,7 @@ async function leftAsideBy(
   state: SearchState,
   content: CandidateContent | undefined,
   claims: readonly Claim[],
+  assumed: AnswerRecord['openAssumptions'],
 ): Promise<Pick<AnswerRecord, 'notUsed' | 'notLookedAt'>> {
   const schema = content === undefined ? null : await context.run.find('schema', SCHEMA_ID);
   if (content === undefined || schema === null) return {};
@@ -198,7 +199,9 @@ async function leftAsideBy(
   const ids = [...new Set([...(state.looking?.turns ?? []), ...tried])];
   const looks = await Promise.all(ids.map((id) => context.run.find('observation', id)));
   const queries = looks.flatMap((look) => look?.tests.map(({ probeSql }) => probeSql) ?? []);
-  const notUsed = await unusedOf(context, { tables, texts });
+  // An assumption that names a column says why it does not matter; the answer shows it among its doubts.
+  const said = assumed.map(({ statement }) => statement.replace(/['"`]/g, ' '));
+  const notUsed = await unusedOf(context, { tables, texts: [...texts, ...said] });
   const flags = notLookedAt(schema, { tables, texts: [...texts, ...shown, ...queries] });
   return { ...(notUsed.length === 0 ? {} : { notUsed }), ...(flags === undefined ? {} : { notLookedAt: flags }) };
 }

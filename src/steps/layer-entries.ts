@@ -7,7 +7,8 @@ import { wordsOf } from '../schema/lexical';
 import { oneLine } from '../text/clip';
 import { layerOf, type HeldEntry, type Layer } from '../layer/state';
 import { readLayer, type LayerPlace } from '../record/layer-store';
-import { databaseKey, type StepContext } from './context';
+import { databaseKey } from '../record/search-id';
+import type { StepContext } from './context';
 
 /** The counts of an entry now; `why`: why it no longer holds, null if it does. */
 export interface Recounted {

@@ -11,7 +11,8 @@ import { PROFILE_VERSION, profileTables, TableProfile } from '../schema/profile'
 import { readTables } from '../schema/profile/read-rows';
 import type { SqlEngine } from '../ports';
 import type { UsageDelta } from '../ports/search-steps';
-import { databaseKey, openEngine, sqlUsage, type StepContext } from './context';
+import { databaseKey } from '../record/search-id';
+import { openEngine, sqlUsage, type StepContext } from './context';
 import { readStored, writeStored } from '../record/run-store';
 import { shareWork } from '../record/shared-work';
 

@@ -3,7 +3,8 @@ import { driftAt, driftReport } from '../layer/drift';
 import { layerOf } from '../layer/state';
 import type { Tell, WatchSteps } from '../ports/drift';
 import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
-import { identityKey, type StepDeps } from './context';
+import { identityKey } from '../record/search-id';
+import type { StepDeps } from './context';
 import { lowerOf, verifyEntries } from './verify-layer';
 
 /** A run without drift is written at most this often: whoever reads the layer reads all that was written. */

@@ -12,7 +12,7 @@ import type { Dialect } from '../domain';
 import { SqlEngineError, type ObjectStore, type SqlInspector } from '../ports';
 import { sha256 } from '../sha256';
 import type { StepDeps } from '../steps';
-import { identityKey } from '../steps/context';
+import { identityKey } from '../record/search-id';
 import { observedEngine } from '../telemetry/observed';
 import { withDescriptionCache } from './description-cache';
 import { openStore } from './open-store';

@@ -3,7 +3,7 @@
  * workflows are gone. Real command line, real S3 server, and an embedded Temporal of each user's own.
  */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnswerRecord } from '../../src/domain';
 import { createS3Store } from '../../src/adapters/s3';
@@ -51,10 +51,9 @@ function homeIn(bucket: string): GateHome {
 
 /** The server has stopped with the command that started it; the next one begins with nothing. */
 function forgetHistories({ env }: GateHome): void {
-  const { state } = userFolders(env);
-  const files = readdirSync(state).filter((name) => /^temporal.*\.sqlite/.test(name));
-  if (files.length === 0) throw new Error(`no history is in ${state}`);
-  for (const file of files) rmSync(join(state, file), { force: true });
+  const servers = join(userFolders(env).state, 'temporal');
+  if (!existsSync(servers)) throw new Error(`no history is in ${servers}`);
+  rmSync(servers, { recursive: true });
 }
 
 function encrypt(home: GateHome, ...numbers: readonly number[]): void {

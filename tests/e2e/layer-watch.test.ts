@@ -7,7 +7,7 @@ import Database from 'libsql';
 import { resolveDatabase } from '../../src/config/databases';
 import { openServices, sha256 } from '../../src/cli/services';
 import { appendToLayer, readLayer } from '../../src/record/layer-store';
-import { identityKey } from '../../src/steps/context';
+import { identityKey } from '../../src/record/search-id';
 import { gateHome, type GateProcess } from '../helpers/gate-process';
 import { AT, entryOf } from '../helpers/kept-layer';
 import { testTemporal, unique, withClient } from '../helpers/temporal';

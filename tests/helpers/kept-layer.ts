@@ -8,7 +8,7 @@ import { openServices } from '../../src/cli/services';
 import type { LayerEntry, LayerEvent } from '../../src/domain';
 import { appendToLayer } from '../../src/record/layer-store';
 import { sha256 } from '../../src/sha256';
-import { identityKey } from '../../src/steps/context';
+import { identityKey } from '../../src/record/search-id';
 import { entryIdOf } from '../../src/steps/layer-entries';
 import { testProcess } from '../unit/cli/test-io';
 

@@ -8,7 +8,7 @@ import { openServices } from '../../../src/cli/services';
 import type { LayerEntry, LayerEvent } from '../../../src/domain';
 import { appendToLayer } from '../../../src/record/layer-store';
 import { sha256 } from '../../../src/sha256';
-import { identityKey } from '../../../src/steps/context';
+import { identityKey } from '../../../src/record/search-id';
 import { testProcess } from './test-io';
 
 const AT = '2026-01-01T00:00:00.000Z';

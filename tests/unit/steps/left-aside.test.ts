@@ -46,14 +46,24 @@ interface Asked {
   readonly profiles?: boolean;
   readonly looks?: readonly string[];
   readonly setup?: string;
+  /** By the second commit. */
+  readonly assumed?: string | null;
 }
 
-async function ask(sqls: readonly string[], { events = [], profiles = true, looks = [], setup = SHOP }: Asked = {}) {
+async function ask(
+  sqls: readonly string[],
+  { events = [], profiles = true, looks = [], setup = SHOP, assumed = null }: Asked = {},
+) {
   const store = createMemoryStore();
   await appendToLayer({ store, hash, database: 'races' }, [...events]);
   const replies = [
     ...looks.map((sql) => text({ action: 'look', queries: [{ why: 'what it holds', sql }] })),
-    ...sqls.map((sql) => text({ action: 'commit', operators: [{ name: 'op_answer', intent: 'orders', sql }] })),
+    ...sqls.map((sql, at) =>
+      text({
+        ...{ action: 'commit', operators: [{ name: 'op_answer', intent: 'orders', sql }] },
+        assumed: at === 0 || assumed === null ? [] : [{ operator: 'op_answer', statement: assumed, risk: 0.1 }],
+      }),
+    ),
   ];
   const { steps, input, model } = await bench(
     { look: replies },
@@ -126,6 +136,13 @@ test('what stays unused after that is named in the answer, which is asked about 
   expect(told).toHaveLength(1);
   expect(record.notUsed).toEqual([expect.objectContaining({ id: DELETED.entryId })]);
   expect(record.answer).toContain('Not used: "Orders with deleted_at set are deleted. (20 of 20 deleted orders)"');
+});
+
+test('an assumption that names its column says why it does not matter, and stands among the doubts instead', async () => {
+  const assumed = "Whether an order's deleted_at is set does not matter here.";
+  const { record } = await ask([ALL, ALL], { events: [proved(DELETED)], assumed });
+  expect(record.notUsed).toBeUndefined();
+  expect(record.answer).toContain(`Assumed without a check: "${assumed}"`);
 });
 
 test('the unit of a column that is not read costs no turn', async () => {
