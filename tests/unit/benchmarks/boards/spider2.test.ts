@@ -207,7 +207,7 @@ describe('the loader of lite', () => {
 
   test('what cannot be scored is told', () => {
     expect(open.remarks).toEqual([
-      '2 of 5 questions need BigQuery, which is not run here: they are scored from ID.csv only',
+      '2 of 5 questions need BigQuery, which is not run here: scored from ID.csv only',
       'the publisher gives no gold result for "local004"',
       'resource/databases lacks "Pagila.sqlite"',
       'resource/documents lacks "absent.md"',
