@@ -9,7 +9,8 @@ import type { EndedBy } from '../domain';
 import { ROOT } from '../domain/control-view';
 import type { AnswerSummary, ChildRun, MethodSteps } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
-import { reasonOf, Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { reasonOf } from '../search/findings';
+import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { BrokenModelError, chooseByNumber, judge, judged } from '../search/select-answer';
 import { addUsage, budgetsOfChild } from '../search/state/budgets';
 

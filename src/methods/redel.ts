@@ -18,7 +18,8 @@ import type {
   RedelActed,
   RedelSteps,
 } from '../ports/search-steps';
-import { reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { reasonOf } from '../search/findings';
+import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
 import { budgetsOfChild } from '../search/state/budgets';
 import { AgentLoop, type Turn } from './react';
 

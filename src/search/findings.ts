@@ -246,3 +246,10 @@ function newest(entries: readonly (UpdateView | FactView)[]): string[] {
   const active = entries.filter(({ status }) => status === 'active');
   return active.slice(-KNOWN).map(({ id }) => id);
 }
+
+/** The innermost message: runtimes wrap a step's error, and the user needs the part that says what to change. */
+export function reasonOf(error: unknown): string {
+  let at = error;
+  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
+  return at instanceof Error ? at.message : String(at);
+}

@@ -5,9 +5,8 @@
 import type { Budgets, EndedBy, SearchState, Usage } from '../domain';
 import { isCutShort, ROOT } from '../domain/control-view';
 import type { KeepSteps, Kept, KeptAfter } from '../ports/search-steps';
-import { Findings, SearchStopped } from './findings';
+import { Findings, reasonOf, SearchStopped } from './findings';
 import { addUsage } from './state/budgets';
-import { reasonOf } from './run';
 import type { Decision } from './select-answer';
 import type { ControlSettings } from './state/control-settings';
 import { tryModel } from './try-model';

@@ -5,7 +5,7 @@
 import type { Budgets, EndedBy, SearchState, Steering } from '../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, ChildRun, SearchSteps } from '../ports/search-steps';
-import { Findings, SearchStopped, webOf, type SearchNow } from './findings';
+import { Findings, reasonOf, SearchStopped, webOf, type SearchNow } from './findings';
 import type { Keeping } from './keep-proved';
 import type { Progress } from './progress';
 import { rootTrajectory } from './remember/merge';
@@ -288,11 +288,4 @@ export function initialState(searchId: string, nowMs: number): SearchState {
     usage: NO_USAGE,
     events: [],
   };
-}
-
-/** The innermost message: runtimes wrap a step's error, and the user needs the part that says what to change. */
-export function reasonOf(error: unknown): string {
-  let at = error;
-  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
-  return at instanceof Error ? at.message : String(at);
 }

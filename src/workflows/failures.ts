@@ -1,6 +1,6 @@
 /** A workflow may only fail with an ApplicationFailure: after any other error Temporal retries the workflow task for ever. */
 import { ApplicationFailure } from '@temporalio/workflow';
-import { reasonOf } from '../search/run';
+import { reasonOf } from '../search/findings';
 import { BrokenModelError, UNUSABLE_REPLIES } from '../search/select-answer';
 
 /** Keeps the innermost message and type: the line that says what to change, and its kind. */

@@ -2,15 +2,18 @@
  * What a search proved is read and kept once its answer is stored: a workflow of its own, so that nobody waits for it. It goes
  * on where the process that asked is gone, with whoever serves the database next.
  */
-import { proxiedSteps } from '../activities/proxied-steps';
+import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
 import { keepAfter, type Keeping } from '../search/keep-proved';
 import type { KeptAfter } from '../ports/search-steps';
-import { wholeSettings } from '../search/state/control-settings';
-import type { AnswerQuestionInput } from './answer-question';
+import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
 import { asWorkflowFailure } from './failures';
 
-export interface KeepProvedInput extends Pick<AnswerQuestionInput, 'settings' | 'taskQueues' | 'modelTimeoutMs'> {
+export interface KeepProvedInput {
   readonly keeping: Keeping;
+  readonly settings: BriefSettings;
+  readonly taskQueues: StepQueues;
+  /** Upper limit of one model request. */
+  readonly modelTimeoutMs: number;
 }
 
 /** An answer waits for none of them; a process that ends takes one with it. */

@@ -32,7 +32,7 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { BatchActivities, BatchEntry, BatchOutcome } from '../activities/batch';
 import type { Steering } from '../domain';
-import { reasonOf } from '../search/run';
+import { reasonOf } from '../search/findings';
 import { UNUSABLE_REPLIES } from '../search/select-answer';
 import { answerQuestion, type AnswerQuestionInput } from './answer-question';
 import type { BatchCounts, BatchPause, BatchProgress } from './batch-progress';

@@ -1,6 +1,6 @@
 import type { Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
-import { reasonOf } from '../../../src/search/run';
+import { reasonOf } from '../../../src/search/findings';
 import type { Progress } from '../../../src/search/progress';
 import type {
   CandidateInput,
