@@ -3,7 +3,7 @@
  * leaves aside, and columns that tell rows apart and that nobody looked at.
  */
 import type { AnswerRecord, DatabaseDescription, Dialect, NotUsed } from '../domain';
-import { figuresOf, isCounted, type Held } from '../layer/state';
+import { allHeld, figuresOf, isCounted, type Held } from '../layer/state';
 import { ruleText } from '../layer/rules';
 import type { UsageDelta } from '../ports/search-steps';
 import { SCHEMA_ID, type SchemaContent } from '../record/contents';
@@ -73,6 +73,19 @@ async function unusedIn(context: StepContext, { tables, texts }: Read): Promise<
 
 export async function unusedOf(context: StepContext, read: Read): Promise<NotUsed[]> {
   return (await unusedIn(context, read)).map((held) => ({ id: held.entry.entryId, statement: statementOf(held) }));
+}
+
+/** Of what a stored answer left aside, what is still in use, as it is known now. */
+export async function stillUnused(
+  context: StepContext,
+  { notUsed }: Pick<AnswerRecord, 'notUsed'>,
+): Promise<NotUsed[]> {
+  if (notUsed === undefined) return [];
+  const held = new Map(allHeld(await currentLayer(layerPlace(context))).map((each) => [each.entry.entryId, each]));
+  return notUsed.flatMap(({ id }) => {
+    const now = held.get(id);
+    return now?.status === 'active' ? [{ id, statement: statementOf(now) }] : [];
+  });
 }
 
 /** How the model is asked about them. Entries are counted again first; one that no longer holds is broken from here on. */

@@ -11,7 +11,8 @@
  * 5. A clock that the SQL reads is set to the time of this request (`sql/clock.ts`).
  * 6. An answer that rests on an entry of the layer which was rejected or suspended since is stale, whatever the rows say and
  *    whether or not the layer is on. One whose check no longer holds is among the claims, and counted with them.
- * 7. An answer that was not told what a person has said of its question or tables since is stale where the layer is on.
+ * 7. Of what it left aside (`notUsed`), only what is still in use is told.
+ * 8. An answer that was not told what a person has said of its question or tables since is stale where the layer is on.
  */
 import type { AnswerRecord, Dialect, Evidence, SqlResult } from '../domain';
 import { canonical, compareText } from '../domain/canonical';
@@ -32,6 +33,7 @@ import { answerOf, stillOpen } from './finish';
 import { LAST, shownAs } from '../record/freshness';
 import { readLayer } from '../record/layer-store';
 import { currentLayer, layerPlace, visibleLayer } from './layer-entries';
+import { stillUnused } from './left-aside';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import type { RunStore } from '../record/run-store';
 import { materialityRecheck, proofRecheck, sameAnswerRecheck, type Recheck } from './recheck';
@@ -168,8 +170,11 @@ async function runAgain(
     const now = { ...entry, ...rechecked.find(({ operator }) => operator === entry.operator)?.evidence };
     return counted === null ? now : counted.evidence(now);
   });
+  const { notUsed: _, ...rest } = first;
+  const notUsed = await stillUnused(context, first);
   const again: AnswerRecord = {
-    ...first,
+    ...rest,
+    ...(notUsed.length === 0 ? {} : { notUsed }),
     ...{ sql, columns: [...columns], rows: [...rows], truncated, evidence },
     ...around,
     ...recounted(first, around.openAssumptions, counted),
@@ -218,8 +223,9 @@ function recounted(
   return { claims: [...counted.claims], openAssumptions: stillOpen(open, counted.claims) };
 }
 
-function countsOf({ coverage, claims }: AnswerRecord): unknown {
+function countsOf({ coverage, claims, notUsed = [] }: AnswerRecord): unknown {
   return [
+    notUsed,
     coverage === undefined ? null : [coverage.asked, coverage.used],
     (claims ?? []).map(({ state, matching, examined, rivals }) => ({ state, matching, examined, rivals })),
   ];

@@ -4,7 +4,7 @@ import { PRESETS } from '../../../src/config/presets';
 import { LayerEvent } from '../../../src/domain';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import { appendToLayer } from '../../../src/record/layer-store';
-import { createRunStore } from '../../../src/steps';
+import { createRunStore, openStep, refresh } from '../../../src/steps';
 import { standingOf } from '../../../src/text/standing';
 import { entryOf } from '../../helpers/kept-layer';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
@@ -65,13 +65,18 @@ async function ask(
       }),
     ),
   ];
-  const { steps, input, model } = await bench(
+  const { steps, input, model, deps } = await bench(
     { look: replies },
     { engine: sqliteEngine(setup), store, settings: { ...PRESETS.fast, layer: 'read', profiles } },
   );
   await runLookThenProve({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
   const told = model.requests.slice(1 + looks.length).map(({ messages }) => messages.at(-1)!.content);
-  return { told, record: await createRunStore(store, SEARCH, hash).get('result', SEARCH) };
+  const record = await createRunStore(store, SEARCH, hash).get('result', SEARCH);
+  const again = async (...said: LayerEvent[]) => {
+    await appendToLayer({ store, hash, database: 'races' }, said);
+    return refresh(await openStep(deps, { searchId: SEARCH, position: 'refresh' }), record);
+  };
+  return { told, record, again };
 }
 
 const ALL = 'SELECT count(*) AS n FROM orders';
@@ -143,6 +148,16 @@ test('an assumption that names its column says why it does not matter, and stand
   const { record } = await ask([ALL, ALL], { events: [proved(DELETED)], assumed });
   expect(record.notUsed).toBeUndefined();
   expect(record.answer).toContain(`Assumed without a check: "${assumed}"`);
+});
+
+test('an answer that is asked for again no longer names what a person rejected since', async () => {
+  const { record, again } = await ask([ALL, ALL], { events: [proved(DELETED)] });
+  expect(await again()).toMatchObject({ kind: 'current', record: { notUsed: record.notUsed } });
+  const rejected = { kind: 'rejected', entryId: DELETED.entryId, author: 'ann', note: null } as const;
+  const now = await again({ ...rejected, at: '2026-01-02T00:00:00.000Z' });
+  expect(now).toMatchObject({ kind: 'current', record: { rows: [[200]] } });
+  expect(now).not.toHaveProperty('record.notUsed');
+  expect(now).not.toHaveProperty('record.answer', expect.stringContaining('Not used'));
 });
 
 test('the unit of a column that is not read costs no turn', async () => {
