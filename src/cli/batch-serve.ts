@@ -11,11 +11,16 @@ import type { FollowBatch, FollowEnd } from './batch-follow';
 import type { ReadyBatch } from './batch-preflight';
 import { databaseQueues, ownQueues, runsDetached, takeOverBatch, type BatchQueues } from './batch-queues';
 import { CommandFailed } from './errors';
-import type { Interrupts } from './interrupts';
+import { counted } from '../counted';
+import { readingsOn } from '../workers/workflow-views';
+import { isOver, pause, type Interrupts } from './interrupts';
 import { openTemporal, type TemporalSession } from './temporal-session';
 
 /** How long a model call in flight, which is paid for, may take to finish. */
 const GRACE_MS = 60_000;
+/** How long the workers stay for what the last questions proved, and how often they look. */
+const KEEPING_MS = 60_000;
+const KEEPING_POLL_MS = 500;
 
 interface Serve {
   readonly ready: ReadyBatch;
@@ -54,7 +59,8 @@ async function served(
   const queues = ownQueues(ready);
   const other = { ...ofDatabases, difference: 'detached', joins: true };
   await takeOverBatch({ ready, session, pending, queues, other, note });
-  const named = [batchQueue(batchId, queues.serving), batchQueue(scope, queues.serving)];
+  const questions = batchQueue(scope, queues.serving);
+  const named = [batchQueue(batchId, queues.serving), questions];
   const workers = await batchWorkers(ready, session, named, queues.limited);
   const working = workers.run();
   // Its error, if it has one, ends the following below.
@@ -69,11 +75,29 @@ async function served(
       note(
         `pausing: running steps may finish (up to ${GRACE_MS / 1000} s), nothing is cancelled; interrupt again to quit at once`,
       );
+    else if (ready.batch.settings.layer === 'on')
+      await Promise.race([lastReadings(session, questions, { interrupts, note }), broken]);
     return end;
   } finally {
     workers.stop();
     await Promise.race([stopped, interrupts.second]);
   }
+}
+
+/** The answers are stored; what the last of them proved is read by the workers that are about to stop. */
+async function lastReadings(
+  { gate }: TemporalSession,
+  queue: string,
+  { interrupts, note }: Pick<Serve, 'interrupts' | 'note'>,
+): Promise<void> {
+  const over = AbortSignal.timeout(KEEPING_MS);
+  let left = await readingsOn(gate, queue);
+  if (left > 0) note(`reading what the last questions proved: at most ${KEEPING_MS / 1000} s, or interrupt`);
+  while (left > 0 && !isOver(over) && interrupts.count() === 0) {
+    await pause(KEEPING_POLL_MS, over);
+    left = await readingsOn(gate, queue);
+  }
+  if (left > 0) note(`not kept: what ${counted(left, 'question')} proved was not read in time`);
 }
 
 function batchWorkers(

@@ -197,6 +197,12 @@ export async function runningBatches({ listing }: GateClient): Promise<readonly 
   return (await first(RUNNING_PAGE, listing.workflow.list({ query: RUNNING_BATCHES }))).map(summaryOf);
 }
 
+/** How many answered searches of a queue have proofs that are being read and kept. */
+export async function readingsOn({ listing }: GateClient, queue: string): Promise<number> {
+  const query = `WorkflowType = 'keepProved' AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
+  return (await listing.workflow.count(query)).count;
+}
+
 interface Execution {
   readonly workflowId: string;
   readonly runId: string;

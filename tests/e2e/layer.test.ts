@@ -1,11 +1,11 @@
 /** The semantic layer as a user meets it: asked questions and a lesson, through Temporal, with calls counted at the endpoint. */
-import { renameSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { AnswerRecord } from '../../src/domain';
 import type { Layer } from '../../src/layer/state';
 import { gateHome } from '../helpers/gate-process';
-import { startModelEndpoint } from '../helpers/model-endpoint';
+import { startModelEndpoint, type Fault } from '../helpers/model-endpoint';
 import { GAP_PLAN } from '../helpers/gap-search';
 import { groundReply, text } from '../unit/steps/fixtures';
 
@@ -53,15 +53,18 @@ const isSecondTurn = (user: string): boolean =>
   user.includes('<rules>\nYou learn an undocumented') && user.includes('proved in this lesson');
 const isReading = (user: string): boolean => user.includes('<rules>\nYou read what a database');
 
-/** The first request of this kind is never answered. */
-async function home({ stuck }: { readonly stuck?: (user: string) => boolean } = {}) {
+/** The first request of the kind `stuck` meets the fault; unless another is given, it is never answered. */
+async function home({
+  stuck,
+  fault = { fault: 'hang' },
+}: { readonly stuck?: (user: string) => boolean; readonly fault?: Fault } = {}) {
   let isStuck = stuck !== undefined;
   const model = await startModelEndpoint({
     reply: ({ messages }) => {
       const user = messages[1]?.content ?? '';
       if (!isStuck || stuck?.(user) !== true) return text(reply(user));
       isStuck = false;
-      return { fault: 'hang' };
+      return fault;
     },
   });
   const made = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model', GATE_MEMORY: 'on' } });
@@ -186,6 +189,20 @@ test('the answer is printed although the reading of what was proved hangs, which
     await model.close();
   }
 }, 90_000);
+
+test('a batch stays until what its last question proved is read, also where that has to be tried again', async () => {
+  const { here, model, path, folder } = await home({ stuck: isReading, fault: { fault: 'status', status: 503 } });
+  try {
+    writeFileSync(join(folder, 'q.jsonl'), '{"id":"a","question":"How far behind is car 3?"}\n');
+    const ran = await here(['batch', 'run', 'q.jsonl', '--db', path, '--memory', 'on', '--out', 'out']);
+    expect(ran).toMatchObject({ code: 0, err: expect.stringContaining('reading what the last questions proved') });
+    const { entries } = JSON.parse((await here(['layer', 'list', '--db', path, '--json'])).out) as Layer;
+    expect(entries.map(({ statement }) => statement)).toEqual([STATEMENT]);
+    expect(model.requests).toHaveLength(3);
+  } finally {
+    await model.close();
+  }
+});
 
 test('what the probe of a thorough search proved, a later question relies on', async () => {
   const { ask, here, model, path } = await home();
