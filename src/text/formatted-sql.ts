@@ -24,13 +24,14 @@ export function formattedSql(sql: string): string {
 }
 
 function laidOut(sql: string, language: Dialect): string | null {
+  // Loaded where the first statement is shown: it would hold up the first query of a search.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- a report is made without waiting
+  const { format } = require('sql-formatter') as { readonly format: Format };
   try {
-    // Loaded where the first statement is shown: it would hold up the first query of a search.
-    // eslint-disable-next-line @typescript-eslint/no-require-imports -- a report is made without waiting
-    const { format } = require('sql-formatter') as { readonly format: Format };
     return format(sql, { language, expressionWidth: LINE });
-  } catch {
-    return null;
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('Parse error')) return null;
+    throw error;
   }
 }
 

@@ -22,6 +22,19 @@ test.each([
   expect(formattedSql(sql)).toBe(sql);
 });
 
+test('a formatter that is not installed is no reason to show the SQL as it is', () => {
+  jest.isolateModules(() => {
+    jest.doMock('sql-formatter', () => {
+      throw new Error("Cannot find module 'sql-formatter'");
+    });
+    const { formattedSql: withoutIt } = jest.requireActual<{ formattedSql: typeof formattedSql }>(
+      '../../../src/text/formatted-sql',
+    );
+    expect(() => withoutIt(LONG)).toThrow("Cannot find module 'sql-formatter'");
+  });
+  jest.dontMock('sql-formatter');
+});
+
 test.each([
   ['SQLite', 'SELECT [a b], `c` FROM "t" WHERE x == 1 AND name GLOB \'a*\' AND length(name) > 12345678901234567890'],
   [
