@@ -4,7 +4,8 @@ import { freshnessOf } from '../report/freshness';
 import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { CLAIM_WORDS, endedBecause, OPEN_WORDS, STATE_WORDS, withoutText } from '../report/words';
-import { reasonTexts, statedText } from '../text/answer-text';
+import { reasonTexts, SHOWN_ROWS, statedText, tellsRow, wordingText } from '../text/answer-text';
+import { otherReadingText, withOtherReadings } from '../text/other-readings';
 import { declineText, standingOf } from '../text/standing';
 import {
   asideTexts,
@@ -23,7 +24,6 @@ import { withFreshness } from '../record/freshness';
 import { formattedSql } from '../text/formatted-sql';
 import { textTable } from './table';
 
-const ROWS = 20;
 const OBSERVED_ROWS = 3;
 /** The most lines of a reading, a probe or a reason; the report has the whole text. */
 const TEXT_LINES = 4;
@@ -46,16 +46,18 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
   // The headline of a decline has its claims.
   const claims = (record.claims ?? []).filter((claim) => !isAbsence(claim));
   const evidence = record.evidence.filter((entry) => !isToldByClaims(entry, record.claims));
-  const open = uncheckedAssumptions(record);
+  // The words of an answer say what its wording leaves open.
+  const said = (record.answer ?? '').split('\n');
+  const open = uncheckedAssumptions(record).filter((each) => !said.includes(wordingText(record, each)));
   const kept = keptText(record);
   const sections = [
     headline(record),
     ...(changes.length === 0 ? [] : [changes.flatMap((line) => wrapped(line, width, TEXT_LINES)).join('\n')]),
     ...(record.sql === null ? [] : [`SQL\n${indented(formattedSql(record.sql))}`]),
-    ...(record.columns.length === 0 ? [] : [rowsText(record, width)]),
+    ...(record.columns.length === 0 || tellsRow(record) ? [] : [rowsText(withOtherReadings(record), width)]),
     ...(claims.length === 0 ? [] : [`Claims\n${claims.map((claim) => claimText(claim, width)).join('\n')}`]),
     ...(evidence.length === 0 ? [] : [`Evidence\n${evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),
-    ...(open.length === 0 ? [] : [openText(open, width)]),
+    ...(open.length === 0 ? [] : [openText(open, record, width)]),
     ...(record.layer?.open === undefined
       ? []
       : [openQuestionsText(record.layer.open, places.db ?? record.database, width)]),
@@ -116,10 +118,11 @@ function headline(record: AnswerRecord): string {
   return `${WORDS[record.status]}  ${parts.join('\n') || 'none'}`;
 }
 
-function rowsText({ columns, rows, truncated }: AnswerRecord, width: number): string {
-  const shown = rows.slice(0, ROWS);
+function rowsText({ columns, rows, truncated, ordered = false }: AnswerRecord, width: number): string {
+  const shown = rows.slice(0, SHOWN_ROWS);
   const total = `${truncated ? 'more than ' : ''}${counted(rows.length, 'row')}`;
-  const title = shown.length < rows.length ? `Rows (first ${shown.length} of ${total})` : `Rows (${total})`;
+  const title =
+    shown.length < rows.length ? `Rows (${ordered ? 'first ' : ''}${shown.length} of ${total})` : `Rows (${total})`;
   return `${title}\n${textTable(
     columns.map(({ name }) => name),
     shown,
@@ -169,14 +172,11 @@ function claimText(claim: Claim, width: number): string {
   ].join('\n');
 }
 
-function openText(assumptions: AnswerRecord['openAssumptions'], width: number): string {
+function openText(assumptions: AnswerRecord['openAssumptions'], record: AnswerRecord, width: number): string {
   const lines = assumptions.flatMap((open) => {
     const where = open.operator === null ? '' : `${open.operator}: `;
-    const texts = [
-      `${where}${open.statement} (${OPEN_WORDS[open.kind]})`,
-      ...(open.alternative === null ? [] : [`${open.alternative.reading} would give ${open.alternative.gives}`]),
-    ];
-    return bullet(texts, width);
+    const other = otherReadingText(record, open);
+    return bullet([`${where}${open.statement} (${OPEN_WORDS[open.kind]})`, ...(other === null ? [] : [other])], width);
   });
   return `Open assumptions\n${lines.join('\n')}`;
 }

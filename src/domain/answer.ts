@@ -23,6 +23,14 @@ export function isDecided(answer: { readonly status: AnswerStatus; readonly ende
   return isConclusive(answer) || answer.endedBy === 'unusable';
 }
 
+/** The first rows of a result, and how many there were. */
+export const Excerpt = z.object({
+  columns: z.array(z.string()),
+  rows: z.array(z.array(SqlValue)),
+  rowCount: z.number(),
+});
+export type Excerpt = z.infer<typeof Excerpt>;
+
 export const Evidence = z.object({
   operator: z.string(),
   intent: z.string(),
@@ -34,9 +42,7 @@ export const Evidence = z.object({
   summary: z.string(),
   sql: z.string().nullable(),
   probe: z.string().nullable(),
-  observed: z
-    .object({ columns: z.array(z.string()), rows: z.array(z.array(SqlValue)), rowCount: z.number() })
-    .nullable(),
+  observed: Excerpt.nullable(),
   rejected: z.array(z.object({ reading: z.string(), verdict: z.string(), reason: z.string() })),
   /** What the kept reading's own checks say against it: exceptions, a check that is FALSE. Left out: nothing. */
   against: z.array(z.string()).optional(),
@@ -87,7 +93,15 @@ export const OpenAssumption = z.object({
   statement: z.string(),
   risk: z.number().nullable(),
   /** Open by wording: the other reading and what it would give. */
-  alternative: z.object({ reading: z.string(), gives: z.string() }).nullable(),
+  alternative: z
+    .object({
+      reading: z.string(),
+      /** In words; `result` has its first rows. */
+      gives: z.string(),
+      /** Left out: it did not run. */
+      result: Excerpt.optional(),
+    })
+    .nullable(),
 });
 export type OpenAssumption = z.infer<typeof OpenAssumption>;
 
@@ -170,6 +184,8 @@ export const AnswerRecord = z.object({
   columns: z.array(ResultColumn),
   rows: z.array(z.array(SqlValue)),
   truncated: z.boolean(),
+  /** Whether the SQL puts the rows in order. Left out: there is no result. */
+  ordered: z.boolean().optional(),
   /** One sentence with how far it is proved; then, line by line, what else has to be known (`text/answer-text.ts`). */
   answer: z.string().nullable(),
   /** The model's sentence with places for result values, where it can be used: filled again when only the rows change. */

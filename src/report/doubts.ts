@@ -11,6 +11,7 @@ import {
   uncheckedTexts,
   withheldTexts,
 } from '../text/claim-text';
+import { otherReadingText } from '../text/other-readings';
 import { isAbsence, isSettled } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { claimAnchor } from './claims-section';
@@ -75,12 +76,11 @@ function openDoubts(record: AnswerRecord): Doubt[] {
   const known = new Set(record.evidence.map(({ operator }) => operator));
   return uncheckedAssumptions(record)
     .sort((a, b) => (b.risk ?? 1) - (a.risk ?? 1))
-    .map(({ statement, kind, alternative, operator }) => ({
-      text: sentence(statement),
-      more:
-        alternative === null ? null : `Read as “${alternative.reading}” it would be: ${cut(alternative.gives, 200)}`,
-      label: OPEN_WORDS[kind],
-      to: operator !== null && known.has(operator) ? { kind: 'operator', id: operator } : null,
+    .map((open) => ({
+      text: sentence(open.statement),
+      more: otherReadingText(record, open),
+      label: OPEN_WORDS[open.kind],
+      to: open.operator !== null && known.has(open.operator) ? { kind: 'operator', id: open.operator } : null,
     }));
 }
 

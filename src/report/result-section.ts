@@ -9,6 +9,7 @@ import { rowsTable } from './parts';
 import { counted } from './printable';
 import { copyButton } from './style';
 import { csvLine } from '../text/csv';
+import { withOtherReadings } from '../text/other-readings';
 
 /** Cells of one block: what every browser lays out at once without a pause. */
 const CELLS = 5_000;
@@ -19,7 +20,7 @@ const FILE_CHARS = 16_000_000;
 export function resultBody(record: AnswerRecord): Html | null {
   const { columns, rows } = record;
   if (columns.length === 0) return null;
-  return markup`${chartOf(record)} ${tables(record)} ${rows.length > 0 && fileLine(record)}`;
+  return markup`${chartOf(record)} ${tables(withOtherReadings(record))} ${rows.length > 0 && fileLine(record)}`;
 }
 
 function tables({ columns, rows, truncated }: AnswerRecord): Html {

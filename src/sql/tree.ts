@@ -94,6 +94,19 @@ export function readExpression(text: string, dialect: Dialect): Node | null {
   return isBare ? only.value : readQuery(text, dialect);
 }
 
+/** Whether an ORDER BY of its own puts the rows of the whole query in order. */
+export function isOrdered(query: Query): boolean {
+  const last = query.type === 'compound_select_stmt' ? query.right : query;
+  const clauses = last.type === 'select_stmt' ? (last.clauses as readonly Node[]) : [];
+  // In brackets it orders one part of a union only.
+  const isWhole = last === query;
+  return clauses.some(
+    (clause) =>
+      clause.type === 'order_by_clause' ||
+      (isWhole && clause.type === 'paren_expr' && isQuery(clause.expr) && isOrdered(clause.expr)),
+  );
+}
+
 export function isQuery(node: Node): node is Query {
   return node.type === 'select_stmt' || node.type === 'compound_select_stmt';
 }

@@ -17,6 +17,7 @@ import { answerText } from '../text/answer-text';
 import { isProved, readingOf, toolCallsOf } from '../domain/control-view';
 import { counted } from '../counted';
 import { isSettled } from '../sql/claims';
+import { isOrdered, readQuery } from '../sql/tree';
 import { cut, oneLine } from '../text/clip';
 import { resultPreview } from '../text/preview';
 import { soundSentence, withYesNo } from '../text/sentence';
@@ -105,7 +106,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     rows: result?.rows ?? [],
     truncated: result?.truncated ?? false,
     answer: null,
-    ...(content === undefined || result === null ? {} : await wordsOf(context, content, result.columns)),
+    ...(content === undefined || result === null ? {} : await told(context, content, result.columns)),
     ...(content?.coverage === undefined ? {} : { coverage: content.coverage }),
     reason: step.reason,
     ...explained,
@@ -158,8 +159,21 @@ export function answerOf({ question }: SearchInput, record: AnswerRecord): strin
   return question.outputMode === 'sql' ? null : answerText(record);
 }
 
+/** What the words of an answer need besides its rows. */
+export async function told(
+  context: StepContext,
+  content: CandidateContent,
+  columns: AnswerRecord['columns'],
+): Promise<Pick<AnswerRecord, 'sentence' | 'examined' | 'ordered'>> {
+  const schema = await context.run.find('schema', SCHEMA_ID);
+  const query = schema === null ? null : readQuery(content.sql, schema.description.dialect);
+  // Of SQL that the parser cannot read, the plan says it.
+  const ordered = query === null ? content.ordered : isOrdered(query);
+  return { ordered, ...(await wordsOf(context, content, columns)) };
+}
+
 /** The sentence that came with the chosen SQL, if the question wants one and it can be used, and what it may count. */
-export async function wordsOf(
+async function wordsOf(
   { run, input: { question } }: StepContext,
   { plan, answer, control, controlSql }: CandidateContent,
   columns: AnswerRecord['columns'],

@@ -223,8 +223,9 @@ function recounted(
   return { claims: [...counted.claims], openAssumptions: stillOpen(open, counted.claims) };
 }
 
-function countsOf({ coverage, claims, notUsed = [] }: AnswerRecord): unknown {
+function countsOf({ coverage, claims, openAssumptions, notUsed = [] }: AnswerRecord): unknown {
   return [
+    openAssumptions.map(({ alternative }) => alternative),
     notUsed,
     coverage === undefined ? null : [coverage.asked, coverage.used],
     (claims ?? []).map(({ state, matching, examined, rivals }) => ({ state, matching, examined, rivals })),

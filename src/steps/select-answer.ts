@@ -14,7 +14,7 @@ import { headlineText } from '../text/answer-text';
 import { resultText } from '../text/preview';
 import type { ModelOutcome, SelectedAnswer, SelectAnswerInput } from '../ports/search-steps';
 import type { StepContext } from './context';
-import { wordsOf } from './finish';
+import { told } from './finish';
 import { loadPlan } from './load-plan';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
@@ -91,8 +91,9 @@ async function foundAnswer(
   const { result } = content;
   if (result.kind !== 'rows') return found(resultCsv);
   if (context.input.question.outputMode === 'sql') return found(resultCsv, JSON.stringify(result.rows));
-  const words = await wordsOf(context, content, result.columns);
-  return found(headlineText({ ...result, ...words, evidence: [], openAssumptions: [] }));
+  const words = await told(context, content, result.columns);
+  const answer = headlineText({ ...result, ...words, evidence: [], openAssumptions: [] });
+  return found(result.rows.length > 1 ? `${answer}\n${resultCsv}` : answer);
 }
 
 async function candidateText(

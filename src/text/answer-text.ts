@@ -7,11 +7,12 @@ import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../do
 import { visibleLine } from './visible';
 import { asideTexts, claimCaveats, declineTexts, withheldTexts } from './claim-text';
 import { provedText } from './standing';
+import { otherReadingText } from './other-readings';
 import { coverageText } from '../sql/coverage';
 import { cut } from './clip';
-import { fillSentence, showsRows } from './sentence';
-import { valueText } from './value-text';
-import { counted, grouped } from '../counted';
+import { fillSentence, showsColumns, showsRows } from './sentence';
+import { isToldWhole, valueText } from './value-text';
+import { counted } from '../counted';
 
 type Answered = Pick<
   AnswerRecord,
@@ -20,6 +21,7 @@ type Answered = Pick<
   | 'columns'
   | 'rows'
   | 'truncated'
+  | 'ordered'
   | 'coverage'
   | 'evidence'
   | 'claims'
@@ -31,8 +33,8 @@ type Answered = Pick<
 
 const SHOWN_COLUMNS = 6;
 const NAME_CHARS = 40;
-/** A single column with at most this many rows is listed completely. */
-const LISTED_ROWS = 5;
+/** Rows that a text shows with the answer. Where they are all there, no sentence repeats one. */
+export const SHOWN_ROWS = 20;
 
 /** The text stored in the record's `answer`. */
 export function answerText(record: Answered): string {
@@ -46,6 +48,15 @@ export function answerText(record: Answered): string {
 /** The answer as one sentence. */
 export function headlineText(record: Answered): string {
   return filled(record) ?? rowsText(record);
+}
+
+/** Whether the answer is one row whose every value the sentence says: no table has more. */
+export function tellsRow(record: Answered & Pick<AnswerRecord, 'answer'>): boolean {
+  const { rows, columns, sentence = '' } = record;
+  const [row] = rows;
+  if (row === undefined || isList(record) || statedText(record) !== headlineText(record)) return false;
+  const isNamed = filled(record) === null ? columns.length <= SHOWN_COLUMNS : showsColumns(sentence, columns);
+  return isNamed && columns.every(({ kind }, at) => isToldWhole(row[at] ?? null, kind));
 }
 
 /** The stored answer on one line, without the part about proof; null if the record has none. */
@@ -66,20 +77,24 @@ export function statedText(record: Answered & Pick<AnswerRecord, 'answer'>): str
 export function caveatTexts(record: Answered): string[] {
   const { sentence = '', rows, truncated, coverage } = record;
   const partial = coverage === undefined ? null : coverageText(coverage);
-  const summarised = filled(record) !== null && rows.length > 1 && !showsRows(sentence);
+  const summarised = filled(record) !== null && hasEnds(record) && !showsRows(sentence);
   return [
     ...(partial === null ? [] : [partial]),
     ...(record.claims === undefined ? record.evidence.flatMap(againstTexts) : claimCaveats(record)),
     ...asideTexts(record),
     ...withheldTexts(record),
-    ...(summarised ? [`${capital(listText(record))}.`] : []),
+    ...(summarised ? [`${capital(endsText(record))}.`] : []),
     ...(truncated
-      ? [
-          `Only the first ${rows.length === 1 ? 'row was' : `${grouped(rows.length)} rows were`} fetched; the result has more.`,
-        ]
+      ? [`Only ${counted(rows.length, 'row')} ${rows.length === 1 ? 'was' : 'were'} fetched; the result has more.`]
       : []),
-    ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map(wordingText),
+    ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map((open) => wordingText(record, open)),
   ];
+}
+
+/** The reading of the question's words that was taken, and what another gives. */
+export function wordingText(record: Answered, open: OpenAssumption): string {
+  const other = otherReadingText(record, open);
+  return `Read as: ${visibleLine(open.statement)}.${other === null ? '' : ` ${other}`}`;
 }
 
 /** Why there is no answer, and the counts that show it. */
@@ -87,8 +102,9 @@ export function reasonTexts({ reason, claims }: Pick<AnswerRecord, 'reason' | 'c
   return [...(reason === null ? [] : [reason]), ...declineTexts({ claims })];
 }
 
-function filled({ sentence, columns, rows, truncated, examined }: Answered): string | null {
-  if (sentence === undefined) return null;
+function filled(record: Answered): string | null {
+  const { sentence, columns, rows, truncated, examined } = record;
+  if (sentence === undefined || (isList(record) && showsRows(sentence) && !hasEnds(record))) return null;
   const text = fillSentence(sentence, { columns, rows, truncated, examined: examined?.count });
   return text === null ? null : capital(text.replace(/\.$/, ''));
 }
@@ -98,16 +114,23 @@ function rowsText(record: Answered): string {
   const { rows, columns, truncated } = record;
   const [first] = rows;
   if (first === undefined) return 'No rows';
-  if (rows.length > 1 || truncated)
-    return `${truncated ? 'More than ' : ''}${counted(rows.length, 'row')}: ${listText(record)}`;
-  return columns.length === 1 ? capital(rowText(first, columns)) : rowText(first, columns);
+  if (!isList(record)) return columns.length === 1 ? capital(rowText(first, columns)) : rowText(first, columns);
+  const size = `${truncated ? 'More than ' : ''}${counted(rows.length, 'row')}`;
+  return hasEnds(record) ? `${size}: ${endsText(record)}` : size;
 }
 
-function listText({ rows, columns, truncated }: Answered): string {
-  const last = rows.at(-1) ?? [];
-  if (columns.length === 1 && rows.length <= LISTED_ROWS && !truncated)
-    return rows.map((row) => rowText(row, columns)).join(', ');
-  return `first ${rowText(rows[0] ?? [], columns)}${truncated ? '' : `; last ${rowText(last, columns)}`}`;
+function isList({ rows, truncated }: Answered): boolean {
+  return rows.length > 1 || truncated;
+}
+
+/** Whether its first and last row mean something, and say more than the rows beside them. */
+function hasEnds({ rows, ordered = false }: Answered): boolean {
+  return ordered && rows.length > SHOWN_ROWS;
+}
+
+function endsText({ rows, columns, truncated }: Answered): string {
+  const last = truncated ? '' : `; last ${rowText(rows.at(-1) ?? [], columns)}`;
+  return `first ${rowText(rows[0] ?? [], columns)}${last}`;
 }
 
 function rowText(row: readonly SqlValue[], columns: readonly ResultColumn[]): string {
@@ -125,12 +148,6 @@ function againstTexts({ reading, against = [] }: AnswerRecord['evidence'][number
   return against.map(
     (text) => `Assumed all the same: ${visibleLine(reading).replace(/\.$/, '')} (${visibleLine(text)}).`,
   );
-}
-
-function wordingText({ statement, alternative }: OpenAssumption): string {
-  const taken = `Read as: ${visibleLine(statement)}.`;
-  if (alternative === null) return taken;
-  return `${taken} Read as "${visibleLine(alternative.reading)}" it would be: ${visibleLine(alternative.gives)}.`;
 }
 
 /** Removes line breaks, so that a name or reading cannot pass for a line of its own. */

@@ -73,6 +73,12 @@ export function showsRows(sentence: string): boolean {
   return /\{\s*(?:first|last)\s*:/i.test(sentence);
 }
 
+/** Whether it has a place for each column of one row. */
+export function showsColumns(sentence: string, columns: readonly ResultColumn[]): boolean {
+  const places = [...sentence.matchAll(PLACE)].map(([, inner = '']) => placeOf(inner, columns));
+  return columns.every((_, at) => places.some((place) => place !== null && 'at' in place && place.at === at));
+}
+
 function placeOf(inner: string, columns: readonly ResultColumn[]): Place | null {
   const only = columnNamed(inner, columns);
   if (only !== null) return { kind: 'only', ...only };

@@ -22,6 +22,13 @@ export function valueText(value: SqlValue, kind: ResultColumn['kind']): string {
   return MOMENT.test(value) ? momentText(value) : quoted(value);
 }
 
+/** Whether `valueText` says all of it: neither rounded nor shortened. */
+export function isToldWhole(value: SqlValue, kind: ResultColumn['kind']): boolean {
+  if (value === null || typeof value === 'boolean') return true;
+  const told = valueText(value, kind);
+  return told === `"${value}"` || told === (typeof value === 'number' ? shownNumber(value) : value);
+}
+
 /** With the 15 digits that a double holds for sure: 53518.84, not 53518.840000000004. Whole numbers stay exact. */
 export function shownNumber(value: number): string {
   return String(Number.isInteger(value) ? value : Number(value.toPrecision(15)));

@@ -162,9 +162,25 @@ describe('finish', () => {
       kind: 'open-by-wording',
       statement: 'below two seconds',
       risk: null,
-      alternative: { reading: 'below one second', gives: '1' },
+      alternative: {
+        ...{ reading: 'below one second', gives: '1' },
+        result: { columns: ['n'], rows: [[1]], rowCount: 1 },
+      },
     });
   });
+});
+
+test.each([
+  ['a plan in order', 'ORDER BY event', true],
+  ['a plan without an order', '', false],
+  ['a plan whose order ends inside', 'AND event IN (SELECT event FROM op_runners ORDER BY event)', false],
+])('the record of %s says whether its rows have one, by the SQL and not by the plan', async (_, order, ordered) => {
+  const ending = { name: 'op_answer', sql: `SELECT event AS n FROM op_gap WHERE place = 2 ${order}` };
+  const plan = planReply({ tests: [], ordered: !ordered }, [written, ending]);
+  const { steps, input, deps } = await bench({ plan: [text(plan)] }, { settings: { cMin: 1, cMax: 1 } });
+  await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  expect(record).toMatchObject({ rows: expect.arrayContaining([expect.anything()]) as unknown, ordered });
 });
 
 test('S5: where one plan says that the question orders, another order of the same rows is no equal result', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { AnswerRecord, ResultColumn, SqlValue } from '../../../src/domain';
-import { answerText, caveatTexts, headlineText, statedText } from '../../../src/text/answer-text';
+import { answerText, caveatTexts, headlineText, statedText, tellsRow } from '../../../src/text/answer-text';
 import { provedText } from '../../../src/text/standing';
 import { fillSentence, soundSentence, withYesNo } from '../../../src/text/sentence';
 import { valueText } from '../../../src/text/value-text';
@@ -13,6 +13,9 @@ const ROWS: SqlValue[][] = [
   ['Bruni', 3],
   ['Hale', 1],
 ];
+
+/** More rows than a text shows beside the answer. */
+const MANY = { columns: DRIVERS, rows: Array.from({ length: 21 }, (_, at) => [`D${at + 1}`, 21 - at]) };
 
 type Parts = Parameters<typeof answerText>[0];
 const evidence = (...states: AnswerRecord['evidence'][number]['state'][]): AnswerRecord['evidence'] =>
@@ -115,12 +118,12 @@ describe('a sentence of the model', () => {
   });
 
   test.each<[string, Partial<Parts>, string]>([
-    ['several rows for one value', { rows: [[4], [5]] }, '2 rows: 4, 5'],
+    ['several rows for one value', { rows: [[4], [5]] }, '2 rows'],
     ['no row', { rows: [] }, 'No rows'],
     ['other columns', { columns: [column('n')] }, '4'],
     ['a control that was not counted', { sentence: '{finished} of {examined}' }, '4'],
-    ['a last row beyond the cap', { sentence: 'From {last:finished}', truncated: true }, 'More than 1 row: first 4'],
-    ['a sum beyond the cap', { sentence: '{sum:finished} in all', truncated: true }, 'More than 1 row: first 4'],
+    ['a last row beyond the cap', { sentence: 'From {last:finished}', truncated: true }, 'More than 1 row'],
+    ['a sum beyond the cap', { sentence: '{sum:finished} in all', truncated: true }, 'More than 1 row'],
   ])('whose rows became %s gives way to the words of the program', (_, over, text) => {
     expect(headlineText(record({ sentence: '{finished} events', ...over }))).toBe(text);
   });
@@ -166,9 +169,13 @@ describe('the words of the program', () => {
       { columns: Array.from({ length: 8 }, (_, at) => column(`c${at}`)), rows: [[1, 2, 3, 4, 5, 6, 7, 8]] },
       'c0 1, c1 2, c2 3, c3 4, c4 5, c5 6, 2 more columns',
     ],
-    ['a short list', { columns: [column('driver', 'text')], rows: [['Arden'], [null]] }, '2 rows: "Arden", no value'],
-    ['a long list', { rows: [1, 2, 3, 4, 5, 6].map((each) => [each]) }, '6 rows: first 1; last 6'],
-    ['a table', { columns: DRIVERS, rows: ROWS }, '3 rows: first driver "Arden", wins 5; last driver "Hale", wins 1'],
+    ['few rows, which stand in the table', { columns: DRIVERS, rows: ROWS, ordered: true }, '3 rows'],
+    [
+      'many rows in order',
+      { ...MANY, ordered: true },
+      '21 rows: first driver "D1", wins 21; last driver "D21", wins 1',
+    ],
+    ['many rows without an order', { ...MANY, ordered: false }, '21 rows'],
     ['a name of two lines', { columns: [column('a\nb'), column('c')], rows: [[1, 2]] }, 'a b 1, c 2'],
   ])('give %s', (_, over, text) => {
     expect(headlineText(record(over))).toBe(text);
@@ -179,26 +186,38 @@ describe('the words of the program', () => {
 });
 
 describe('what a reader must also know', () => {
-  test('a list that the sentence only counts is shown by its first and last row', () => {
+  test('a long list in order that the sentence only counts is shown by its first and last row', () => {
     const sentence = '{rows} drivers won {sum:wins} events.';
-    expect(answerText(record({ sentence, columns: DRIVERS, rows: ROWS }))).toBe(
-      '3 drivers won 9 events; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).\n' +
-        'First driver "Arden", wins 5; last driver "Hale", wins 1.',
+    expect(answerText(record({ sentence, ...MANY, ordered: true }))).toBe(
+      '21 drivers won 231 events; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).\n' +
+        'First driver "D1", wins 21; last driver "D21", wins 1.',
     );
+    expect(caveatTexts(record({ sentence, ...MANY, ordered: false }))).toEqual([]);
+    expect(caveatTexts(record({ sentence, columns: DRIVERS, rows: ROWS, ordered: true }))).toEqual([]);
   });
 
   test('a sentence that names first and last says it once', () => {
     const sentence = '{rows} drivers won, from {first:driver} to {last:driver}.';
-    const list = record({ sentence, columns: DRIVERS, rows: ROWS });
-    expect(headlineText(list)).toBe('3 drivers won, from "Arden" to "Hale"');
+    const list = record({ sentence, ...MANY, ordered: true });
+    expect(headlineText(list)).toBe('21 drivers won, from "D1" to "D21"');
     expect(caveatTexts(list)).toEqual([]);
+  });
+
+  test.each<[string, Partial<Parts>, string]>([
+    ['an unordered result', { ...MANY, ordered: false }, '21 rows'],
+    ['an unordered result of few rows', { columns: DRIVERS, rows: ROWS, ordered: false }, '3 rows'],
+    ['a result without the word on its order', MANY, '21 rows'],
+    ['few rows in order, which stand beside it', { columns: DRIVERS, rows: ROWS, ordered: true }, '3 rows'],
+    ['one row, whatever its order', { columns: DRIVERS, rows: ROWS.slice(0, 1), ordered: false }, '"Arden" won most'],
+  ])('a sentence that names the first of %s', (_, over, text) => {
+    expect(headlineText(record({ sentence: '{first:driver} won most.', ...over }))).toBe(text);
   });
 
   test('rows beyond the cap are said to be missing', () => {
     const sentence = '{rows} drivers won.';
     expect(answerText(record({ sentence, columns: DRIVERS, rows: ROWS, truncated: true }))).toBe(
       'More than 3 drivers won; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).\n' +
-        'First driver "Arden", wins 5.\nOnly the first 3 rows were fetched; the result has more.',
+        'Only 3 rows were fetched; the result has more.',
     );
   });
 
@@ -291,6 +310,20 @@ describe('the answer on one line', () => {
     ['is none without a result', null, { columns: [], rows: [] }, null],
   ])('%s', (_, answer, given, text) => {
     expect(statedText({ ...record(given), answer })).toBe(text);
+  });
+});
+
+describe('one row that the sentence says', () => {
+  test.each<[string, Partial<Parts>, boolean]>([
+    ['in the words of the program', { columns: DRIVERS, rows: ROWS.slice(0, 1) }, true],
+    ['in a sentence with a place for each column', { sentence: '{finished} events.' }, true],
+    ['but for a column', { sentence: '{driver} won.', columns: DRIVERS, rows: ROWS.slice(0, 1) }, false],
+    ['rounded', { rows: [[37 / 3]] }, false],
+    ['cut', { columns: [column('driver', 'text')], rows: [['x'.repeat(80)]] }, false],
+    ['of several', { columns: DRIVERS, rows: ROWS }, false],
+  ])('%s needs a table, or not', (_, over, told) => {
+    expect(tellsRow({ ...record(over), answer: answerText(record(over)) })).toBe(told);
+    expect(tellsRow({ ...record(over), answer: 'Words of another.' })).toBe(false);
   });
 });
 
