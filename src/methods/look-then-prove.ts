@@ -58,6 +58,7 @@ class LookLoop extends Run<Steps> {
   private isHearingOut = false;
   /** Claims of the last commit. */
   private proved = 0;
+  private establishes = false;
 
   private get looking(): Looking {
     return this.state.looking ?? { phase: 'look', turns: [], returned: 0 };
@@ -199,9 +200,10 @@ class LookLoop extends Run<Steps> {
   private takeAnswer(
     findings: Findings,
     turnId: string,
-    { plan, run, updates, evidenceId, learned, proved = 0 }: Answered,
+    { plan, run, updates, evidenceId, learned, proved = 0, establishes = false }: Answered,
   ): void {
     this.proved = proved;
+    this.establishes = establishes;
     const before = this.withdrawn();
     const earlier = before.trajectories.filter(({ id }) => id !== ROOT);
     const trajectories = before.trajectories.map((t) =>
@@ -223,7 +225,7 @@ class LookLoop extends Run<Steps> {
   /** The last commit or decline: the model has chosen already. What the commit proved enters the layer of the database. */
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.requireModel(endedBy);
-    if (endedBy === 'settled' && this.start.settings.layer === 'on' && this.hasAnswer())
+    if (endedBy === 'settled' && this.start.settings.layer === 'on' && this.hasAnswer() && this.establishes)
       this.keepAfterwards({ turnId: this.looking.turns.at(-1) ?? '' });
     const last = this.state.candidates.filter(({ status }) => status === 'active').at(-1);
     if (last !== undefined) return this.conclude(decided(this.state, last), endedBy);

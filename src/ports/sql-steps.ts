@@ -123,6 +123,8 @@ export type Committed =
       readonly evidenceId: string | null;
       /** Claims; left out: none. */
       readonly proved?: number;
+      /** A claim of its own is established, which the layer may keep; left out: none is. */
+      readonly establishes?: boolean;
       /** Nothing goes back to the model. */
       readonly settled: boolean;
       /** Too little is covered, and the commit said that it should then be declined: what is covered. */

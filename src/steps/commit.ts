@@ -22,6 +22,7 @@ import { addDeltas, once, runSql, type StepContext } from './context';
 import { askedAside, columnOf, mentionsIn } from './left-aside';
 import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from '../record/contents';
+import { isEstablished } from './keep';
 import { foundByCommit, foundByDecline } from './look-texts';
 import { runSelects } from './queries';
 import { orRefused, single, together, type Statements } from './statements';
@@ -104,6 +105,7 @@ class Commit {
       declined: verdict.declined,
       learned: proved[0]?.statement ?? null,
       ...(proved.length === 0 ? {} : { proved: proved.length }),
+      ...(decided.some(isEstablished) ? { establishes: true } : {}),
       usage: this.usage,
     };
   }

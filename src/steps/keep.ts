@@ -282,7 +282,7 @@ export async function recount(context: StepContext, { entries: ids }: RecountInp
 }
 
 /** A claim none of whose rivals the data refuted has been told apart from nothing. */
-function isEstablished(claim: Claim): claim is Proved {
+export function isEstablished(claim: Claim): claim is Proved {
   const { operator, state, matching, examined, rivals } = claim;
   return (
     operator !== null &&

@@ -334,7 +334,7 @@ function answered(position: string, operators: number, settled: boolean): Extrac
   const run = { outcome: 'rows', rowCount: 1, trivial: false, control: 18, equalTo: null, usage: {} } as const;
   return {
     ...{ kind: 'answer', plan: { planId: position, ordered: false, operators: views }, run, updates: [] },
-    ...{ evidenceId: position, settled, declined: null, learned: null, usage: QUERY },
+    ...{ evidenceId: position, settled, establishes: settled, declined: null, learned: null, usage: QUERY },
   };
 }
 

@@ -99,6 +99,14 @@ function questions(engine = laps()) {
   };
 }
 
+test('an answer that establishes nothing of its own leaves nothing to be read', async () => {
+  const { ask } = questions();
+  expect((await ask(commit(2, {}))).outcome).toMatchObject({ kind: 'finished', keeping: null });
+  const one = await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  expect(one.outcome).toMatchObject({ keeping: { of: { turnId: expect.any(String) as unknown } } });
+  expect((await ask(commit(1, { known: ['k1'] }))).outcome).toMatchObject({ keeping: null });
+});
+
 test('what a question proved is read, kept, and shown to the next one, which need not claim it', async () => {
   const { ask, layer } = questions();
   const one = await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
