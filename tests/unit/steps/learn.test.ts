@@ -162,7 +162,9 @@ test('what was proved and not read before the stop is told, and read when the le
 });
 
 test('a lesson without a usable reply fails, with the cause', async () => {
-  await expect(learn([{}, {}, {}, {}])).rejects.toThrow(/^the model gave no usable lesson in 4 tries: queries: found no query and no claim$/);
+  await expect(learn([{}, {}, {}, {}])).rejects.toThrow(
+    /^the model gave no usable lesson in 4 tries: queries: found no query and no claim$/,
+  );
 });
 
 test('the next lesson is shown what is kept', async () => {
