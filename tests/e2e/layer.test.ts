@@ -195,7 +195,10 @@ test('a batch stays until what its last question proved is read, also where that
   try {
     writeFileSync(join(folder, 'q.jsonl'), '{"id":"a","question":"How far behind is car 3?"}\n');
     const ran = await here(['batch', 'run', 'q.jsonl', '--db', path, '--memory', 'on', '--out', 'out']);
-    expect(ran).toMatchObject({ code: 0, err: expect.stringContaining('reading what the last questions proved') });
+    expect(ran).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('reading what the last questions proved') as unknown,
+    });
     const { entries } = JSON.parse((await here(['layer', 'list', '--db', path, '--json'])).out) as Layer;
     expect(entries.map(({ statement }) => statement)).toEqual([STATEMENT]);
     expect(model.requests).toHaveLength(3);
