@@ -72,7 +72,7 @@ export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
       if (interrupts.count() > 0) return 'interrupted';
       if (state.failure !== null) throw state.failure as Error;
       if (end?.kind === 'failed') throw new CommandFailed(`${end.message}; run the same command again to continue`);
-      if (end?.kind === 'completed') return endOfBatch(end.value, follow.display);
+      if (end?.kind === 'completed') return endOfBatch(end.value, follow.pending.size - seen.size, follow.display);
       if (follow.spent()) return await finishInFlight(follow, seen);
       if (concurrency === follow.concurrency()) continue;
       concurrency = follow.concurrency();
@@ -83,9 +83,14 @@ export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
   }
 }
 
-function endOfBatch({ stopping, held, done, total }: BatchProgress, display: BatchDisplay): FollowEnd {
-  if (held !== undefined && done < total)
-    display.note(`${counted(total - done, 'question')} not started, because the model does not answer: ${held}`);
+/** `left`: questions of this run without a result. */
+export function endOfBatch(
+  { stopping, held }: Pick<BatchProgress, 'stopping' | 'held'>,
+  left: number,
+  display: Pick<BatchDisplay, 'note'>,
+): FollowEnd {
+  if (held !== undefined && left > 0 && !stopping)
+    display.note(`${counted(left, 'question')} not started, because the model does not answer: ${held}`);
   return stopping ? 'cancelled' : 'completed';
 }
 
