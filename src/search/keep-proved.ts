@@ -72,7 +72,7 @@ export async function keepProved(
 }
 
 /** The groundings that the candidate rests on. The database counts them once more before any model reads them. */
-export async function keepGroundings(
+async function keepGroundings(
   steps: KeepSteps,
   findings: Findings,
   { searchId, position, candidateId }: Reading & { readonly candidateId: string },
