@@ -45,8 +45,6 @@ export interface OpenBenchmark {
 }
 
 export interface ScoreOptions extends SqlOptions {
-  /** Opens further databases that a question is judged on (a test suite) by their paths. Whoever gives it closes them. */
-  readonly open?: (address: string) => SqlEngine;
   /** How often both queries are timed, by benchmarks that score time; left out: they are not timed. */
   readonly timings?: number;
 }

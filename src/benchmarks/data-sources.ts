@@ -4,8 +4,7 @@
  * are fetched first.
  *
  * Addresses and licences are those that the publishers name in: glee4810/ehrsql-2024@4659789, bird-bench.github.io@1fd31e6,
- * mini_dev@4d970a9, livesqlbench@59d7bd0, Spider2@e12c5f1, test-suite-sql-eval@e97acc5, sql-eval@b833324; of Spider 1 on its page.
- * Whether each still answers was not tried.
+ * mini_dev@4d970a9, livesqlbench@59d7bd0, Spider2@e12c5f1. Whether each still answers was not tried.
  */
 export interface Download {
   readonly url: string;
@@ -27,18 +26,12 @@ export interface DataSource {
 }
 
 const EHRSQL = 'https://raw.githubusercontent.com/glee4810/ehrsql-2024/46597893d9ffc6b9e67785b9c6dcbb06f1b62568';
-const DEFOG = 'https://raw.githubusercontent.com/defog-ai/sql-eval/b83332416ea2d424b0cd12994a0a9ba100f4b4af';
 const SPIDER2 = 'https://codeload.github.com/xlang-ai/Spider2/zip/e12c5f1e6550a5df88995520c3bf00bbe7bad2d2';
 const BIRD = 'https://bird-bench.oss-cn-beijing.aliyuncs.com';
 
 const ehrsql = (name: string, sha256: string | null, maxMb: number): Download => {
   const path = `data/mimic_iv/${name}`;
   return { url: `${EHRSQL}/${path}`, path, sha256, maxMb };
-};
-
-const defog = (name: string, sha256: string): Download => {
-  const path = `data/${name}.csv`;
-  return { url: `${DEFOG}/${path}`, path, sha256, maxMb: 5 };
 };
 
 const spider2 = (byHand: readonly string[]): DataSource => ({
@@ -117,29 +110,4 @@ export const DATA_SOURCES: Readonly<Record<string, DataSource>> = {
   ),
   'livesqlbench-base-full': livesqlbench('livesqlbench-base-full-v1', '1V9SFIWebi27JtaDUAScG1xE9ELbYcWLR'),
   'livesqlbench-large': livesqlbench('livesqlbench-large-v1', '1u1L-SvJtOZGfcIST-dINw8DnGEQDMu6C'),
-  spider1: {
-    home: 'https://yale-lily.github.io/spider',
-    licence: 'CC-BY-SA-4.0',
-    downloads: [],
-    byHand: [
-      'questions and databases: the Google Drive link on the page of Spider',
-      'test suites: https://drive.google.com/file/d/1mkCx2GOFIqNesD4y8TDAO1yX1QZORP5w/view, unpacked over database',
-    ],
-    folders: ['spider', 'spider1'],
-  },
-  defog: {
-    home: 'https://github.com/defog-ai/sql-eval',
-    licence: 'Apache-2.0',
-    downloads: [
-      defog('questions_gen_postgres', 'fee829a042766f3e75d1a453cf6ffd7f6830ae9d68967156caa00c647b5efd0d'),
-      defog('questions_gen_sqlite', '58fdaaf6b551542e8a5dc773fdc3a6c9a59f81563a7d3839cb0273704816260d'),
-      defog('instruct_basic_postgres', '5a4e6112a5c2554c2963939440af6db41dfcaa3697dc131c380e7f9a1b70d5f7'),
-      defog('instruct_advanced_postgres', '566f5267119df0eceb32054037280c2fd5bc8c21b27e9ff6b068d11a47011934'),
-      defog('instruct_basic_sqlite', '7c62dafc8cf46e694a4cabc7cf3512c5e69e17c7df20ec3ce6fee116f94518d4'),
-      defog('instruct_advanced_sqlite', '7837ab0a513ab81b6376f0cae3f98ed50ffe5eba32eb38382a4564282278d19f'),
-      defog('idk', '14f00f2075f7357645b78da463f1f57745c4ecb3c4f038d5f95ba22914ed0ff9'),
-    ],
-    byHand: ['the PostgreSQL databases: git clone https://github.com/defog-ai/defog-data and its setup.sh'],
-    folders: ['defog_postgres', 'sql-eval', 'defog'],
-  },
 };

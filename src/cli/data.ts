@@ -35,7 +35,7 @@ export const dataCommand: CommandFactory = (io, outcome) =>
               outcome.code = await (await import('./data-run')).fetchData(name, flags, io);
             }),
           'gate data fetch ehrsql2024 --dir ./ehrsql-2024',
-          'gate data fetch defog --from ./data --dir ./defog',
+          'gate data fetch bird --from ./data --dir ./bird',
         ),
       )
       .addCommand(

@@ -28,7 +28,6 @@ import { checkedDatabases } from './run-provenance';
 import { runOf, written } from './run-report';
 import { costOf, setOf, type ReadyRun } from './run-set-report';
 import { openSet, type RunFlags } from './run-sets';
-import { scoringEngines } from './score-engines';
 import { openServices } from './services';
 
 /** Batches that run at the same time: what one has no question for is left to the next ones. */
@@ -48,43 +47,38 @@ export async function runBatches(
   const base = flags.data === undefined ? dirname(path) : resolve(io.cwd, flags.data);
   const services = openServices(io);
   const { config } = services;
-  const engines = scoringEngines(config);
-  const opening = { config, run: read.config, flags, base, cwd: io.cwd, engines };
+  const opening = { config, run: read.config, flags, base, cwd: io.cwd };
+  const sets = await each(read.config.questions, (entry) => openSet(entry, opening));
+  for (const { asked, board } of sets)
+    for (const remark of board?.remarks ?? []) io.err(`note: ${asked.name}: ${remark}\n`);
+  const databases = new Map(sets.flatMap(({ asked }) => asked.databases.all).map((one) => [one.name, one]));
+  const composition = await compose(config, { adHoc: [...databases.values()] });
   try {
-    const sets = await each(read.config.questions, (entry) => openSet(entry, opening));
-    for (const { asked, board } of sets)
-      for (const remark of board?.remarks ?? []) io.err(`note: ${asked.name}: ${remark}\n`);
-    const databases = new Map(sets.flatMap(({ asked }) => asked.databases.all).map((one) => [one.name, one]));
-    const composition = await compose(config, { adHoc: [...databases.values()] });
-    try {
-      const ats = sets.map(({ asked, flags: own }): Comparing => ({
-        ...{ services, asked, flags: own, files: {}, io: { ...io, cwd: base }, composition },
-      }));
-      const known = await checkedDatabases(composition, [...databases.values()]);
-      const planned: Arm[] = [];
-      for (const [n, at] of ats.entries()) planned.push(...(await armsOf(at, sets[n]?.askedWith ?? [])));
-      // Seeds take turns before sets do, and those before methods.
-      const seeds = [...new Set(planned.map(({ seed }) => seed))];
-      const arms = seeds.flatMap((seed) => planned.filter((arm) => arm.seed === seed));
-      for (const { asked: own, board, flags: given } of sets) {
-        const isScored = (item: BenchmarkItem): boolean =>
-          board === null ? hasGold(item, given.judge !== undefined) : item.gold !== null;
-        tellNoGold(own.items, isScored, io, `${own.name}: `);
-      }
-      if (flags.dryRun) return await estimated(arms, flags, io);
-      const { audit } = read.config;
-      const judges = typeof audit === 'object' ? [audit.judge] : [];
-      if (await isAnythingOpen(services, arms)) await checkModel(config, composition, [...modelsOf(arms), ...judges]);
-      for (const at of ats) if (at.flags.judge !== undefined) await checkJudge(at);
-      const endpoint = composition.model.endpoint;
-      const folder = resolve(io.cwd, flags.out ?? '.');
-      const given = { read, sets, ats, arms, known, endpoint, command: shownCommand(args), folder };
-      return await withResultFolder(folder, () => asked({ services, flags, io, ...given }));
-    } finally {
-      await composition.close();
+    const ats = sets.map(({ asked, flags: own }): Comparing => ({
+      ...{ services, asked, flags: own, files: {}, io: { ...io, cwd: base }, composition },
+    }));
+    const known = await checkedDatabases(composition, [...databases.values()]);
+    const planned: Arm[] = [];
+    for (const [n, at] of ats.entries()) planned.push(...(await armsOf(at, sets[n]?.askedWith ?? [])));
+    // Seeds take turns before sets do, and those before methods.
+    const seeds = [...new Set(planned.map(({ seed }) => seed))];
+    const arms = seeds.flatMap((seed) => planned.filter((arm) => arm.seed === seed));
+    for (const { asked: own, board, flags: given } of sets) {
+      const isScored = (item: BenchmarkItem): boolean =>
+        board === null ? hasGold(item, given.judge !== undefined) : item.gold !== null;
+      tellNoGold(own.items, isScored, io, `${own.name}: `);
     }
+    if (flags.dryRun) return await estimated(arms, flags, io);
+    const { audit } = read.config;
+    const judges = typeof audit === 'object' ? [audit.judge] : [];
+    if (await isAnythingOpen(services, arms)) await checkModel(config, composition, [...modelsOf(arms), ...judges]);
+    for (const at of ats) if (at.flags.judge !== undefined) await checkJudge(at);
+    const endpoint = composition.model.endpoint;
+    const folder = resolve(io.cwd, flags.out ?? '.');
+    const given = { read, sets, ats, arms, known, endpoint, command: shownCommand(args), folder };
+    return await withResultFolder(folder, () => asked({ services, flags, io, ...given }));
   } finally {
-    await engines.close();
+    await composition.close();
   }
 }
 

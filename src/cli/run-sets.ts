@@ -4,9 +4,8 @@ import { resolve } from 'node:path';
 import type { BenchmarkItem, OpenBenchmark, Prediction } from '../benchmarks';
 import { BENCHMARKS } from '../benchmarks/boards';
 import type { Config } from '../config';
-import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
+import type { ResolvedDatabase } from '../config/databases';
 import type { AnswerRecord, Dialect } from '../domain';
-import type { SqlEngine } from '../ports';
 import type { RunSet } from '../report/run';
 import { withoutComments } from '../sql/lexer';
 import { checkWeb } from './ask-input';
@@ -24,7 +23,6 @@ import {
   type RunQuestions,
   type RunSettings,
 } from './run-config';
-import type { ScoringEngines } from './score-engines';
 import { specsOf } from './score-run';
 
 export interface RunFlags {
@@ -60,12 +58,10 @@ interface Opening {
   /** Where relative paths of the file begin. */
   readonly base: string;
   readonly cwd: string;
-  /** Further databases that a question is scored on. */
-  readonly engines: ScoringEngines;
 }
 
 export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRun> {
-  const { config, run, flags, base, cwd, engines } = at;
+  const { config, run, flags, base, cwd } = at;
   const name = nameOf(entry);
   const settings: RunSettings = { ...run, ...entry };
   const { docs, web, memory, knowledge, judge, output = 'sql' } = settings;
@@ -105,10 +101,7 @@ export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRu
   const databases = board === null ? found : documented(found, board, selected);
   const asked = { name, items: selected, databases, output };
   return {
-    asked:
-      board === null
-        ? asked
-        : { ...asked, score: scorerOf(board, (address) => engines.of(resolveDatabase(config, address, base))) },
+    asked: board === null ? asked : { ...asked, score: scorerOf(board) },
     ...{ flags: own, benchmark, board, note: entry.note ?? null, file: entry.file ?? entry.data ?? '' },
     askedWith: askedWith(run, entry, flags.seed),
   };
@@ -158,13 +151,13 @@ function documented(found: BatchDatabases, board: OpenBenchmark, items: readonly
   };
 }
 
-function scorerOf(board: OpenBenchmark, open: (address: string) => SqlEngine): Scorer {
+function scorerOf(board: OpenBenchmark): Scorer {
   return async (item, record, engine, options) => {
     const prediction = predictionOf(record, engine.dialect);
     const { status, reason } = record;
     if (prediction === null)
       return { verdict: status === 'cancelled' ? 'cancelled' : 'infrastructure', points: {}, reason: reason ?? status };
-    return board.score(item.id, prediction, engine, { ...options, open });
+    return board.score(item.id, prediction, engine, options);
   };
 }
 

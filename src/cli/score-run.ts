@@ -9,7 +9,6 @@ import type { BoardScore, OpenBenchmark, ScoreOptions, Submitted } from '../benc
 import { BENCHMARKS } from '../benchmarks/boards';
 import { someOf } from '../benchmarks/boards/files';
 import { loadConfig, type Config } from '../config';
-import { resolveDatabase } from '../config/databases';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import { SqlEngineError, type SqlEngine } from '../ports';
@@ -126,7 +125,6 @@ async function scored({ board, predictions, config, judge, flags, io }: Scoring)
     const timeoutMs = Math.round(flags.timeout * 1000);
     const options = {
       ...{ timeoutMs, maxRows: flags.maxRows, signal },
-      open: (address: string) => engines.of(resolveDatabase(config, address, io.cwd)),
       ...(flags.timings === undefined ? {} : { timings: flags.timings }),
     };
     const scores = new Map<string, BoardScore>();

@@ -1,11 +1,11 @@
-/** The gold queries of real questions are right against themselves on PostgreSQL, by the rules of BIRD and of sql-eval. */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** The gold queries of real questions are right against themselves on PostgreSQL, by the rules of BIRD and by execution match. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPostgresEngine } from '../../src/adapters/postgres';
 import type { BoardScore, OpenBenchmark } from '../../src/benchmarks/benchmark';
 import { birdMiniDev } from '../../src/benchmarks/boards/bird';
-import { defog } from '../../src/benchmarks/boards/defog';
+import { questions } from '../../src/benchmarks/boards/questions';
 import type { SqlEngine } from '../../src/ports';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
@@ -50,11 +50,9 @@ test('of BIRD', async () => {
   data.close();
 });
 
-test('of sql-eval, with every choice of columns', async () => {
+test('of a file of questions', async () => {
   const data = await loadTestData(postgres, { only: ['defog_postgres'] });
-  mkdirSync(join(folder, 'defog'));
-  copyFileSync(data.questionFiles[0] ?? '', join(folder, 'defog', 'questions.jsonl'));
-  const scores = await scoredAgainstItself(await defog.open(join(folder, 'defog'), {}), data);
-  expect([...scores].filter(([, { points }]) => points['exact'] !== 1)).toEqual([]);
+  const scores = await scoredAgainstItself(await questions.open(data.questionFiles[0] ?? '', {}), data);
+  expect([...scores].filter(([, { verdict }]) => verdict !== 'correct')).toEqual([]);
   data.close();
 });

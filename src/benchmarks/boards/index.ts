@@ -6,8 +6,6 @@ export const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   ehrsql2024: async () => (await import('./ehrsql2024')).ehrsql2024,
   bird: async () => (await import('./bird')).bird,
   'bird-mini-dev': async () => (await import('./bird')).birdMiniDev,
-  spider1: async () => (await import('./spider1')).spider1,
-  defog: async () => (await import('./defog')).defog,
   'spider2-lite': async () => (await import('./spider2')).spider2Lite,
   'spider2-snow': async () => (await import('./spider2')).spider2Snow,
   'livesqlbench-base-lite': async () => (await import('./livesqlbench')).livesqlbenchBaseLite,

@@ -15,35 +15,16 @@ interface Column {
   readonly type: 'int' | 'uint' | 'float' | 'object';
   readonly cells: readonly Cell[];
 }
-export type Table = readonly Column[];
+type Table = readonly Column[];
 
 export interface CsvRows {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Throws an error with the line if pandas would not read the text. */
-export function csvRows(text: string): CsvRows {
-  const { columns, rows } = numberedRows(text);
-  return { columns, rows: rows.map(({ fields }) => fields) };
-}
-
-export const csvIn = (path: string): Promise<CsvRows> => csvFile(path, csvRows);
-
-/** The rows by the names of their columns, with the numbers of their lines. An empty field is no value. */
-export async function csvObjectsIn(path: string): Promise<{ number: number; value: Record<string, string | null> }[]> {
-  const { columns, rows } = await csvFile(path, numberedRows);
-  return rows.map(({ line, fields }) => {
-    const entries = columns.map(
-      (name, index) => [name, fields[index] === '' ? null : (fields[index] ?? null)] as const,
-    );
-    return { number: line, value: Object.fromEntries(entries) };
-  });
-}
-
-async function csvFile<T>(path: string, read: (text: string) => T): Promise<T> {
+export async function csvIn(path: string): Promise<CsvRows> {
   try {
-    return read(await textIn(path));
+    return csvRows(await textIn(path));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new BenchmarkDataError(`${path} is no CSV that pandas reads: ${error.message}`, { cause: error });
@@ -56,7 +37,8 @@ interface NumberedRow {
   readonly fields: readonly string[];
 }
 
-function numberedRows(text: string): { readonly columns: readonly string[]; readonly rows: readonly NumberedRow[] } {
+/** Throws a `SyntaxError` with the line if pandas would not read the text. */
+function csvRows(text: string): CsvRows {
   const [head, ...rows] = recordsOf(text.replace(/^\ufeff/, ''));
   if (head === undefined) throw new SyntaxError('the file is empty');
   const columns = head.fields;
@@ -68,7 +50,7 @@ function numberedRows(text: string): { readonly columns: readonly string[]; read
   const labels = width - columns.length;
   return {
     columns,
-    rows: rows.map(({ line, fields }) => ({ line, fields: columns.map((_, index) => fields[index + labels] ?? '') })),
+    rows: rows.map(({ fields }) => columns.map((_, index) => fields[index + labels] ?? '')),
   };
 }
 
@@ -114,7 +96,7 @@ export function csvText({ columns, rows }: CsvRows): string {
 }
 
 /** A value as pandas writes it into a CSV file. */
-export function csvField(value: SqlValue): string {
+function csvField(value: SqlValue): string {
   if (value === null) return '';
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : pythonText(value);
 }
@@ -165,7 +147,7 @@ function toFloat(text: string): number {
 }
 
 /** Which columns of the gold count: positions from 0, negative ones from the end; empty: all. */
-export type Positions = readonly number[];
+type Positions = readonly number[];
 
 /**
  * Whether every gold column that counts equals some predicted column: numbers within 0.01 (or a billionth of them), a missing

@@ -155,9 +155,9 @@ test('a folder that a benchmark cannot be read from is said to be none', async (
 test('a published file with another hash is refused', async () => {
   answers.set('/any', { body: 'other' });
   const { io, home } = testProcess();
-  const fetched = fetchData('defog', {}, io, (_, options) => download(at('/any'), { ...options, ...local() }));
-  await expect(fetched).rejects.toThrow('data/idk.csv has another hash than published');
-  expect(existsSync(join(home, 'defog', 'gate-data.json'))).toBe(false);
+  const fetched = fetchData('ehrsql2024', {}, io, (_, options) => download(at('/any'), { ...options, ...local() }));
+  await expect(fetched).rejects.toThrow('data/mimic_iv/test/data.json has another hash than published');
+  expect(existsSync(join(home, 'ehrsql2024', 'gate-data.json'))).toBe(false);
 });
 
 test('a local collection serves a benchmark from its folder, databases unpacked', async () => {
@@ -177,7 +177,6 @@ test('sources, licences and what is got by hand are told; bad input is one line'
   expect(out).toContain('by hand: gold SQL and test cases: an e-mail to bird.bench25@gmail.com');
   const line = async (...args: string[]) => (await gate('data', ...args)).err;
   expect(await line('fetch', 'nothing')).toMatch(/'nothing' is invalid.*\n$/);
-  expect(await line('fetch', 'spider1')).toMatch(/^gate: spider1 cannot be downloaded: .*--from\n$/);
-  expect(await line('fetch', 'defog', '--from', 'nowhere')).toContain('--from');
-  expect(await line('check', 'defog')).toMatch(/^gate: .*defog has no gate-data.json: .*\n$/);
+  expect(await line('fetch', 'bird', '--from', 'nowhere')).toContain('--from');
+  expect(await line('check', 'bird')).toMatch(/^gate: .*bird has no gate-data.json: .*\n$/);
 });

@@ -151,9 +151,7 @@ const LINES = ['a', 'b'].map((id) =>
 test.each([
   ['livesqlbench-base-lite', 'predictions.jsonl', ['--data', 'livesqlbench']],
   ['questions', 'predictions.jsonl', []],
-  ['defog', 'results.csv', []],
   ['bird', 'predict.json', []],
-  ['spider1', 'pred.sql', []],
   ['ehrsql2024', 'prediction.json', []],
 ])('%s without --out: %s in a folder of its own, checked, with its manifest', async (format, file, flags) => {
   const { gate, put, home, json } = await batch({ a: { sql: 'SELECT count(*) FROM t' }, b: { status: 'abstained' } });
