@@ -1,7 +1,6 @@
 /**
  * The schema context of 1,000 tables with 10,000 columns: read anew from the database, found again by a process that has
- * never seen it, and asked again in the same process. The text for a question has to stay within its budget. The same with
- * the vectors of an embedding model, whose own latency is left out: its replies are there at once.
+ * never seen it, and asked again in the same process. The text for a question has to stay within its budget.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,39 +11,15 @@ import { startPostgres } from '../tests/helpers/postgres';
 import { createLocalStore } from '../src/adapters/local/store';
 import { createPostgresEngine } from '../src/adapters/postgres';
 import { createSqliteEngine } from '../src/adapters/sqlite';
-import type { DatabaseDescription } from '../src/domain';
-import type { Embedder, ObjectStore, SqlEngine } from '../src/ports';
+import type { SqlEngine } from '../src/ports';
 import { SCHEMA_CHARS, schemaContext } from '../src/schema/context';
-import { unitVector } from '../src/schema/ranking';
 import { sha256 } from '../src/sha256';
-import { vectorOf } from '../simulated-model/embeddings';
-import { nearnessOf } from '../src/steps/table-vectors';
 import { withDescriptionCache } from '../src/workers/description-cache';
 import { median, printFigures, say, SHORT, type Figure } from './figure';
 import { COLUMNS_PER_TABLE, TABLES, tableStatements } from './world/wide-schema';
 
 const DATABASE = 'gate_bench_wide';
 const QUESTION = 'What is the average settlement delay of claims by region and adjuster?';
-
-/** As long as those of text-embedding-3-small and ada-002. */
-const NUMBERS = 1_536;
-const instant: Embedder = {
-  model: 'instant',
-  endpoint: 'none',
-  batchSize: 96,
-  embed: (texts) =>
-    Promise.resolve({ vectors: texts.map((text) => [...vectorOf(text, 0, NUMBERS)]), tokens: 0, costUsd: 0 }),
-};
-const QUESTION_VECTOR = unitVector([...vectorOf(QUESTION, 0, NUMBERS)]);
-
-async function ranked(store: ObjectStore, database: string, description: DatabaseDescription): Promise<string> {
-  const deps = { store, hash: sha256, clock: { now: () => Date.now() }, embedder: instant };
-  const signal = AbortSignal.timeout(60_000);
-  const near = await nearnessOf(deps, { database, description, question: QUESTION_VECTOR, signal });
-  if (near.kind === 'failed') throw near.error;
-  const { nearness } = near;
-  return schemaContext(description, { maxChars: SCHEMA_CHARS, question: QUESTION, nearness }).text;
-}
 
 interface Arena {
   readonly name: string;
@@ -56,8 +31,6 @@ async function measure(folder: string, { name, open }: Arena): Promise<Figure[]>
   const cold: number[] = [];
   const warm: number[] = [];
   const again: number[] = [];
-  const warmRanked: number[] = [];
-  const againRanked: number[] = [];
   let chars = 0;
   let missing = 0;
   // Each call is some seconds after the one before, so that what callers share within seconds is not measured.
@@ -80,29 +53,15 @@ async function measure(folder: string, { name, open }: Arena): Promise<Figure[]>
         missing += description.tables.filter((table) => !text.includes(table.name)).length;
         return tookMs;
       };
-      const withEmbeddings = async (): Promise<number> => {
-        const startedMs = performance.now();
-        const description = await engine.describe({ signal: AbortSignal.timeout(60_000) });
-        const text = await ranked(store, name, description);
-        const tookMs = performance.now() - startedMs;
-        chars = Math.max(chars, text.length);
-        missing += description.tables.filter((table) => !text.includes(table.name)).length;
-        return tookMs;
-      };
-      return { engine, context, withEmbeddings };
+      return { engine, context };
     };
     const first = session();
     cold.push(await first.context());
     again.push(await first.context());
-    await first.withEmbeddings();
-    againRanked.push(await first.withEmbeddings());
     await first.engine.close();
     const second = session();
     warm.push(await second.context());
     await second.engine.close();
-    const third = session();
-    warmRanked.push(await third.withEmbeddings());
-    await third.engine.close();
     say(
       `${name}: cold ${Math.round(cold.at(-1) ?? 0)} ms, kept ${Math.round(warm.at(-1) ?? 0)} ms, again ${Math.round(again.at(-1) ?? 0)} ms`,
     );
@@ -123,20 +82,6 @@ async function measure(folder: string, { name, open }: Arena): Promise<Figure[]>
       unit: 'ms',
       atMost: 200,
       how: `${how}; same process`,
-    },
-    {
-      name: `schema context, ${name}, a new connection, with embeddings`,
-      value: median(warmRanked),
-      unit: 'ms',
-      atMost: 200,
-      how: `${how}; ${NUMBERS} numbers a table kept in the store; without the model's latency`,
-    },
-    {
-      name: `schema context, ${name}, again, with embeddings`,
-      value: median(againRanked),
-      unit: 'ms',
-      atMost: 200,
-      how: `${how}; same process; without the model's latency`,
     },
     {
       name: `schema context, ${name}, size`,

@@ -45,7 +45,7 @@ import type { SimulatedModel } from '../simulated-model';
 import { ROOT } from '../tests/helpers/shared-data';
 
 /** What a store keeps only to be fast. */
-const CACHES = ['schemas', 'embeddings', '.tmp'];
+const CACHES = ['schemas', '.tmp'];
 /** Longer than `gate cancel` takes to start, so that the search is still at work. */
 const LATENCY_MS = 800;
 

@@ -24,7 +24,6 @@ export { DEFAULT_RATES } from './world';
 export type { Rates } from './world';
 
 export const SIMULATED_MODEL = 'simulated';
-export const SIMULATED_EMBEDDING_MODEL = 'simulated-embedding';
 
 export interface SimulatedModelOptions {
   /** Paths of question files, or questions. */
@@ -34,7 +33,6 @@ export interface SimulatedModelOptions {
   readonly host?: string;
   readonly port?: number;
   readonly models?: readonly string[];
-  readonly embeddingModels?: readonly string[];
   readonly apiKey?: string | null;
   readonly latencyMs?: number;
   readonly latencySpread?: number;
@@ -57,7 +55,6 @@ export async function startSimulatedModel(options: SimulatedModelOptions): Promi
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     models: options.models ?? [SIMULATED_MODEL],
-    embeddingModels: options.embeddingModels ?? [SIMULATED_EMBEDDING_MODEL],
     apiKey: options.apiKey ?? null,
     latency: { medianMs: options.latencyMs ?? 0, spread: options.latencySpread ?? 0 },
     faults,

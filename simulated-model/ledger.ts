@@ -4,7 +4,7 @@
  */
 import type { Role } from '../src/domain';
 
-export type LedgerRole = Role | 'embedding' | 'unclear';
+export type LedgerRole = Role | 'unclear';
 
 export interface LedgerCounts {
   asked: number;

@@ -4,7 +4,6 @@ import {
   FAULT_KINDS,
   DEFAULT_RATES,
   QuestionFileError,
-  SIMULATED_EMBEDDING_MODEL,
   SIMULATED_MODEL,
   WIRE_FAULTS,
   startSimulatedModel,
@@ -65,7 +64,6 @@ function program(): Command {
     )
     .option('--retry-after <seconds>', 'what a 429 asks to wait', amount, 1)
     .option('--requests-per-minute <n>', 'requests beyond it get a 429 that says when the next may come', whole)
-    .addHelpText('after', `\nPOST /v1/embeddings answers to ${SIMULATED_EMBEDDING_MODEL}.`)
     .addHelpText('after', '\nGET /ledger tells what was asked and billed, POST /reset empties it.')
     .exitOverride();
 }

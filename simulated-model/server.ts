@@ -3,7 +3,6 @@
  * demand, and a ledger.
  *
  *   POST /v1/chat/completions   GET /v1/models
- *   POST /v1/embeddings         vectors by words (`embeddings.ts`)
  *   GET /ledger                 requests and billed completions (`ledger.ts`)
  *   POST /reset                 empties the ledger
  *   POST /faults {"next": ["hang", …]}   the next requests get these faults, in order
@@ -11,8 +10,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { drawer, hashOf } from './draw';
-import { embeddings, EmbeddingsBody, textsOf } from './embeddings';
+import { drawer } from './draw';
 import { fail, misbehave, parseJson, pause, send, sendWhole, textOf } from './http';
 import { latencyOf, wireFault, WIRE_FAULTS, type FaultRates, type Latency, type WireFault } from './faults';
 import { Ledger, type LedgerReport, type LedgerRole } from './ledger';
@@ -25,8 +23,6 @@ export interface ServerOptions extends ReplyOptions {
   readonly port: number;
   /** Model names that it serves; others are refused as unknown. */
   readonly models: readonly string[];
-  /** Names for `/v1/embeddings`. */
-  readonly embeddingModels: readonly string[];
   /** Any other key is refused; null accepts all. */
   readonly apiKey: string | null;
   readonly latency: Latency;
@@ -118,26 +114,6 @@ class Service {
     });
   }
 
-  private async embed(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const parsed = EmbeddingsBody.safeParse(parseJson(await textOf(request)));
-    if (!parsed.success) {
-      fail(response, 400, `not an embeddings request: ${parsed.error.issues[0]?.message ?? ''}`);
-      return;
-    }
-    const body = parsed.data;
-    if (!this.options.embeddingModels.includes(body.model)) {
-      fail(response, 404, `The model \`${body.model}\` does not exist`, 'model_not_found');
-      return;
-    }
-    const texts = textsOf(body);
-    const tokens = Math.ceil(texts.reduce((sum, { length }) => sum + length, 0) / 4);
-    const usage = { prompt_tokens: tokens, completion_tokens: 0 };
-    const hash = hashOf([body.model, body.dimensions ?? null, texts]).slice(0, 32);
-    await this.serveOne(response, { hash, role: 'embedding' }, () =>
-      Promise.resolve({ kind: 'whole', body: embeddings(body, this.options.seed, tokens), usage }),
-    );
-  }
-
   /** Serves a request that can be billed: with ledger, limits, faults and latency. */
   private async serveOne(
     response: ServerResponse,
@@ -210,11 +186,8 @@ class Service {
     switch (route) {
       case 'POST /v1/chat/completions':
         return this.complete(request, response);
-      case 'POST /v1/embeddings':
-        return this.embed(request, response);
       case 'GET /v1/models': {
-        const names = [...this.options.models, ...this.options.embeddingModels];
-        send(response, 200, { object: 'list', data: names.map((id) => ({ id, object: 'model' })) });
+        send(response, 200, { object: 'list', data: this.options.models.map((id) => ({ id, object: 'model' })) });
         return;
       }
       case 'GET /ledger': {

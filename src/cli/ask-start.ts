@@ -20,7 +20,7 @@ import { CommandFailed } from './errors';
 import type { Io } from './io';
 import type { TemporalSession } from './temporal-session';
 import type { ObjectStore } from '../ports';
-import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
+import { tellWhoReceivesRows } from './notice';
 import { addToIndex, inputOf, saveInput, sha256, type Services } from './services';
 import { storeFork, type Fork } from '../record/fork';
 
@@ -165,9 +165,6 @@ export async function checkAndStore(
       { endpoint: composition.model.endpoint, ...asked, unpriced, costCeilingUsd: costUsd },
       io,
     );
-    const names = embeddingHost(config);
-    if (names !== null && files.record === undefined)
-      tellWhoReceivesNames(config.folders, { endpoint: names, ...asked }, io);
   }
   const { fork } = asking;
   const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);

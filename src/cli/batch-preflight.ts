@@ -13,7 +13,7 @@ import type { Scorer } from './batch-results';
 import type { BatchDisplay } from './batch-table';
 import { checkDatabase } from './check-database';
 import type { Io } from './io';
-import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
+import { tellWhoReceivesRows } from './notice';
 import { checkModel, unpricedModels } from './preflight';
 import { addToIndex, recordOf, saveInput, type Services } from './services';
 import { isToRetry, storedBatch } from './stored-batches';
@@ -101,7 +101,7 @@ export async function batchPreflight(
   }
 }
 
-/** The model is there, and who receives rows and names is told. */
+/** The model is there, and who receives rows is told. */
 async function checkReceivers(
   { services, composition, databases, batch, files }: ReadyBatch,
   note: (line: string) => void,
@@ -123,9 +123,6 @@ async function checkReceivers(
   };
   const tell = { err: (text: string) => note(text.trimEnd()) };
   tellWhoReceivesRows(config.folders, receivers, tell);
-  const endpoint = embeddingHost(config);
-  if (endpoint !== null && files.record === undefined)
-    tellWhoReceivesNames(config.folders, { ...receivers, endpoint }, tell);
 }
 
 /** Before anything is asked: what has no gold is in no score. */

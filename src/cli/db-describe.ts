@@ -1,23 +1,16 @@
 /** `gate db describe`: the schema text as it stands in a prompt, and how large it is. */
-import { loadConfig, type Config } from '../config';
-import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
+import { loadConfig } from '../config';
+import { resolveDatabase } from '../config/databases';
 import type { DatabaseDescription, TableDescription } from '../domain';
 import { counted, visible, wrapped } from '../report/printable';
-import { type SqlEngine, ModelError } from '../ports';
+import type { SqlEngine } from '../ports';
 import { profiledText, renderProfiles } from '../schema/profile/render';
-import { SCHEMA_CHARS, schemaContext, fitsWhole, type SchemaContext } from '../schema/context';
+import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../schema/context';
 import { sameRelation } from '../sql/validate';
 import { takeProfiles } from '../steps/profiles';
 import { openEngines } from '../workers/engines';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
-import { unitVector, type Nearness } from '../schema/ranking';
-import { sha256 } from '../sha256';
-import { identityKey } from '../record/search-id';
-import { embedded } from '../steps/embed';
-import { nearnessOf } from '../steps/table-vectors';
-import { openEmbedder } from '../workers/open-embedder';
-import { openStore } from '../workers/open-store';
 
 export interface DescribeFlags {
   readonly table?: readonly string[];
@@ -40,12 +33,12 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
       throw new CommandFailed(
         `database '${database.name}' shows no tables: check path or URL, the user's rights, and the access lists`,
       );
-    const { text, shown, warning } = await described({ engine, description }, flags, { config, database });
+    const { text, shown } = await described({ engine, description }, flags, config.showsValues);
     const tokens = Math.ceil(text.length / CHARS_PER_TOKEN);
     if (flags.json) {
       const { fingerprint, version, tables } = description;
       io.out(
-        `${JSON.stringify({ database: database.name, address: database.addressLabel, identity: database.identity, version, fingerprint, tables: tables.length, shown: shown?.length ?? null, characters: text.length, tokens, ...(warning === null ? {} : { warning }), text }, null, 2)}\n`,
+        `${JSON.stringify({ database: database.name, address: database.addressLabel, identity: database.identity, version, fingerprint, tables: tables.length, shown: shown?.length ?? null, characters: text.length, tokens, text }, null, 2)}\n`,
       );
       return;
     }
@@ -56,7 +49,6 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
         : `; columns of ${shown.length} of ${counted(description.tables.length, 'table')}, the others by name`;
     io.err(`${visible(database.addressLabel)}  ${database.identity}\n`);
     io.err(`${counted(text.length, 'character')}, about ${counted(tokens, 'token')}${part}\n`);
-    if (warning !== null) io.err(`note: ${warning}\n`);
   } finally {
     await engines.close();
   }
@@ -91,20 +83,17 @@ function folded(text: string, width: number): string {
 async function described(
   { engine, description }: { readonly engine: SqlEngine; readonly description: DatabaseDescription },
   { table, question }: DescribeFlags,
-  at: Pick<DescribedFor, 'config' | 'database'>,
-): Promise<Pick<Awaited<ReturnType<typeof contextFor>>, 'text' | 'shown' | 'warning'>> {
+  values: boolean,
+): Promise<Pick<SchemaContext, 'text' | 'shown'>> {
   const profiled = (names: readonly string[]) =>
-    takeProfiles(engine, description, names, { tag: 'gate db describe', values: at.config.showsValues });
+    takeProfiles(engine, description, names, { tag: 'gate db describe', values });
   const { dialect, tables } = description;
   if (table !== undefined) {
     const found = chosen(description, table);
     const { profiles } = await profiled(found.map(({ name }) => name));
-    return { text: renderProfiles(found, profiles, { dialect, maxChars: Infinity }), shown: null, warning: null };
+    return { text: renderProfiles(found, profiles, { dialect, maxChars: Infinity }), shown: null };
   }
-  const context =
-    question === undefined
-      ? { ...schemaContext(description, { maxChars: SCHEMA_CHARS }), warning: null }
-      : await contextFor(description, { ...at, question, signal: AbortSignal.timeout(2 * WAIT_MS) });
+  const context = schemaContext(description, { maxChars: SCHEMA_CHARS, question });
   const { profiles } = await profiled(context.shown ?? tables.map(({ name }) => name));
   return { ...context, text: profiledText(description, context, profiles) };
 }
@@ -118,48 +107,4 @@ function chosen({ tables }: DatabaseDescription, names: readonly string[]): Tabl
       near.length === 0 ? 'gate db describe shows all names' : `there is ${near.map((each) => each.name).join(', ')}`;
     throw new UsageError(`--table ${name}: no such table may be read; ${hint}`);
   });
-}
-
-interface DescribedFor {
-  readonly config: Config;
-  readonly database: Pick<ResolvedDatabase, 'name' | 'identity'>;
-  readonly question: string;
-  readonly signal: AbortSignal;
-}
-
-/** For `gate db describe --question`: the tables as a search would rank them, by meaning too where that is configured. */
-async function contextFor(
-  description: DatabaseDescription,
-  asked: DescribedFor,
-): Promise<SchemaContext & { readonly warning: string | null }> {
-  const options = { maxChars: SCHEMA_CHARS, question: asked.question };
-  const opened = fitsWhole(description, SCHEMA_CHARS) ? null : openEmbedder(asked.config);
-  if (opened === null) return { ...schemaContext(description, options), warning: null };
-  try {
-    const nearness = await near(description, asked, opened.embedder.open);
-    return { ...schemaContext(description, { ...options, nearness }), warning: null };
-  } catch (error) {
-    if (!(error instanceof ModelError)) throw error;
-    const warning = `tables are ranked by the question's words alone: ${error.message}`;
-    return { ...schemaContext(description, options), warning };
-  } finally {
-    opened.close();
-  }
-}
-
-/** Embeddings that it pays for are stored, so the next question does not pay again. */
-async function near(
-  description: DatabaseDescription,
-  { config, database, question, signal }: DescribedFor,
-  open: NonNullable<ReturnType<typeof openEmbedder>>['embedder']['open'],
-): Promise<Nearness> {
-  const embedder = await open();
-  const { vectors } = await embedded(embedder, [question], signal);
-  const store = openStore(config);
-  const deps = { store, hash: sha256, clock: { now: () => Date.now() }, embedder };
-  const key = identityKey(database.identity);
-  const asked = { database: key, name: database.name, description, question: unitVector(vectors[0] ?? []), signal };
-  const found = await nearnessOf(deps, asked);
-  if (found.kind === 'failed') throw found.error;
-  return found.nearness;
 }

@@ -25,7 +25,6 @@ import {
 } from '../workers/unserved-queues';
 import { checkOn } from './db-check';
 import { checkEndpoint, unpricedModels } from './preflight';
-import { checkEmbeddings } from './doctor-embeddings';
 import { missing, note, ok, type Finding } from './doctor-finding';
 import { readableSecrets } from './doctor-secrets';
 import { checkServerless } from './doctor-serverless';
@@ -49,9 +48,8 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     config.file === null
       ? note('configuration', 'no gate.config.json; environment and defaults apply', null)
       : ok('configuration', config.file);
-  const [model, embeddings, temporal, queues, store, web, databases] = await Promise.all([
+  const [model, temporal, queues, store, web, databases] = await Promise.all([
     checkModels(config, options.call),
-    checkEmbeddings(config, options.call),
     checkTemporal(config, io),
     checkQueues(config, io),
     checkStore(config),
@@ -63,7 +61,6 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     read,
     ...readableSecrets(config.file, io.platform),
     ...model,
-    ...embeddings,
     ...limitsIn(config),
     ...temporal,
     ...queues,

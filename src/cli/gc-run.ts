@@ -56,9 +56,8 @@ async function collect(
   }
   if (!dryRun) for (const batch of plan.batches) await removeBatch(store, batch);
   const goneKeys = removed.flatMap((run) => removable(run, options));
-  const { descriptions, vectors, layers, judgements } = await sweepCaches(store, { nowMs, dryRun, olderThanMs });
-  const without = new Set([...goneKeys, ...vectors.removed.map(({ key }) => key)]);
-  const sweeping = { nowMs, dryRun, without };
+  const { descriptions, layers, judgements } = await sweepCaches(store, { nowMs, dryRun, olderThanMs });
+  const sweeping = { nowMs, dryRun, without: new Set(goneKeys) };
   const objects = await sweepObjects(store, sweeping);
   const payloads = await sweepPayloads(store, ask, session?.namespace ?? '', sweeping);
   const gone = new Set(goneKeys);
@@ -71,8 +70,6 @@ async function collect(
     payloads: payloads.removed.length,
     // Kept descriptions of databases that are too old to be used.
     descriptions: descriptions.removed.length,
-    // Schemas whose vectors nobody used.
-    vectors: vectors.removed.length,
     // Copies of layers beside a larger one.
     layerCopies: layers.removed.length,
     // Requests to a judge of answers, and its replies.
@@ -80,7 +77,7 @@ async function collect(
     bytes: [
       runBytes,
       ...plan.batches.map(({ entries }) => entries),
-      ...[objects, payloads, descriptions, vectors, layers, judgements].map((swept) => swept.removed),
+      ...[objects, payloads, descriptions, layers, judgements].map((swept) => swept.removed),
     ]
       .map(sizeOf)
       .reduce((sum, bytes) => sum + bytes, 0),
@@ -112,14 +109,13 @@ function sizeOf(entries: readonly ObjectEntry[]): number {
 
 function told(result: GcResult): string {
   const { dryRun, searches, batches, objects, payloads, bytes, kept, young, problems } = result;
-  const { descriptions, vectors, layerCopies, judgements } = result;
+  const { descriptions, layerCopies, judgements } = result;
   const counts = [
     counted(searches.length, 'search', 'searches'),
     ...(batches.length === 0 ? [] : [counted(batches.length, 'batch', 'batches')]),
     counted(objects, 'shared object'),
     ...(payloads === 0 ? [] : [counted(payloads, 'payload')]),
     ...(descriptions === 0 ? [] : [counted(descriptions, 'old description')]),
-    ...(vectors === 0 ? [] : [`the vectors of ${counted(vectors, 'schema')}`]),
     ...(layerCopies === 0 ? [] : [counted(layerCopies, 'old copy of a layer', 'old copies of a layer')]),
     ...(judgements === 0 ? [] : [counted(judgements, 'file of a judge', 'files of a judge')]),
   ];

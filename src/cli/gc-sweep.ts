@@ -17,7 +17,6 @@ import { referenceIn } from '../record/run-store';
 import { objectName, OBJECTS } from '../record/objects';
 import { COPIES, deleteWithCopy, restored } from '../record/delete-with-copy';
 import { SNAPSHOTS } from '../record/layer-store';
-import { EMBEDDINGS, vectorsReference } from '../record/vector-store';
 import { JUDGEMENTS } from '../steps/judge';
 import { DESCRIPTIONS, KEPT_MS } from '../workers/description-cache';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
@@ -124,11 +123,6 @@ async function neededObjects(store: ObjectStore, without: ReadonlySet<string>): 
     const reference = text === null ? null : referenceIn(text, key);
     if (reference !== null) needed.add(reference.name);
   });
-  // A damaged one is void for its readers, too, and can refer to nothing but vectors.
-  await each(await store.entries(EMBEDDINGS), async ({ key }) => {
-    const reference = without.has(key) ? null : vectorsReference(await store.get(key));
-    if (reference !== null) needed.add(reference.name);
-  });
   return needed;
 }
 
@@ -149,7 +143,6 @@ export async function remove(
 
 export interface SweptCaches {
   readonly descriptions: Swept;
-  readonly vectors: Swept;
   readonly layers: Swept;
   readonly judgements: Swept;
 }
@@ -169,9 +162,8 @@ export async function sweepCaches(
   options: Omit<SweepOptions, 'graceMs' | 'without'> & { readonly olderThanMs: number },
 ): Promise<SweptCaches> {
   const { nowMs, dryRun, olderThanMs } = options;
-  const [descriptions, vectors, snapshots, judgements] = await Promise.all([
+  const [descriptions, snapshots, judgements] = await Promise.all([
     store.entries(DESCRIPTIONS),
-    store.entries(EMBEDDINGS),
     store.entries(SNAPSHOTS),
     store.entries(JUDGEMENTS),
   ]);
@@ -183,7 +175,6 @@ export async function sweepCaches(
   const old = { nowMs, dryRun, graceMs: Math.max(olderThanMs, OBJECT_GRACE_MS) };
   return {
     descriptions: await remove(store, descriptions, { nowMs, dryRun, graceMs: KEPT_MS }),
-    vectors: await remove(store, vectors, old),
     layers: await remove(store, smaller, { nowMs, dryRun }),
     judgements: await remove(store, judgements, old),
   };

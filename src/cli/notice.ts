@@ -1,7 +1,6 @@
 /** Says once per endpoint and database which endpoint will receive rows; remembered in the state folder. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../config';
 import type { Folders } from '../config/folders';
 import type { Io } from './io';
 
@@ -13,25 +12,6 @@ export interface Receivers {
   /** Models without a price: their cost shows as 0 and no cost ceiling can stop them. */
   readonly unpriced: readonly string[];
   readonly costCeilingUsd: number | null;
-}
-
-/** Null where it is the endpoint that gets the rows, or there is none. */
-export function embeddingHost({ embeddings }: Pick<Config, 'embeddings'>): string | null {
-  const own = embeddings?.own ?? null;
-  return own === null ? null : new URL(own.baseUrl).host;
-}
-
-/** An embedding model of its own gets names and comments, and no rows. */
-export function tellWhoReceivesNames(
-  folders: Folders,
-  { endpoint, database, identity }: Pick<Receivers, 'endpoint' | 'database' | 'identity'>,
-  io: Pick<Io, 'err'>,
-): void {
-  tellOnce(folders, `${endpoint} ${database} ${identity} names`, () =>
-    io.err(
-      `The question, and names and comments of tables of '${database}', will be sent to ${endpoint} for embeddings where the schema is large.\n`,
-    ),
-  );
 }
 
 export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, io: Pick<Io, 'err'>): void {

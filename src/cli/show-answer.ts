@@ -1,7 +1,6 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
 import { freshnessOf } from '../report/freshness';
-import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { CLAIM_WORDS, endedBecause, OPEN_WORDS, STATE_WORDS, withoutText } from '../report/words';
 import { reasonTexts, SHOWN_ROWS, statedText, tellsRow, wordingText } from '../text/answer-text';
@@ -69,7 +68,6 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
       usageText(record),
       `Ended   because ${endedBecause(record.endedBy)}`,
       `${label.padEnd(7)} ${when}`,
-      ...(record.tableRanking === undefined ? [] : rankingLines(record.tableRanking, width)),
       ...(kept === null ? [] : footLines('Kept', `for later questions: ${kept}`, width)),
       ...(places.report ? [`Report  ${places.report}`] : []),
       ...(places.ui ? [`UI      ${places.ui}`] : []),
@@ -216,11 +214,6 @@ function usageText({ usage, method, preset, without, startedAt, endedAt }: Answe
     duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))),
   ];
   return `Usage   ${parts.join(', ')}; method ${method}, preset ${preset}${withoutText(without)}`;
-}
-
-function rankingLines(ranking: NonNullable<AnswerRecord['tableRanking']>, width: number): string[] {
-  const { warning } = ranking;
-  return [`Schema  ${rankingText(ranking)}`, ...(warning === null ? [] : footLines('Note', warning, width))];
 }
 
 function footLines(label: string, text: string, width: number): string[] {

@@ -17,7 +17,6 @@ import { ConfigError, linesOf, readConfigFile } from './file';
 import { VersioningEntry, versioningOf, type VersioningConfig } from './limits';
 import { modelsOf, ModelsEntry, type ModelsConfig } from './models';
 import { MemoryMode, PresetName } from '../domain/question';
-import { embeddingsOf, SchemaEntry, type EmbeddingsConfig } from './schema';
 import { StoreEntry, storeOf, type StoreConfig } from './store';
 import { WatchEntry, watchOf, type WatchConfig } from './watch';
 import { WebEntry, webOf, type WebConfig } from './web';
@@ -50,8 +49,8 @@ export const ConfigFile = z.strictObject({
       }),
     )
     .optional(),
-  /** What ranks the tables of a schema that is too large to show; left out: the question's words alone. */
-  schema: SchemaEntry.optional(),
+  /** `values`: whether models see values of rows before they ask for any; default: yes. */
+  schema: z.strictObject({ values: z.boolean().optional() }).optional(),
   store: StoreEntry.optional(),
   /** Encrypts what Temporal and the store keep; left out: nothing is encrypted. */
   encryption: EncryptionEntry.optional(),
@@ -99,8 +98,6 @@ export interface Config {
   readonly databases: Readonly<Record<string, DatabaseConfig>>;
   readonly models: ModelsConfig;
   readonly prices: Readonly<Record<string, Price>>;
-  /** null: tables are ranked by words alone. */
-  readonly embeddings: EmbeddingsConfig | null;
   readonly store: StoreConfig;
   /** Default of `gate gc --older-than`. */
   readonly retentionDays: number | null;
@@ -148,7 +145,6 @@ export function loadConfig(source: ConfigSource): Config {
   const store = storeOf(file.store, { ...at, cwd: source.cwd, dataFolder: folders.data });
   const encryption = encryptionOf(file.encryption, at);
   const web = webOf(file.web, at);
-  const embeddings = embeddingsOf(file.schema, models.apiKeySource, at);
   const versioning = versioningOf(file.temporal?.versioning, source.env, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
@@ -157,7 +153,6 @@ export function loadConfig(source: ConfigSource): Config {
     databases: Object.assign(Object.create(null) as Record<string, DatabaseConfig>, Object.fromEntries(databases)),
     models,
     prices: file.prices ?? {},
-    embeddings,
     store,
     retentionDays: file.store?.retentionDays ?? null,
     encryption,

@@ -151,23 +151,6 @@ export const SteeringNote = Remark.omit({ schemaVersion: true, remarkId: true })
 });
 export type SteeringNote = z.infer<typeof SteeringNote>;
 
-/** How the tables of a schema that does not fit were ranked, where an embedding model is configured. */
-export const TableRanking = z.object({
-  by: z.enum(['words', 'words-and-meaning']),
-  /** The embedding model. */
-  model: z.string(),
-  /** Of the schema. */
-  tables: z.number().int(),
-  /** Tables whose vectors this search paid for; the others were known. */
-  embeddedTables: z.number().int(),
-  /** Part of the usage. */
-  tokens: z.number(),
-  costUsd: z.number(),
-  /** Why words alone decided, where that is so. */
-  warning: z.string().nullable(),
-});
-export type TableRanking = z.infer<typeof TableRanking>;
-
 export const AnswerRecord = z.object({
   schemaVersion: z.literal(1),
   id: z.string(),
@@ -213,8 +196,6 @@ export const AnswerRecord = z.object({
   givenUp: z.array(z.object({ step: z.string(), cause: z.string(), reply: z.string() })).optional(),
   /** In the order it was said; left out where nobody said anything. */
   steering: z.array(SteeringNote).optional(),
-  /** Left out without an embedding model, and where all tables are shown. */
-  tableRanking: TableRanking.extend({ shown: z.number().int() }).optional(),
   /** The searches that it started; its usage contains theirs. Left out: none. */
   children: z
     .array(

@@ -1,4 +1,3 @@
-export * from './embedder';
 export * from './language-model';
 export * from './sql-engine';
 export * from './sql-inspector';

@@ -27,7 +27,6 @@ import {
   SearchInput,
   SearchState,
   SqlResult,
-  TableRanking,
   Update,
 } from '../domain';
 
@@ -145,21 +144,6 @@ export const CONTENTS = {
   }),
   /** Tables that a plan reads and that `schema` only lists by name. Prompts show them from then on. */
   'schema-extra': z.object({ schemaVersion: version, tables: z.array(z.string()) }),
-  /** The question's vector, paid once. `reply` null: requested, but no reply yet. */
-  embedding: z.object({
-    schemaVersion: version,
-    model: z.string(),
-    inputHash: z.string(),
-    /** Number of requests that may have been billed although no reply came. */
-    unanswered: z.number().int(),
-    reply: z.object({ vector: z.base64(), tokens: z.number(), costUsd: z.number() }).nullable(),
-  }),
-  /** How a schema that does not fit was ranked, if an embedding model is configured. */
-  ranking: TableRanking.extend({
-    schemaVersion: version,
-    /** Best first, with ranks from 1; null: no rank. */
-    shown: z.array(z.object({ table: z.string(), byWords: z.number().nullable(), byMeaning: z.number().nullable() })),
-  }),
   /** The entries of the layer that a search is shown, by the keys that its replies use, and those that no longer hold. */
   known: z.object({
     schemaVersion: version,

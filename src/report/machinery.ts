@@ -7,7 +7,6 @@ import { searchPart } from './search-section';
 import { sqlHtml, type Rerun } from './sql-section';
 import type { Trace } from './trace';
 import { endedBecause, procedureText } from './words';
-import { rankedTable, rankingText, shownText } from './ranking';
 
 export function machinery(trace: Trace, rerun: Rerun): Html {
   const { record, state } = trace;
@@ -100,15 +99,13 @@ function usageList(usage: Usage, wallMs: number | null): Html {
  *
  * Null where all tables were shown.
  */
-function schemaPart({ shownTables, record }: Trace): Html | null {
+function schemaPart({ shownTables }: Trace): Html | null {
   if (shownTables === undefined) return null;
-  const { shown, warning } = shownTables;
-  const text = record?.tableRanking === undefined ? shownText(shownTables) : rankingText(record.tableRanking);
+  const { shown, tables } = shownTables;
   return markup`<h3 id="schema">Schema</h3>
-    <p>The schema was too large to show to the model as a whole: ${text}. The model saw the other tables by name, and the columns of a table once a plan named it.</p>
-    ${warning !== null && markup`<p class="soft">${warning}</p>`}
+    <p>The schema was too large to show to the model as a whole: columns of ${shown.length} of ${counted(tables, 'table')} were shown, ranked by the question's words. The model saw the other tables by name, and the columns of a table once a plan named it.</p>
     ${details(
       `${counted(shown.length, 'table')} shown with columns`,
-      markup`<ul>${shown.map((each) => markup`<li><code>${rankedTable(each)}</code></li>`)}</ul>`,
+      markup`<ul>${shown.map((each) => markup`<li><code>${each}</code></li>`)}</ul>`,
     )}`;
 }

@@ -4,7 +4,6 @@ import { statedText } from '../text/answer-text';
 import { keptText, provedBeforeText, uncheckedTexts, withheldTexts } from '../text/claim-text';
 import { claimText } from '../sql/claims';
 import { cell, counted, cut, dollars, noteText, tokensText, wrapped } from './printable';
-import { rankedTable, shownText } from './ranking';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode, type TurnNode } from './tree';
 import type { Trace } from './trace';
 import { endedBecause, TURN_WORDS, withoutText } from './words';
@@ -82,13 +81,11 @@ function replyLines({ lastBadReply: reply }: Trace): string[] {
 
 function schemaLines({ shownTables }: Trace): string[] {
   if (shownTables === undefined) return [];
-  const { shown, warning } = shownTables;
-  const listed = shown.slice(0, TABLES).map((each) => cut(rankedTable(each), 100));
+  const { shown, tables } = shownTables;
+  const listed = shown.slice(0, TABLES).map((each) => cut(each, 100));
   const more = shown.length > listed.length ? [`… ${shown.length - listed.length} more`] : [];
-  return [
-    `schema: ${shownText(shownTables)}: ${[...listed, ...more].join(', ')}`,
-    ...(warning === null ? [] : [`note: ${cut(warning, 2 * WIDTH)}`]),
-  ];
+  const which = `columns of ${shown.length} of ${counted(tables, 'table')} shown, ranked by the question's words`;
+  return [`schema: ${which}: ${[...listed, ...more].join(', ')}`];
 }
 
 function layerLines(record: AnswerRecord | null): string[] {

@@ -43,7 +43,7 @@ export interface Trace {
   /** Of a search that looked first: its turns, and what the database decided about commits and declines. */
   readonly turns?: ById<Contents['turn']>;
   readonly verdicts?: ById<Contents['verdict']>;
-  /** Of a schema that was too large to show whole; left out: all tables were shown. */
+  /** Tables of a schema that was too large to show whole; left out: all were shown. */
   readonly shownTables?: ShownTables;
   /** The last reply of the model that could not be used, of a step that was given up for it. */
   readonly lastBadReply?: BadReply;
@@ -59,12 +59,10 @@ export interface Side {
 }
 
 export interface ShownTables {
-  readonly by: 'words' | 'words-and-meaning';
-  /** Of the schema. */
+  /** How many the schema has. */
   readonly tables: number;
-  /** Shown with their columns: best first where ranks are known, else in the order of the schema. */
-  readonly shown: Contents['ranking']['shown'];
-  readonly warning: string | null;
+  /** Those shown with their columns, in the order of the schema. */
+  readonly shown: readonly string[];
 }
 
 export interface BadReply {
@@ -142,12 +140,8 @@ async function lastBadReply(run: RunStore, state: SearchState | null): Promise<B
 }
 
 async function shownTables(run: RunStore): Promise<ShownTables | null> {
-  const ranking = await run.find('ranking', SCHEMA_ID);
-  if (ranking !== null) return ranking;
   const schema = await run.find('schema', SCHEMA_ID);
-  if (schema?.shown === undefined) return null;
-  const shown = schema.shown.map((table) => ({ table, byWords: null, byMeaning: null }));
-  return { by: 'words', tables: schema.description.tables.length, shown, warning: null };
+  return schema?.shown === undefined ? null : { tables: schema.description.tables.length, shown: schema.shown };
 }
 
 const SETTLED = z.object({

@@ -1,10 +1,9 @@
 /**
  * The schema as compact text for a prompt: one block per table with columns, keys, comments and sample values. If it does
- * not fit, tables are ranked by the question's words and by keys (`table-relevance.ts`) and, with vectors, also by nearness
- * in meaning (`ranking.ts`). The best get a block. The others appear only in the list of names, which is complete.
+ * not fit, tables are ranked by the question's words and by keys (`table-relevance.ts`). The best get a block. The others
+ * appear only in the list of names, which is complete.
  */
 import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
-import { fuseRanks, type FusedTable, type Nearness } from './ranking';
 import { abridgedText, BARE, DETAILS, NAMES, identifier, tableName, tableText, type Detail } from './table-text';
 import { rankedTables, type AskedOf } from './table-relevance';
 import { counted } from '../counted';
@@ -14,8 +13,6 @@ export const SCHEMA_CHARS = 60_000;
 
 export interface SchemaContextOptions extends AskedOf {
   readonly maxChars: number;
-  /** How near each table is to the question in meaning. Without it, words alone decide. */
-  readonly nearness?: Nearness;
 }
 
 export interface SchemaContext {
@@ -24,8 +21,6 @@ export interface SchemaContext {
   readonly frame: string;
   /** Tables whose columns are in the text; null: all. */
   readonly shown: readonly string[] | null;
-  /** The ranks of the shown tables, best first; empty if all are shown. */
-  readonly ranks: readonly Pick<FusedTable, 'byWords' | 'byMeaning' | 'table'>[];
 }
 
 type Schema = Pick<DatabaseDescription, 'dialect' | 'tables' | 'version'>;
@@ -47,18 +42,16 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
   const { maxChars, question = '' } = options;
   const heading = headingOf(description);
   const all = wholeText(description, maxChars);
-  if (all !== null) return { text: all, frame: heading, shown: null, ranks: [] };
+  if (all !== null) return { text: all, frame: heading, shown: null };
   const names = `-- all tables: ${nameList(description, maxChars / 3)}`;
   let left = maxChars - heading.length - names.length - NOTICE_LENGTH;
   const widest = tables.length === 1 ? left : maxChars / 3;
-  const ordered = orderOf(description, options);
+  const ordered = rankedTables(description, options);
   const reserved = ordered
     .slice(0, LIKELY)
     .map(({ table, score }) => (score > 0 ? Math.min(widest, tableText(table, BARE, dialect).length + 2) : 0));
   const kept: { order: number; name: string; text: string }[] = [];
-  const ranks: FusedTable[] = [];
-  for (const [rank, ranked] of ordered.entries()) {
-    const { table, order, score } = ranked;
+  for (const [rank, { table, order, score }] of ordered.entries()) {
     const room = Math.min(left - 2, widest);
     // Keep space for the columns of the next tables, rather than use it for samples.
     const others = reserved.slice(rank + 1).reduce((sum, chars) => sum + chars, 0);
@@ -69,24 +62,16 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
     const text = rich ?? fitted(table, DETAILS.slice(2), { dialect, room, widest, question });
     if (text === undefined) continue;
     kept.push({ order, name: table.name, text });
-    ranks.push(ranked);
     left -= text.length + 2;
   }
   kept.sort((a, b) => a.order - b.order);
-  const how = options.nearness === undefined ? 'words' : 'words and meaning';
-  const notice = `-- columns of ${kept.length} of ${counted(tables.length, 'table')} are shown, chosen by the question's ${how}`;
+  const notice = `-- columns of ${kept.length} of ${counted(tables.length, 'table')} are shown, chosen by the question's words`;
   const frame = [heading, names, notice];
   return {
     text: [...frame, ...kept.map(({ text }) => text)].join('\n\n'),
     frame: frame.join('\n\n'),
     shown: kept.map(({ name }) => name),
-    ranks,
   };
-}
-
-/** Whether the whole schema fits, so that no ranking is needed. */
-export function fitsWhole(description: DatabaseDescription, maxChars: number): boolean {
-  return wholeText(description, maxChars) !== null;
 }
 
 function headingOf({ version, tables }: Schema): string {
@@ -100,12 +85,6 @@ function wholeText(schema: Schema, maxChars: number): string | null {
     if (text !== null) return text;
   }
   return null;
-}
-
-function orderOf(description: DatabaseDescription, options: SchemaContextOptions): readonly FusedTable[] {
-  const lexical = rankedTables(description, options);
-  if (options.nearness !== undefined) return fuseRanks(lexical, options.nearness);
-  return lexical.map((ranked, at) => ({ ...ranked, byWords: ranked.score > 0 ? at + 1 : null, byMeaning: null }));
 }
 
 /** All tables in one detail; null if that is too long. */

@@ -1,6 +1,6 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
 import type { Dialect, SearchInput, Settings, SqlResult } from '../domain';
-import type { Clock, Embedder, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
+import type { Clock, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
 import type { Hash } from '../sql/body';
 import { canonical } from '../domain/canonical';
 import type { StepOptions, UsageDelta } from '../ports/search-steps';
@@ -19,8 +19,6 @@ export interface StepDeps {
   readonly inspector?: (database: string, dialect: Dialect) => Promise<SqlInspector>;
   /** Absent: questions that allow the web fail here. */
   readonly web?: () => Promise<Web>;
-  /** Used to rank the tables of a large schema by meaning too; absent: by words only. */
-  readonly embedder?: { readonly model: string; readonly open: () => Promise<Embedder> };
   /** The highest token limit for repeating a reply that was cut at its limit; default: `LARGEST_OUTPUT_TOKENS`. */
   readonly outputCeiling?: number | null;
   /** Told of each model call that was not made because its reply was in the journal. */

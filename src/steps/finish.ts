@@ -81,7 +81,6 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
       : await explain(context, step.state, view, content);
   const result = content?.result.kind === 'rows' ? content.result : null;
   const steering = await whatWasSaid(context, step.state);
-  const ranking = await run.find('ranking', SCHEMA_ID);
   const lookups = await lookupsOf(context, step.state);
   const sources = sourcesOf(step.state, lookups);
   const failedLookups = failuresOf(lookups);
@@ -117,7 +116,6 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     ...(failedLookups.length === 0 ? {} : { failedLookups }),
     ...(givenUp.length === 0 ? {} : { givenUp }),
     ...(steering.length === 0 ? {} : { steering }),
-    ...(ranking === null ? {} : { tableRanking: rankingOf(ranking) }),
     ...(await childrenOf(context, step.state)),
     ...(toolCalls === undefined ? {} : { toolCalls }),
     usage: step.state.usage,
@@ -242,10 +240,6 @@ function sourcesOf({ lookups = [] }: SearchState, seen: readonly Observation[]):
 
 function failuresOf(seen: readonly Observation[]): NonNullable<AnswerRecord['failedLookups']> {
   return seen.flatMap(({ web }) => (web?.outcome === 'failed' ? [{ request: web.request, reason: web.text }] : []));
-}
-
-function rankingOf({ schemaVersion: _, ...ranking }: Contents['ranking']): AnswerRecord['tableRanking'] {
-  return { ...ranking, shown: ranking.shown.length };
 }
 
 async function whatWasSaid({ run, deps }: StepContext, state: SearchState): Promise<SteeringNote[]> {

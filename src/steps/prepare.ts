@@ -12,7 +12,6 @@ import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from './context';
 import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../record/contents';
-import { rankByMeaning } from './rank-tables';
 import { recall } from './recall';
 
 export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
@@ -31,18 +30,15 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       );
     }
     const { text: question, notes = [] } = context.input.question;
-    const meaning = await rankByMeaning(context, description, SCHEMA_CHARS);
     const shownContext = schemaContext(description, {
       maxChars: SCHEMA_CHARS,
       question,
       notes: placeNotes(description, notes),
-      ...(meaning === null || meaning.nearness === null ? {} : { nearness: meaning.nearness }),
     });
     const { shown } = shownContext;
     const names = shown ?? description.tables.map(({ name }) => name);
     const { profiles, usage } = await profileShown(context, description, names);
     const text = profiles.length === 0 ? shownContext.text : profiledText(description, shownContext, profiles);
-    if (meaning !== null) await context.run.put('ranking', SCHEMA_ID, meaning.told(shownContext, description));
     await context.run.put('schema', SCHEMA_ID, {
       schemaVersion: 1,
       description,
@@ -59,7 +55,7 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       ...(dataRevision === null ? {} : { dataRevision }),
     });
     const recalled = await recall(context, description, dataRevision);
-    return { knownUpdates: [], usage: addDeltas(usage, meaning?.usage ?? {}, recalled) };
+    return { knownUpdates: [], usage: addDeltas(usage, recalled) };
   });
 }
 

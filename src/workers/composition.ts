@@ -17,7 +17,6 @@ import { telemetry } from '../telemetry/active';
 import { observedModel } from '../telemetry/observed';
 import { tellerOf } from './drift-outlets';
 import { inspectorOf, openEngines, type Engines } from './engines';
-import { openEmbedder } from './open-embedder';
 import { openStore } from './open-store';
 import type { WorkerSteps } from './run-worker';
 import type { ServedModel } from './serving';
@@ -53,9 +52,6 @@ export interface Composition extends ServedModel {
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Composition> {
   const store = openStore(config);
   const { model, modelUrl, recording, ollamaModels, close: closeModel } = await openModel(config, options);
-  // A recording holds no vectors.
-  const isRecorded = options.record !== undefined || options.replay !== undefined;
-  const opened = isRecorded ? null : openEmbedder(config);
   const { adHoc, engine, close: closeEngines } = options.engines ?? openEngines(config, options.adHoc);
   const deps: StepDeps = {
     store,
@@ -65,7 +61,6 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     inspector: async (name, dialect) =>
       adHoc.has(name) || Object.hasOwn(config.databases, name) ? (await engine(name)).inspector : inspectorOf(dialect),
     ...(config.web === null ? {} : { web: webOnce(config.web) }),
-    ...(opened === null ? {} : { embedder: opened.embedder }),
     // A limit that is set is kept.
     outputCeiling: config.models.maxOutputTokens,
     onJournalHit: ({ role, model }) => telemetry.metrics?.add('gate_journal_hits_total', { role, model }),
@@ -80,7 +75,6 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     ...{ model, modelUrl, recording, ollamaModels },
     closeDatabases: closeEngines,
     async close() {
-      opened?.close();
       await closeEngines();
       await closeModel();
     },

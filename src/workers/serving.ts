@@ -35,7 +35,7 @@ export interface ServedModel {
   readonly recording: string | null;
 }
 
-type Served = Pick<Config, 'models' | 'prices' | 'store' | 'encryption' | 'web' | 'embeddings'>;
+type Served = Pick<Config, 'models' | 'prices' | 'store' | 'encryption' | 'web'>;
 
 /** For a search on one database, or a batch on several. */
 export function servingOf(config: Served, model: ServedModel, databases: readonly ResolvedDatabase[]): Serving {
@@ -51,7 +51,6 @@ export function servingOf(config: Served, model: ServedModel, databases: readonl
     // The calls of these models go to queues of their own.
     'models with limits': limitedModels(config.models).sort().join(', '),
     'web search': webText(config.web),
-    embeddings: embeddingsText(config.embeddings),
   });
   return { parts, fingerprint: fingerprintOf(parts) };
 }
@@ -133,13 +132,6 @@ const HASHED = /^d-[0-9a-f]{16}$/;
 function webText(web: Config['web']): string {
   if (web === null) return '';
   return [web.provider, ...(web.baseUrl === null ? [] : [addressText(web.baseUrl)]), keyText(web.apiKey)].join(' ');
-}
-
-function embeddingsText(embeddings: Config['embeddings']): string {
-  if (embeddings === null) return '';
-  const { model, own, dimensions } = embeddings;
-  const at = own === null ? [] : [addressText(own.baseUrl), keyText(own.apiKey)];
-  return [model, ...(dimensions === null ? [] : [String(dimensions)]), ...at].join(' ');
 }
 
 /** Of a URL, with a login or without: this machine, or a socket in a folder of it. */

@@ -8,7 +8,6 @@ import { sweepCaches, OBJECT_GRACE_MS, sweepObjects, sweepPayloads } from '../..
 import { addToIndex, listSearches, openServices, saveInput, sha256 } from '../../../src/cli/services';
 import type { ObjectStore } from '../../../src/ports';
 import { createRunStore, writeEnvelope } from '../../../src/steps';
-import { readVectors, writeVectors } from '../../../src/record/vector-store';
 import { externalStorage, payloadFolder } from '../../../src/workers/external-storage';
 import { writeBatchManifest, batchResultKey } from '../../../src/activities/batch';
 import { record, state, trace } from '../report/fixture';
@@ -415,15 +414,7 @@ describe('shared objects', () => {
 });
 
 describe('what is kept of databases to be fast', () => {
-  const VECTORS = { length: 2, at: new Map([['x', 0]]), numbers: Float32Array.of(0, 1), usedAtMs: 0 };
   const sweep = { nowMs: NOW, dryRun: false, olderThanMs: 30 * DAY };
-
-  async function withVectors(world: World, fingerprint: string, ageMs: number): Promise<void> {
-    world.clock = NOW - ageMs;
-    const place = { store: world.store, hash: sha256, database: 'shop', model: 'm', fingerprint };
-    await writeVectors(place, { ...VECTORS, numbers: Float32Array.of(0, ageMs) });
-    world.clock = NOW;
-  }
 
   test('a description goes after a day, whatever age is given, because nobody reads it any more', async () => {
     const world = new World();
@@ -463,35 +454,6 @@ describe('what is kept of databases to be fast', () => {
       'layer-snapshots/a/00000400-y.json',
       'layer-snapshots/b/00000201-z.json',
     ]);
-  });
-
-  test('vectors go with their object when no question used them for the age that is given', async () => {
-    const world = new World();
-    await withVectors(world, 'used', 29 * DAY);
-    await withVectors(world, 'unused', 31 * DAY);
-    expect(await world.store.list('objects/')).toHaveLength(2);
-    expect((await sweepCaches(world.store, sweep)).vectors.removed).toHaveLength(1);
-    const { removed } = await sweepObjects(world.store, { ...sweep, without: new Set() });
-    expect(removed).toHaveLength(1);
-    const place = { store: world.store, hash: sha256, database: 'shop', model: 'm', fingerprint: 'used' };
-    expect((await readVectors(place))?.numbers).toEqual(Float32Array.of(0, 29 * DAY));
-    expect(await world.store.list('embeddings/')).toEqual(['embeddings/shop/m/used.json']);
-  });
-
-  test('vectors of less than a day stay even where everything is to go', async () => {
-    const world = new World();
-    await withVectors(world, 'f', DAY - 1);
-    await sweepCaches(world.store, { ...sweep, olderThanMs: 0 });
-    await sweepObjects(world.store, { ...sweep, without: new Set() });
-    expect(await world.store.list('')).toHaveLength(2);
-  });
-
-  test('a damaged entry keeps no object alive, and keeps none of a search from going', async () => {
-    const world = new World();
-    await withVectors(world, 'f', 2 * DAY);
-    await world.store.put('embeddings/shop/m/f.json', '{"half', { overwrite: true });
-    expect(await sweepObjects(world.store, { ...sweep, without: new Set() })).toMatchObject({ problem: null });
-    expect(await world.store.list('objects/')).toEqual([]);
   });
 });
 
@@ -574,17 +536,13 @@ describe('gate gc', () => {
     expect((await process.gate('gc', '--older-than', '30d')).out).toContain('removed 0 searches');
   });
 
-  test('tells of old descriptions and of vectors that nobody used', async () => {
+  test('tells of old descriptions', async () => {
     const { process, store } = await withOldSearch();
     await store.put('schemas/shop/r1.json', '{}');
-    await writeVectors(
-      { store, hash: sha256, database: 'shop', model: 'm', fingerprint: 'f' },
-      { length: 1, at: new Map([['x', 0]]), numbers: Float32Array.of(1), usedAtMs: 0 },
-    );
     const dry = await process.gate('gc', '--older-than', '30d', '--dry-run');
-    expect(dry.out).toContain('1 shared object, 1 old description, the vectors of 1 schema: ');
+    expect(dry.out).toContain('0 shared objects, 1 old description: ');
     const done = await process.gate('gc', '--older-than', '30d', '--json');
-    expect(JSON.parse(done.out)).toMatchObject({ descriptions: 1, vectors: 1, objects: 1 });
+    expect(JSON.parse(done.out)).toMatchObject({ descriptions: 1, objects: 0 });
     expect(await store.list('')).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { shownCommand } from '../../../src/cli/batch-summary';
 import { checkEndpoint } from '../../../src/cli/preflight';
 import { errorText, exitCodeOf, CommandFailed, EXIT } from '../../../src/cli/errors';
 import { nodeVersion } from '../../../src/cli/doctor-checks';
-import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from '../../../src/cli/notice';
+import { tellWhoReceivesRows } from '../../../src/cli/notice';
 import { addSearchOptions, collectModels, limitsOf, type SearchFlags } from '../../../src/cli/options';
 import { progressDisplay } from '../../../src/cli/follow';
 import { cutLine } from '../../../src/cli/sql-run';
@@ -236,21 +236,6 @@ describe('the notice of the first run', () => {
     tellWhoReceivesRows(folders, { ...receivers, database: 'hr', unpriced: ['m'] }, io);
     expect(io.printed.err).toContain('No price is known for m');
     expect(readFileSync(join(home, 'state', 'told.json'), 'utf8')).toContain('api.example.org hr');
-  });
-
-  test('an embedding endpoint of its own is named once, too, and one that gets the rows is not', () => {
-    const { io, home } = testProcess();
-    const folders = { config: '', data: '', cache: '', state: join(home, 'state') };
-    const embeddings = { model: 'm', apiKeySource: 'K', dimensions: null, batchSize: 1, requestTimeoutMs: 1 };
-    expect(embeddingHost({ embeddings: null })).toBeNull();
-    expect(embeddingHost({ embeddings: { ...embeddings, own: null } })).toBeNull();
-    const own = { baseUrl: 'http://vectors.example:81/v1', apiKey: null };
-    const endpoint = embeddingHost({ embeddings: { ...embeddings, own } }) ?? '';
-    for (let time = 0; time < 2; time += 1)
-      tellWhoReceivesNames(folders, { endpoint, database: 'shop', identity: 'd-1' }, io);
-    expect(io.printed.err.match(/of 'shop', will be sent to vectors\.example:81 for embeddings/g)).toHaveLength(1);
-    tellWhoReceivesRows(folders, { ...receivers, endpoint }, io);
-    expect(io.printed.err).toContain("Rows and schema of 'shop' will be sent to vectors.example:81");
   });
 });
 

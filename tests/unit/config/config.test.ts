@@ -174,9 +174,9 @@ describe('loadConfig', () => {
     ],
     [
       'a key with a line break, which an error of the network would quote',
-      { web: { provider: 'brave' }, schema: { embeddings: { model: 'e', baseUrl: 'http://h', apiKeyEnv: 'E_KEY' } } },
-      { OPENAI_API_KEY: 'hunter2\nx', BRAVE_API_KEY: 'hunter2 x', E_KEY: 'hunter2é' },
-      ['OPENAI_API_KEY', 'BRAVE_API_KEY', 'FILE: schema.embeddings: the key'].map(
+      { web: { provider: 'brave' } },
+      { OPENAI_API_KEY: 'hunter2\nx', BRAVE_API_KEY: 'hunter2 x' },
+      ['OPENAI_API_KEY', 'BRAVE_API_KEY'].map(
         (source) => `${source}: holds a line break, a space or another character that no key has: copy the key again`,
       ),
     ],

@@ -56,7 +56,6 @@ test.each<[string, Changes]>([
   ['the store', { env: { GATE_STORE: 's3://bucket/gate' } }],
   ['encryption', { env: { K: 'a'.repeat(64) }, file: { encryption: { keys: [{ id: 'k', env: 'K' }] } } }],
   ['the web provider', { file: { web: { provider: 'searxng', baseUrl: 'https://web.example' } } }],
-  ['the endpoint of embeddings', { file: { schema: { embeddings: { model: 'e', baseUrl: 'https://e.example' } } } }],
   ['the address of the database', { env: { SALES_URL: 'postgresql://reader:hunter2@db2.example/sales' } }],
   ['the login of the database', { env: { SALES_URL: 'postgresql://admin:hunter2@db.example/sales' } }],
   ['the role', { database: { role: 'analyst' } }],
