@@ -57,6 +57,9 @@ const PURE = [
   'activities',
   'workflows',
 ];
+/** Known to the prompts and the steps of a baseline, which stand beside its loop. */
+const BESIDE = ['methods', 'prompts', ...KNOWS.prompts];
+const BESIDE_STEPS = ['methods', 'steps', ...KNOWS.steps];
 const inward = (files, folder) => {
   const known = [folder, ...KNOWS[folder]];
   return only(files, [
@@ -99,6 +102,21 @@ export default tseslint.config(
     },
   },
   ...Object.keys(KNOWS).map((folder) => inward([`src/${folder}/**`], folder)),
+  // A baseline is whole in its folder: its loop goes into the workflow bundle, its prompts and steps must not.
+  only(
+    ['src/methods/*.ts', 'src/methods/*/{loop,repeated,vote}.ts'],
+    [
+      noNode,
+      outside(...FOLDERS.filter((other) => !['methods', ...KNOWS.methods].includes(other)), 'simulated-model'),
+      { regex: '/(prompts?|steps)$', message: 'prompts and steps do not belong into the workflow bundle' },
+    ],
+  ),
+  only(['src/methods/*/{prompt,prompts}.ts'], [noNode, outside(...FOLDERS.filter((other) => !BESIDE.includes(other)))]),
+  only(['src/methods/*/steps.ts'], [outside(...FOLDERS.filter((other) => !BESIDE_STEPS.includes(other)))]),
+  only(
+    ['src/steps/index.ts'],
+    [outside(...FOLDERS.filter((other) => !['methods', 'steps', ...KNOWS.steps].includes(other)))],
+  ),
   only(['src/cli/**'], [outside('simulated-model')]),
   only(['src/*.ts'], [{ regex: '^\\.', message: 'a file at the root of src imports nothing of ours' }]),
 );

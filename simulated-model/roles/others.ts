@@ -1,5 +1,6 @@
 /** Roles `evaluate`, `select` and `react`. */
-import type { EvaluateReply, ReactReply, SelectAnswerReply, SelectByNumberReply } from '../../src/prompts';
+import type { ReactReply } from '../../src/methods/react/prompt';
+import type { EvaluateReply, SelectAnswerReply, SelectByNumberReply } from '../../src/prompts';
 import { answerSentence, baseBody, baseRelation, columnList, failingBody, isWrong, rowsBody } from '../bodies';
 import { readPlan } from '../evidence';
 import { sectionsNamed, type Section } from '../request';

@@ -1,5 +1,5 @@
 /** Role `redel`: the root counts as role `react` does, and has a relation counted by helpers where it may; helpers count it. */
-import type { RedelReply } from '../../src/prompts';
+import type { RedelReply } from '../../src/methods/redel/prompt';
 import { baseRelation, quotedRelation } from '../bodies';
 import type { Asked } from '../request';
 import type { World } from '../world';

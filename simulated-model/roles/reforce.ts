@@ -1,5 +1,12 @@
 /** The roles of the methods `reforce-…`: each vote errs by itself, so that right results agree and wrong ones do not. */
-import type { ChooseReply, ExploreReply, FormatReply, GenerateReply, LinkReply, PhraseReply } from '../../src/prompts';
+import type {
+  ChooseReply,
+  ExploreReply,
+  FormatReply,
+  GenerateReply,
+  LinkReply,
+  PhraseReply,
+} from '../../src/methods/reforce/prompts';
 import { answerSentence, baseBody, baseRelation, columnList, failingBody, isWrong, rowsBody } from '../bodies';
 import { sectionsNamed } from '../request';
 import type { World } from '../world';

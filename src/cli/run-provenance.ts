@@ -1,6 +1,6 @@
 /** What a run was made with: hashes of data and prompts, and versions, so that anyone can make it again. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import type { ResolvedDatabase } from '../config/databases';
 import { each } from '../limiter';
 import type { RunSet } from '../report/run';
@@ -32,10 +32,14 @@ export async function checkedDatabases(
 
 /** Of each file of prompts, as this version was built. */
 export function promptHashes(): Record<string, string> {
-  const folder = join(__dirname, '..', 'prompts');
-  const files = readdirSync(folder).filter((name) => /^[a-z-]+\.(js|ts)$/.test(name));
+  const sources = join(__dirname, '..');
+  const names = readdirSync(join(sources, 'prompts')).flatMap((name) => /^([a-z-]+)\.(?:js|ts)$/.exec(name)?.[1] ?? []);
+  const baselines = ['react/prompt', 'redel/prompt', 'reforce/prompts'].map((name) => `methods/${name}`);
   return Object.fromEntries(
-    files.sort().map((name) => [name.replace(/\..*$/, ''), sha256(readFileSync(join(folder, name), 'utf8'))]),
+    [...names.sort().map((name) => `prompts/${name}`), ...baselines].map((name) => [
+      name.replace(/^prompts\//, ''),
+      sha256(readFileSync(join(sources, `${name}${extname(__filename)}`), 'utf8')),
+    ]),
   );
 }
 

@@ -4,10 +4,10 @@ import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
 import { runLearn } from './learn';
 import { runLookThenProve } from './look-then-prove';
-import { runReact } from './react';
-import { runReactRepeated } from './react-repeated';
-import { runRedel } from './redel';
-import { runReforce } from './reforce';
+import { runReact } from './react/loop';
+import { runReactRepeated } from './react/repeated';
+import { runRedel } from './redel/loop';
+import { runReforce } from './reforce/loop';
 
 export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   const { method, procedure } = start.settings;

@@ -19,7 +19,7 @@ import { decided } from '../search/select-answer';
 import { nextTrajectory } from '../search/state/archive';
 import { enforce } from '../search/steering';
 import { tryModel } from '../search/try-model';
-import { runReact } from './react';
+import { runReact } from './react/loop';
 
 /** How often a commit or a decline goes back with its figures before the search takes over. */
 const RETURNS = 2;

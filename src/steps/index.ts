@@ -19,9 +19,9 @@ import { plan } from './plan';
 import { prepare } from './prepare';
 import { probe } from './probe';
 import { propose } from './propose';
-import { final, react, tool } from './react';
-import { redel } from './redel';
-import * as reforce from './reforce';
+import { final, react, tool } from '../methods/react/steps';
+import { readHelpers, redel } from '../methods/redel/steps';
+import * as reforce from '../methods/reforce/steps';
 import { restate } from './restate';
 import { createRunStore } from '../record/run-store';
 import { selectAnswer } from './select-answer';
@@ -70,7 +70,9 @@ export function createSteps(deps: StepDeps): AllSteps & OpenChildStep & RemarkSt
     probe: step(deps, probe),
     settle: step(deps, settle),
     candidate: step(deps, candidate),
-    tool: step(deps, tool),
+    tool: step(deps, (context, input) =>
+      input.helpers === undefined ? tool(context, input) : readHelpers(context, input, input.helpers),
+    ),
     final: step(deps, final),
     openChild: step(deps, openChild),
     adopt: step(deps, adopt),

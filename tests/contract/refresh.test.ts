@@ -9,7 +9,7 @@ import { createPostgresEngine, createPostgresInspector } from '../../src/adapter
 import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { AnswerRecord, Dialect, Settings } from '../../src/domain';
-import { runReact } from '../../src/methods/react';
+import { runReact } from '../../src/methods/react/loop';
 import type { SqlEngine, SqlInspector } from '../../src/ports';
 import { settingsFor } from '../../src/config/presets';
 import { runSearch } from '../../src/search/search';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { SearchState, type Settings } from '../../../src/domain';
-import { runReact } from '../../../src/methods/react';
+import { runReact } from '../../../src/methods/react/loop';
 import type { SearchHooks } from '../../../src/search/run';
 import type { Acted, ActInput, FinalInput, FinalRun, ReactSteps, ToolInput } from '../../../src/ports/search-steps';
 import { settingsFor } from '../../../src/config/presets';

@@ -2,7 +2,7 @@
 import type { MethodName, ReforceSettings, Settings } from '../../../src/domain';
 import type { ModelRequest } from '../../../src/ports';
 import { settingsFor } from '../../../src/config/presets';
-import { runReforce } from '../../../src/methods/reforce';
+import { runReforce } from '../../../src/methods/reforce/loop';
 import { createRunStore } from '../../../src/steps';
 import { testHooks, toEnd } from '../../helpers/fake-steps';
 import { bench, hash, SEARCH, text } from '../steps/fixtures';

@@ -10,11 +10,11 @@ import type {
   PlanText,
   PromptContext,
   ProposeInput,
-  ReactInput,
-  RedelPrompt as RedelInput,
   SelectAnswerInput,
   SelectByNumberInput,
 } from '../../../src/prompts';
+import type { ReactInput } from '../../../src/methods/react/prompt';
+import type { RedelPrompt as RedelInput } from '../../../src/methods/redel/prompt';
 
 /** The rules of a role's first prompt. */
 export function rulesOf(messages: readonly ChatMessage[]): string {

@@ -1,12 +1,6 @@
 /** Replies of the roles that judge or act: propose, ground, evaluate, select, react. */
-import {
-  parseEvaluate,
-  parseGround,
-  parsePropose,
-  parseReact,
-  parseSelectAnswer,
-  parseSelectByNumber,
-} from '../../../src/prompts';
+import { parseEvaluate, parseGround, parsePropose, parseSelectAnswer, parseSelectByNumber } from '../../../src/prompts';
+import { parseReact } from '../../../src/methods/react/prompt';
 import type { Parsed } from '../../../src/prompts';
 import * as given from './fixtures';
 

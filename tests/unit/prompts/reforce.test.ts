@@ -1,22 +1,7 @@
 /** The prompts of `reforce-…`. */
-import {
-  chooseSchema,
-  exploreSchema,
-  formatSchema,
-  generateSchema,
-  linkSchema,
-  parseExplore,
-  phraseSchema,
-  renderChoose,
-  renderExplore,
-  renderFormat,
-  renderGenerate,
-  renderLink,
-  renderPhrase,
-  type ExploreTurn,
-  type GenerateTurn,
-  type PromptContext,
-} from '../../../src/prompts';
+import * as prompts from '../../../src/methods/reforce/prompts';
+import type { ExploreTurn, GenerateTurn } from '../../../src/methods/reforce/prompts';
+import type { PromptContext } from '../../../src/prompts';
 import type { ChatMessage } from '../../../src/ports';
 import { context, rulesOf } from './fixtures';
 
@@ -37,21 +22,21 @@ const nested: GenerateTurn = { ...generated, flaw: { kind: 'nested', where: ['cl
 const broken: GenerateTurn = { ...generated, outcome: 'SQL error: no such column', succeeded: false };
 
 const roles: Record<string, (given: PromptContext, said?: string) => ChatMessage[]> = {
-  'reforce-link': (given) => renderLink(given),
-  'reforce-format': (given) => renderFormat(given),
+  'reforce-link': (given) => prompts.link.render(given),
+  'reforce-format': (given) => prompts.format.render(given),
   'reforce-explore': (given, said = outcome) =>
-    renderExplore({
+    prompts.explore.render({
       ...{ ...given, asks: 'rest' },
       turns: [{ ...failed, results: [{ sql: query, outcome: said, isEmpty: true }] }, turn],
     }),
   'reforce-generate': (given, said = outcome) =>
-    renderGenerate({
+    prompts.generate.render({
       ...{ ...given, format: said, explored: [{ sql: query, outcome: said }] },
       turns: [broken, nested, generated].map((each) => ({ ...each, outcome: said })),
     }),
   'reforce-choose': (given, said = outcome) =>
-    renderChoose({ ...given, candidates: [1, 2].map(() => ({ sql: query, outcome: said })) }),
-  'reforce-answer': (given, said = outcome) => renderPhrase({ ...given, sql: query, outcome: said }),
+    prompts.choose.render({ ...given, candidates: [1, 2].map(() => ({ sql: query, outcome: said })) }),
+  'reforce-answer': (given, said = outcome) => prompts.phrase.render({ ...given, sql: query, outcome: said }),
 };
 
 describe.each(Object.entries(roles))('the prompt of %s', (_, render) => {
@@ -75,7 +60,9 @@ describe.each(Object.entries(roles))('the prompt of %s', (_, render) => {
   });
 });
 
-test.each([linkSchema, formatSchema, exploreSchema, generateSchema, chooseSchema, phraseSchema])(
+const { link, format, explore, generate, choose, phrase } = prompts;
+
+test.each([link, format, explore, generate, choose, phrase].map(({ schema }) => schema))(
   'strict structured output accepts the reply schema $name',
   ({ schema }) => {
     expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -86,7 +73,7 @@ test.each([linkSchema, formatSchema, exploreSchema, generateSchema, chooseSchema
 test('one corrected query is wanted where one failed, and at least one of those that are left', () => {
   const reply = (count: number) => JSON.stringify({ note: '', queries: Array(count).fill({ why: '', sql: query }) });
   const parsed = (asks: 'queries' | 'correction' | 'rest', count: number) =>
-    parseExplore(reply(count), { asks, turns: [turn] }).kind;
+    prompts.explore.parse(reply(count), { ...context, asks, turns: [turn] }).kind;
   expect([parsed('queries', 3), parsed('correction', 1), parsed('rest', 1)]).toEqual(['ok', 'ok', 'ok']);
   expect([parsed('queries', 2), parsed('correction', 2), parsed('rest', 0)]).toEqual(Array(3).fill('invalid'));
 });

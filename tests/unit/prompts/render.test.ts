@@ -4,19 +4,17 @@ import {
   planSchema,
   planSchemaFor,
   proposeSchema,
-  reactSchema,
-  redelSchema,
   renderEvaluate,
   renderGround,
   renderLook,
   renderPlan,
   renderPropose,
-  renderReact,
-  renderRedel,
   renderSelectAnswer,
   renderSelectByNumber,
   selectAnswerSchema,
 } from '../../../src/prompts';
+import { reactSchema, renderReact } from '../../../src/methods/react/prompt';
+import { redelSchema, renderRedel } from '../../../src/methods/redel/prompt';
 import type { ChatMessage } from '../../../src/ports';
 import type { Dialect } from '../../../src/domain';
 import * as given from './fixtures';

@@ -1,15 +1,9 @@
-import {
-  parseEvaluate,
-  parseGround,
-  parsePlan,
-  parsePropose,
-  parseReact,
-  parseSelectAnswer,
-} from '../../../src/prompts';
+import { parseEvaluate, parseGround, parsePlan, parsePropose, parseSelectAnswer } from '../../../src/prompts';
 import { evaluateSchema, planSchema, renderPlan } from '../../../src/prompts';
 import { abstentionTask, contradictionTask, correctnessTask, type JudgeTask } from '../../../src/prompts/judge';
 import { extractJson } from '../../../src/prompts/json';
-import { renderReact, renderEvaluate, renderSelectAnswer, renderPropose, renderGround } from '../../../src/prompts';
+import { parseReact, renderReact } from '../../../src/methods/react/prompt';
+import { renderEvaluate, renderSelectAnswer, renderPropose, renderGround } from '../../../src/prompts';
 import type { Gold } from '../../../simulated-model/gold';
 import { contentHashOf, simulateReply, type ReplyOptions } from '../../../simulated-model/reply';
 import type { ChatBody } from '../../../simulated-model/request';

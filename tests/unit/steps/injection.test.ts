@@ -2,7 +2,7 @@
  * What a talked-into model could try: every reply here asks for something it may not have, and nothing of it runs. The
  * database holds the planted texts, the model is scripted to obey them, and the steps are the real ones.
  */
-import { runReact } from '../../../src/methods/react';
+import { runReact } from '../../../src/methods/react/loop';
 import { createSteps } from '../../../src/steps';
 import type { Web } from '../../../src/ports';
 import { NO_MEMORY, SEARCH, bench, planReply, SETUP, sqliteEngine, TEST, text } from './fixtures';

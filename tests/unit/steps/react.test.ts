@@ -1,6 +1,6 @@
 /** The steps of `react`: what its actions run, what goes back to it, and what is stored. */
 import type { Settings } from '../../../src/domain';
-import { runReact } from '../../../src/methods/react';
+import { runReact } from '../../../src/methods/react/loop';
 import { loadTrace } from '../../../src/report';
 import { searchTree } from '../../../src/report/tree';
 import { createSteps, createRunStore } from '../../../src/steps';

@@ -1,5 +1,5 @@
 /** Web evidence in a search: cited, once by position, only where allowed, and only from addresses that were given. */
-import { runReact } from '../../../src/methods/react';
+import { runReact } from '../../../src/methods/react/loop';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/ports';
 import { createSteps, createRunStore, storeInput } from '../../../src/steps';
 import { SEARCH, bench, hash, text } from './fixtures';

@@ -5,14 +5,14 @@
  * Ours, each spoken of only where it is allowed: the web, several queries in one action, and coverage.
  */
 import { z } from 'zod';
-import type { HelperReport, Question } from '../domain';
-import type { ChatMessage, ModelRequest } from '../ports';
-import { COVERED } from '../sql/coverage';
-import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './reply';
-import { SentenceReply, sentenceRule, wantsSentence } from './sentence';
-import * as shared from './shared';
-import type { PromptContext } from './shared';
-import { webTools } from './web';
+import type { HelperReport, Question } from '../../domain';
+import type { ChatMessage, ModelRequest } from '../../ports';
+import { COVERED } from '../../sql/coverage';
+import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../prompts/reply';
+import { SentenceReply, sentenceRule, wantsSentence } from '../../prompts/sentence';
+import * as shared from '../../prompts/shared';
+import type { PromptContext } from '../../prompts/shared';
+import { webTools } from '../../prompts/web';
 
 export interface ReactTurn {
   readonly note: string;

@@ -4,8 +4,8 @@
  * What the tools are, how SQL is written and how an answer is given is as in `react.ts`.
  */
 import { z } from 'zod';
-import type { MethodName, Redel } from '../domain';
-import type { ChatMessage, ModelRequest } from '../ports';
+import type { MethodName, Redel } from '../../domain';
+import type { ChatMessage, ModelRequest } from '../../ports';
 import {
   called,
   cameBack,
@@ -24,13 +24,13 @@ import {
   type ReactQuery,
   type ReactReply,
   type ReactTurn,
-} from './react';
-import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './reply';
-import { wantsSentence } from './sentence';
-import * as shared from './shared';
-import type { PromptContext } from './shared';
+} from '../react/prompt';
+import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../prompts/reply';
+import { wantsSentence } from '../../prompts/sentence';
+import * as shared from '../../prompts/shared';
+import type { PromptContext } from '../../prompts/shared';
 
-export interface RedelInput extends PromptContext, ReactMode {
+export interface RedelPrompt extends PromptContext, ReactMode {
   readonly method: Extract<MethodName, `redel-${string}`>;
   readonly redel: Redel;
   readonly turns: readonly ReactTurn[];
@@ -71,26 +71,26 @@ export const LATE = 0.6;
 export const FIRST_TURNS = 3;
 const SUBTASK_CHARS = 4_000;
 
-export function isHelper({ redel }: Pick<RedelInput, 'redel'>): boolean {
+export function isHelper({ redel }: Pick<RedelPrompt, 'redel'>): boolean {
   return redel.level !== undefined;
 }
 
 /** The deepest level differs: ReDel counts that of the agents which may still delegate. */
-function mayDelegate({ method, redel: { depth, level = 0 } }: RedelInput): boolean {
+function mayDelegate({ method, redel: { depth, level = 0 } }: RedelPrompt): boolean {
   return method === 'redel-seed' ? level < depth : level <= depth;
 }
 
 /** ReDel's root has no tool but its helpers. */
-function hasTools(input: RedelInput): boolean {
+function hasTools(input: RedelPrompt): boolean {
   return input.method === 'redel-seed' || isHelper(input);
 }
 
-export function mostSubtasks({ method, redel }: RedelInput): number {
+export function mostSubtasks({ method, redel }: RedelPrompt): number {
   return method === 'redel-seed' ? 1 : redel.children;
 }
 
 /** After the first `turns` turns: tool calls of the agent and of all agents, and actions that began a helper. */
-export function spentAfter({ method, redel, turns: made, callsLimit }: RedelInput, turns: number) {
+export function spentAfter({ method, redel, turns: made, callsLimit }: RedelPrompt, turns: number) {
   const helpers = made
     .slice(0, turns)
     .map((turn) => (turn.helpers ?? []).filter(({ outcome }) => outcome !== 'refused'));
@@ -101,7 +101,7 @@ export function spentAfter({ method, redel, turns: made, callsLimit }: RedelInpu
   return { own, actions, all, isSpent: own >= callsLimit || all >= (redel.allCalls ?? Infinity) };
 }
 
-function replyOf(input: RedelInput): z.ZodType<RedelReply> {
+function replyOf(input: RedelPrompt): z.ZodType<RedelReply> {
   const may = mayDelegate(input);
   const tools = hasTools(input);
   const ending = input.method === 'redel-seed' ? { findings: z.array(Finding) } : { report: z.string().nullable() };
@@ -116,11 +116,11 @@ function replyOf(input: RedelInput): z.ZodType<RedelReply> {
   return z.object(shape) as unknown as z.ZodType<RedelReply>;
 }
 
-export function redelSchema(input: RedelInput): ModelRequest['schema'] {
+export function redelSchema(input: RedelPrompt): ModelRequest['schema'] {
   return replySchema('redel', replyOf(input));
 }
 
-export function renderRedel(input: RedelInput): ChatMessage[] {
+export function renderRedel(input: RedelPrompt): ChatMessage[] {
   const { question } = input;
   const ofHelper = isHelper(input);
   const sentence = !ofHelper && wantsSentence(question);
@@ -151,7 +151,7 @@ export function renderRedel(input: RedelInput): ChatMessage[] {
   ];
 }
 
-export function parseRedel(text: string, input: RedelInput): Parsed<RedelAction> {
+export function parseRedel(text: string, input: RedelPrompt): Parsed<RedelAction> {
   const parsed = parseReply(text, replyOf(input), (reply) => problemsOf(reply, input));
   if (parsed.kind === 'invalid') return parsed;
   const { reply } = parsed;
@@ -180,7 +180,7 @@ function reportOf({ findings, report }: RedelReply): string | null {
   return findings.map(({ about, fact }) => `- ${about}: ${fact}`).join('\n') || null;
 }
 
-function openingOf(input: RedelInput): string {
+function openingOf(input: RedelPrompt): string {
   if (isHelper(input))
     return 'You look into one point of the database for a coordinator, one action per turn. You report facts; the question behind the subtask is not yours to answer.';
   return input.method === 'redel-seed'
@@ -188,7 +188,7 @@ function openingOf(input: RedelInput): string {
     : 'You answer the question through helpers, one action per turn. You cannot query the database yourself; your helpers can.';
 }
 
-function actionRules(input: RedelInput): string {
+function actionRules(input: RedelPrompt): string {
   const actions = [
     ...(hasTools(input) ? [toolRule(input)] : []),
     ...(mayDelegate(input) ? [delegateRule(input)] : []),
@@ -208,19 +208,19 @@ function actionRules(input: RedelInput): string {
   return [`ACTIONS\n${actions.join('\n')}`, ...helpers, `HOW\n${how.join('\n')}`].join('\n\n');
 }
 
-function delegateRule(input: RedelInput): string {
+function delegateRule(input: RedelPrompt): string {
   const most = mostSubtasks(input);
   const many = most === 1 ? 'one subtask' : `1 to ${most} subtasks, whose helpers work at the same time`;
   return `- delegate: subtasks, ${many}. A helper can query. It sees the schema and its subtask, and nothing of the question or of this conversation: name tables, columns, values and dates in it. What it reports comes back.`;
 }
 
-function reportRule({ method }: RedelInput): string {
+function reportRule({ method }: RedelPrompt): string {
   return method === 'redel-seed'
     ? '- end: findings, each a fact that the schema or rows showed, with what it is about: which tables and columns matter, which values were found, which constraints hold. Say what you could not find, too.'
     : '- end: report, what you found, as precisely as the rows show it, and what you could not find.';
 }
 
-function helperRules({ method, redel }: RedelInput): string {
+function helperRules({ method, redel }: RedelPrompt): string {
   if (method === 'redel-seed')
     return `- Before the first action, estimate how many tool calls the question takes. Most take 5 to 15: make them yourself, and delegate nothing that your own budget still allows.
 - A helper is refused before more than ${LATE * 100} % of your tool calls are used, and in your first ${FIRST_TURNS} turns. You may have ${redel.children} in all.
@@ -230,20 +230,20 @@ function helperRules({ method, redel }: RedelInput): string {
 - Never pass on the whole of what you were asked: a subtask that repeats it is refused.`;
 }
 
-function written(turn: ReactTurn, input: RedelInput): RedelReply {
+function written(turn: ReactTurn, input: RedelPrompt): RedelReply {
   const { note, helpers } = turn;
   if (helpers === undefined) return called(turn, input);
   return { note, action: 'delegate', subtasks: helpers.map(({ task }) => task) };
 }
 
-function outcome(turn: ReactTurn, input: RedelInput): string {
+function outcome(turn: ReactTurn, input: RedelPrompt): string {
   const { helpers } = turn;
   if (helpers === undefined) return cameBack(turn, input);
   return helpers.map((helper, at) => shared.data(`helper ${at + 1}, ${helper.outcome}`, helper.text)).join('\n');
 }
 
 /** The paper shows the budgets of the agent, of a helper and of all in every prompt. */
-function budget(input: RedelInput, turns: number): string {
+function budget(input: RedelPrompt, turns: number): string {
   const { method, redel, callsLimit } = input;
   const spent = spentAfter(input, turns);
   const used = [
@@ -257,12 +257,12 @@ function budget(input: RedelInput, turns: number): string {
 }
 
 /** Whether the paper's agent may have one more helper, sooner or later. */
-export function mayBegin(input: RedelInput, { actions, all }: { actions: number; all: number }): boolean {
+export function mayBegin(input: RedelPrompt, { actions, all }: { actions: number; all: number }): boolean {
   const { redel } = input;
   return mayDelegate(input) && actions < redel.children && all < (redel.allCalls ?? Infinity);
 }
 
-function problemsOf(reply: RedelReply, input: RedelInput): Problem[] {
+function problemsOf(reply: RedelReply, input: RedelPrompt): Problem[] {
   const { isSpent } = spentAfter(input, input.turns.length);
   const none = (action: string) =>
     unless(!isSpent, 'action', `found "${action}" with no tool calls left`, 'use "end" with the best so far');
@@ -290,7 +290,7 @@ function problemsOf(reply: RedelReply, input: RedelInput): Problem[] {
   }
 }
 
-function subtaskProblems(reply: RedelReply, input: RedelInput): Problem[] {
+function subtaskProblems(reply: RedelReply, input: RedelPrompt): Problem[] {
   const tasks = subtasksOf(reply);
   const most = mostSubtasks(input);
   const longest = Math.max(0, ...tasks.map(({ length }) => length));

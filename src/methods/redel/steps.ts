@@ -1,11 +1,23 @@
-/** The step of the methods redel-…: one action of an agent that may have helpers. */
-import { parseRedel, redelSchema, renderRedel, type RedelAction, type RedelPrompt } from '../prompts';
-import { FIRST_TURNS, isHelper, LATE, mayBegin, spentAfter } from '../prompts/redel';
-import type { ModelOutcome, RedelActed, RedelInput } from '../ports/search-steps';
-import { similarity } from '../text/similarity';
-import type { StepContext } from './context';
-import { contentId, runModelStep } from './model-step';
-import { agentPrompt, storeAction } from './react';
+/** The steps of ReDel: one action of an agent that may have helpers, and what those found. */
+import type { HelperReport, Observation } from '../../domain';
+import {
+  FIRST_TURNS,
+  isHelper,
+  LATE,
+  mayBegin,
+  parseRedel,
+  redelSchema,
+  renderRedel,
+  spentAfter,
+  type RedelAction,
+  type RedelPrompt,
+} from './prompt';
+import type { HelperRun, ModelOutcome, RedelActed, RedelInput, ToolInput, ToolRun } from '../../ports/search-steps';
+import { createRunStore } from '../../record/run-store';
+import { similarity } from '../../text/similarity';
+import { now, once, type StepContext } from '../../steps/context';
+import { contentId, runModelStep } from '../../steps/model-step';
+import { agentPrompt, storeAction } from '../react/steps';
 
 /** A subtask that is more alike, of 100, to what the agent itself was asked is no part of it. Upstream's. */
 const SIMILAR = 80;
@@ -81,4 +93,46 @@ function refusal(text: string, prompt: RedelPrompt): string | null {
   return isSimilar || BROAD.test(text)
     ? 'Too broad: name one narrow point, with its tables and columns. The question itself is yours to answer.'
     : null;
+}
+
+/** What came of the subtasks of an action, as an observation; each report is read from the helper's record. */
+export async function readHelpers(
+  context: StepContext,
+  step: ToolInput,
+  runs: readonly (HelperRun | null)[],
+): Promise<ToolRun> {
+  return once(context, async () => {
+    const { subtasks = [] } = await context.run.get('action', step.actionId);
+    const helpers = await Promise.all(
+      subtasks.map(({ text, refused = '' }, at) => helperReport(context, text, refused, runs[at] ?? null)),
+    );
+    const { position: observationId, actionId: proposalId } = step;
+    const observation: Observation = { schemaVersion: 1, observationId, proposalId, tests: [], helpers };
+    await context.run.put('observation', observationId, { ...observation, takenAt: now(context) });
+    const outcome = helpers.some((helper) => helper.outcome === 'reported') ? 'rows' : 'empty';
+    return { observationId: step.position, outcome, usage: {} };
+  });
+}
+
+async function helperReport(
+  { deps }: StepContext,
+  task: string,
+  refused: string,
+  run: HelperRun | null,
+): Promise<HelperReport> {
+  if (run === null) return { task, helper: null, outcome: 'refused', text: refused, calls: 0 };
+  if ('failed' in run)
+    return { task, helper: null, outcome: 'failed', text: `The helper failed: ${run.failed}`, calls: 0 };
+  const { helper, calls } = run;
+  const record = await createRunStore(deps.store, helper, deps.hash).get('result', helper);
+  if (record.answer !== null) return { task, helper, calls, outcome: 'reported', text: record.answer };
+  const outcome = record.status === 'failed' ? 'failed' : 'silent';
+  const why = record.reason ?? record.endedBy;
+  return {
+    task,
+    helper,
+    calls,
+    outcome,
+    text: `The helper ${outcome === 'failed' ? 'failed' : 'did not report'}: ${why}`,
+  };
 }

@@ -2,7 +2,7 @@
  * One vote of ReFoRCE: column exploration where it is due, then SQL that is refined until it returns rows. It reads a fixed
  * view of the search and changes none: votes run side by side.
  */
-import type { ReforceSettings } from '../domain';
+import type { ReforceSettings } from '../../domain';
 import type {
   ExplorationAsked,
   ExploreInput,
@@ -12,9 +12,9 @@ import type {
   ModelOutcome,
   Refined,
   ReforceSteps,
-} from '../ports/search-steps';
-import type { Findings } from '../search/findings';
-import { askModel } from '../search/try-model';
+} from '../../ports/search-steps';
+import type { Findings } from '../../search/findings';
+import { askModel } from '../../search/try-model';
 
 /** Limits of an exploration, as upstream has them: corrections of one query, results, messages of the conversation. */
 const CORRECTIONS = 3;

@@ -6,8 +6,8 @@
  * 2. An iteration is a stage: the schema, some tables to link, the header, or all votes of a pass.
  * 3. A stage that a person or a limit ends keeps the candidates it has. Nothing is compared or chosen by the model then (D6).
  */
-import type { CandidateView, EndedBy, Reforce, ReforceSettings } from '../domain';
-import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
+import type { CandidateView, EndedBy, Reforce, ReforceSettings } from '../../domain';
+import { isCutShort, NO_USAGE, ROOT } from '../../domain/control-view';
 import type {
   AnswerSummary,
   Chosen,
@@ -17,14 +17,14 @@ import type {
   ModelOutcome,
   Phrased,
   ReforceSteps,
-} from '../ports/search-steps';
-import { candidateOfRun } from '../search/candidate';
-import { Findings, SearchStopped } from '../search/findings';
-import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
-import { decided } from '../search/select-answer';
-import { addUsage, shareOfBudgets } from '../search/state/budgets';
-import { askModel } from '../search/try-model';
-import { Vote, type VoteEnd, type VoteStart } from './reforce-vote';
+} from '../../ports/search-steps';
+import { candidateOfRun } from '../../search/candidate';
+import { Findings, SearchStopped } from '../../search/findings';
+import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
+import { decided } from '../../search/select-answer';
+import { addUsage, shareOfBudgets } from '../../search/state/budgets';
+import { askModel } from '../../search/try-model';
+import { Vote, type VoteEnd, type VoteStart } from './vote';
 
 export function runReforce(start: SearchStart, steps: ReforceSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new ReforceLoop(start, steps, hooks).run();

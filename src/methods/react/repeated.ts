@@ -5,14 +5,14 @@
  * 1. A run knows nothing of the others and has an equal share of the budgets; one model call is kept for the choice.
  * 2. A run that fails is one answer less. The question fails only if all of them do.
  */
-import type { EndedBy } from '../domain';
-import { ROOT } from '../domain/control-view';
-import type { AnswerSummary, ChildRun, MethodSteps } from '../ports/search-steps';
-import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
-import { reasonOf } from '../search/findings';
-import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
-import { BrokenModelError, chooseByNumber, judge, judged } from '../search/select-answer';
-import { addUsage, budgetsOfChild } from '../search/state/budgets';
+import type { EndedBy } from '../../domain';
+import { ROOT } from '../../domain/control-view';
+import type { AnswerSummary, ChildRun, MethodSteps } from '../../ports/search-steps';
+import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../../search/candidate';
+import { reasonOf } from '../../search/findings';
+import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
+import { BrokenModelError, chooseByNumber, judge, judged } from '../../search/select-answer';
+import { addUsage, budgetsOfChild } from '../../search/state/budgets';
 
 type RepeatedSteps = Pick<MethodSteps, 'prepare' | 'checkpoint' | 'finish' | 'select' | 'child' | 'adopt'>;
 

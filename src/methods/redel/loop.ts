@@ -7,8 +7,8 @@
  * 3. A helper sees its subtask alone. What it spends is charged to whoever began it, and it gets a share of what is left.
  * 4. A helper that fails is a text to its agent, not the end of the search.
  */
-import type { Budgets, Delegated, EndedBy, Redel } from '../domain';
-import { toolCallsOf } from '../domain/control-view';
+import type { Budgets, Delegated, EndedBy, Redel } from '../../domain';
+import { toolCallsOf } from '../../domain/control-view';
 import type {
   ActInput,
   AnswerSummary,
@@ -17,11 +17,11 @@ import type {
   ModelOutcome,
   RedelActed,
   RedelSteps,
-} from '../ports/search-steps';
-import { reasonOf } from '../search/findings';
-import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
-import { budgetsOfChild } from '../search/state/budgets';
-import { AgentLoop, type Turn } from './react';
+} from '../../ports/search-steps';
+import { reasonOf } from '../../search/findings';
+import type { SearchHooks, SearchOutcome, SearchStart } from '../../search/run';
+import { budgetsOfChild } from '../../search/state/budgets';
+import { AgentLoop, type Turn } from '../react/loop';
 
 export function runRedel(start: SearchStart, steps: RedelSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new RedelLoop(start, steps, hooks).run();

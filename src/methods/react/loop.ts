@@ -6,8 +6,8 @@
  * 1. The final SQL is executed before the agent may end; an error goes back to it like any other observation.
  * 2. Its state is a search state with one trajectory, whose attempts are its turns: checkpoints and records stay the same.
  */
-import type { EndedBy } from '../domain';
-import { ROOT } from '../domain/control-view';
+import type { EndedBy } from '../../domain';
+import { ROOT } from '../../domain/control-view';
 import type {
   Acted,
   ActInput,
@@ -19,13 +19,13 @@ import type {
   ToolRun,
   WebRun,
   WebTool,
-} from '../ports/search-steps';
-import { addUnanswerable, candidateOfRun, nextCandidateId } from '../search/candidate';
-import { SearchStopped, type Findings } from '../search/findings';
-import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
-import { decided, rankClasses } from '../search/select-answer';
-import { addUsage } from '../search/state/budgets';
-import { tryModel, type Tried } from '../search/try-model';
+} from '../../ports/search-steps';
+import { addUnanswerable, candidateOfRun, nextCandidateId } from '../../search/candidate';
+import { SearchStopped, type Findings } from '../../search/findings';
+import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
+import { decided, rankClasses } from '../../search/select-answer';
+import { addUsage } from '../../search/state/budgets';
+import { tryModel, type Tried } from '../../search/try-model';
 
 export function runReact(start: SearchStart, steps: ReactSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new ReactLoop(start, steps, hooks).run();

@@ -1,28 +1,7 @@
 /** The steps of the methods `reforce-…` over the same journal, store, SQL and record as the others. */
-import type { SqlResult } from '../domain';
-import {
-  chooseSchema,
-  exploreSchema,
-  formatSchema,
-  generateSchema,
-  linkSchema,
-  parseChoose,
-  parseExplore,
-  parseFormat,
-  parseGenerate,
-  parseLink,
-  parsePhrase,
-  phraseSchema,
-  renderChoose,
-  renderExplore,
-  renderFormat,
-  renderGenerate,
-  renderLink,
-  renderPhrase,
-  type ExploreTurn,
-  type GenerateTurn,
-  type PromptContext,
-} from '../prompts';
+import type { Role, SqlResult } from '../../domain';
+import * as prompts from './prompts';
+import type { PromptContext } from '../../prompts';
 import type {
   AgreeInput,
   Agreement,
@@ -47,16 +26,16 @@ import type {
   Refined,
   RefineInput,
   UsageDelta,
-} from '../ports/search-steps';
-import { SCHEMA_ID } from '../record/contents';
-import { compressedTables, compressedText, withRows } from '../schema/compressed';
-import { agree as agreeing, countsInVote, flawOf, repeats } from '../sql/votes';
-import { resultText } from '../text/preview';
-import { clockIn, finishCandidate } from './candidate';
-import { addDeltas, now, once, runSql, type StepContext } from './context';
-import { contentId, runModelStep } from './model-step';
-import { promptContext } from './prompt-context';
-import { runQueries } from './queries';
+} from '../../ports/search-steps';
+import { SCHEMA_ID } from '../../record/contents';
+import { compressedTables, compressedText, withRows } from '../../schema/compressed';
+import { agree as agreeing, countsInVote, flawOf, repeats } from '../../sql/votes';
+import { resultText } from '../../text/preview';
+import { clockIn, finishCandidate } from '../../steps/candidate';
+import { addDeltas, now, once, runSql, type StepContext } from '../../steps/context';
+import { contentId, runModelStep, type ModelStep } from '../../steps/model-step';
+import { promptContext } from '../../steps/prompt-context';
+import { runQueries } from '../../steps/queries';
 
 /** Observations need an operator; this name stands for a vote, which has none. */
 const VOTE = 'op_vote';
@@ -81,63 +60,37 @@ export async function compress(context: StepContext, step: CompressInput): Promi
   });
 }
 
-/** Upstream asks at temperature 0. */
 export async function link(context: StepContext, step: LinkInput): Promise<ModelOutcome<Linked>> {
   const { tables } = await context.run.get('compressed', step.schemaId);
   const { name, text } = tables[step.table] ?? { name: '', text: '' };
   const prompt = { ...(await shownIn(context, step)), schema: text };
-  return runModelStep(context, step, {
-    ...{ role: 'reforce-link', schema: linkSchema, temperature: 0, parse: parseLink },
-    messages: () => renderLink(prompt),
-    read: ({ needed, columns }) => ({
-      kind: 'ok',
-      store: async () => {
-        if (needed === 'N') return { linkId: null };
-        const linkId = contentId(step);
-        await context.run.put('link', linkId, { schemaVersion: 1, table: name, columns });
-        return { linkId };
-      },
-    }),
+  return ask(context, step, prompts.link, prompt, async ({ needed, columns }) => {
+    if (needed === 'N') return { linkId: null };
+    const linkId = contentId(step);
+    await context.run.put('link', linkId, { schemaVersion: 1, table: name, columns });
+    return { linkId };
   });
 }
 
 export async function format(context: StepContext, step: FormatInput): Promise<ModelOutcome<Formatted>> {
-  const prompt = await shownIn(context, step);
-  return runModelStep(context, step, {
-    ...{ role: 'reforce-format', schema: formatSchema, parse: parseFormat },
-    messages: () => renderFormat(prompt),
-    read: ({ header }) => ({
-      kind: 'ok',
-      store: async () => {
-        const formatId = contentId(step);
-        await context.run.put('format', formatId, { schemaVersion: 1, header });
-        return { formatId };
-      },
-    }),
+  return ask(context, step, prompts.format, await shownIn(context, step), async ({ header }) => {
+    const formatId = contentId(step);
+    await context.run.put('format', formatId, { schemaVersion: 1, header });
+    return { formatId };
   });
 }
 
 export async function explore(context: StepContext, step: ExploreInput): Promise<ModelOutcome<ExplorationAsked>> {
   const turns = await Promise.all(step.turns.map((turn) => exploreTurn(context, turn)));
   const prompt = { ...(await shownIn(context, step)), turns, asks: step.asks };
-  return runModelStep(context, step, {
-    ...{ role: 'reforce-explore', schema: exploreSchema },
-    messages: () => renderExplore(prompt),
-    parse: (text) => parseExplore(text, prompt),
-    read: ({ note, queries }) => ({
-      kind: 'ok',
-      store: async () => {
-        const actionId = contentId(step);
-        await context.run.put('action', actionId, {
-          ...{ schemaVersion: 1, actionId, note, sql: null, queries, answer: null },
-        });
-        return { actionId, queries: queries.length };
-      },
-    }),
+  return ask(context, step, prompts.explore, prompt, async ({ note, queries }) => {
+    const actionId = contentId(step);
+    await context.run.put('action', actionId, { schemaVersion: 1, actionId, note, sql: null, queries, answer: null });
+    return { actionId, queries: queries.length };
   });
 }
 
-async function exploreTurn(context: StepContext, turn: ExploreInput['turns'][number]): Promise<ExploreTurn> {
+async function exploreTurn(context: StepContext, turn: ExploreInput['turns'][number]): Promise<prompts.ExploreTurn> {
   const { note, queries = [] } = await context.run.get('action', turn.actionId);
   const [restId, from] = turn.rest;
   const left = await context.run.get('action', restId);
@@ -183,21 +136,14 @@ export async function generate(context: StepContext, step: GenerateInput): Promi
       .filter(({ result }) => succeeded(result))
       .map(({ sql, result }) => ({ sql, outcome: shown(result) })),
   };
-  return runModelStep(context, step, {
-    ...{ role: 'reforce-generate', schema: generateSchema, parse: parseGenerate },
-    messages: () => renderGenerate(prompt),
-    read: ({ note, sql }) => ({
-      kind: 'ok',
-      store: async () => {
-        const actionId = contentId(step);
-        await context.run.put('action', actionId, { schemaVersion: 1, actionId, note, sql, answer: null });
-        return { actionId };
-      },
-    }),
+  return ask(context, step, prompts.generate, prompt, async ({ note, sql }) => {
+    const actionId = contentId(step);
+    await context.run.put('action', actionId, { schemaVersion: 1, actionId, note, sql, answer: null });
+    return { actionId };
   });
 }
 
-async function generateTurn(context: StepContext, observationId: string): Promise<GenerateTurn> {
+async function generateTurn(context: StepContext, observationId: string): Promise<prompts.GenerateTurn> {
   const { proposalId, tests } = await context.run.get('observation', observationId);
   const { note, sql } = await context.run.get('action', proposalId);
   const result = tests[0]?.result ?? { kind: 'refused' as const, message: 'it was not run' };
@@ -245,31 +191,37 @@ export async function choose(context: StepContext, step: ChooseInput): Promise<M
   const contents = await Promise.all(step.candidates.map((id) => context.run.get('candidate', id)));
   const candidates = contents.map(({ sql, result }) => ({ sql, outcome: resultText(result, CHOICE_CHARS) }));
   const prompt = { ...(await shownIn(context, step)), candidates };
-  return runModelStep(context, step, {
-    ...{ role: 'reforce-choose', schema: chooseSchema },
-    messages: () => renderChoose(prompt),
-    parse: (text) => parseChoose(text, prompt),
-    read: ({ choice }) => ({
-      kind: 'ok',
-      store: () => Promise.resolve({ candidate: step.candidates[choice - 1] ?? '' }),
-    }),
-  });
+  return ask(context, step, prompts.choose, prompt, ({ choice }) =>
+    Promise.resolve({ candidate: step.candidates[choice - 1] ?? '' }),
+  );
 }
 
 export async function phrase(context: StepContext, step: PhraseInput): Promise<ModelOutcome<Phrased>> {
   const content = await context.run.get('candidate', step.candidateId);
   const outcome = resultText(content.result, context.settings.csvChars);
   const prompt = { ...(await shownIn(context, step)), sql: content.sql, outcome };
+  return ask(context, step, prompts.phrase, prompt, async ({ answer }) => {
+    await context.run.put('candidate', step.candidateId, { ...content, answer });
+    return { candidateId: step.candidateId };
+  });
+}
+
+/** One model call of a role; a usable reply is stored as `store` says. */
+function ask<Input, Reply, View>(
+  context: StepContext,
+  step: ModelStep & { readonly role: Role },
+  { schema, render, parse }: prompts.Prompt<Input, Reply>,
+  prompt: Input,
+  store: (reply: Reply) => Promise<View>,
+): Promise<ModelOutcome<View>> {
   return runModelStep(context, step, {
-    ...{ role: 'reforce-answer', schema: phraseSchema, parse: parsePhrase },
-    messages: () => renderPhrase(prompt),
-    read: ({ answer }) => ({
-      kind: 'ok',
-      store: async () => {
-        await context.run.put('candidate', step.candidateId, { ...content, answer });
-        return { candidateId: step.candidateId };
-      },
-    }),
+    role: step.role,
+    schema,
+    // Upstream asks about tables at temperature 0.
+    temperature: step.role === 'reforce-link' ? 0 : undefined,
+    messages: () => render(prompt),
+    parse: (text) => parse(text, prompt),
+    read: (reply) => ({ kind: 'ok', store: () => store(reply) }),
   });
 }
 

@@ -1,18 +1,17 @@
 /** The steps of the method `react` (paper, App. B.1) over the same journal, store, schema text and record. */
-import type { Coverage, Observation } from '../domain';
-import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn } from '../prompts';
-import { readCoverage } from '../sql/coverage';
-import { resultTexts } from '../text/preview';
-import type { Acted, ActInput, FinalInput, FinalRun, ModelOutcome, ToolInput, ToolRun } from '../ports/search-steps';
-import { clockIn, finishCandidate } from './candidate';
-import { runError } from './body-errors';
-import type { Contents } from '../record/contents';
-import { once, type StepContext } from './context';
-import { readHelpers } from './helpers';
-import { contentId, runModelStep } from './model-step';
-import { promptContext } from './prompt-context';
-import { runQueries, type QueryRun } from './queries';
-import { refused } from './statements';
+import type { Coverage, Observation } from '../../domain';
+import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn } from './prompt';
+import { readCoverage } from '../../sql/coverage';
+import { resultTexts } from '../../text/preview';
+import type { Acted, ActInput, FinalInput, FinalRun, ModelOutcome, ToolInput, ToolRun } from '../../ports/search-steps';
+import { clockIn, finishCandidate } from '../../steps/candidate';
+import { runError } from '../../steps/body-errors';
+import type { Contents } from '../../record/contents';
+import { once, type StepContext } from '../../steps/context';
+import { contentId, runModelStep } from '../../steps/model-step';
+import { promptContext } from '../../steps/prompt-context';
+import { runQueries, type QueryRun } from '../../steps/queries';
+import { refused } from '../../steps/statements';
 
 /** Observations need an operator; this name stands for the agent, which has none. */
 const AGENT = 'op_agent';
@@ -94,7 +93,6 @@ async function turnOf(context: StepContext, observationId: string): Promise<Reac
 }
 
 export async function tool(context: StepContext, step: ToolInput): Promise<ToolRun> {
-  if (step.helpers !== undefined) return readHelpers(context, step, step.helpers);
   return once(context, async () => {
     const action = await context.run.get('action', step.actionId);
     const queries = queriesOf(action);
