@@ -7,7 +7,7 @@ import type { BoardScore, OpenBenchmark } from '../../src/benchmarks/benchmark';
 import { birdMiniDev } from '../../src/benchmarks/boards/bird';
 import { questions } from '../../src/benchmarks/boards/questions';
 import type { SqlEngine } from '../../src/ports';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
 const SQL_OPTIONS = { timeoutMs: 30_000, maxRows: 100_000, signal: new AbortController().signal, tag: 'test' };
@@ -16,11 +16,10 @@ const engines = new Map<string, SqlEngine>();
 let postgres: TestPostgres;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
 afterAll(async () => {
   for (const engine of engines.values()) await engine.close();
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

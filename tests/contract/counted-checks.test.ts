@@ -11,7 +11,7 @@ import type { SqlEngine, SqlInspector } from '../../src/ports';
 import { sha256 } from '../../src/sha256';
 import { openStep, storeInput } from '../../src/steps';
 import { runChecks } from '../../src/steps/counted-checks';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { searchInput } from '../unit/steps/fixtures';
 
 const SETUP = 'CREATE TABLE sale (amount integer); INSERT INTO sale VALUES (300), (500), (150);';
@@ -26,10 +26,9 @@ interface Opened {
 let postgres: TestPostgres;
 const folder = mkdtempSync(join(tmpdir(), 'gate-checks-'));
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
 afterAll(async () => {
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -45,13 +44,13 @@ const OPEN: Readonly<Record<'sqlite' | 'postgresql', () => Promise<Opened>>> = {
     return { engine: createSqliteEngine({ path }), inspector: createSqliteInspector(), write };
   },
   postgresql: async () => {
-    await postgres.createDatabase('shop', SETUP);
+    await postgres.createDatabase('counted_shop', SETUP);
     const write = async (sql: string): Promise<void> => {
-      const client = new Client({ connectionString: postgres.url('shop') });
+      const client = new Client({ connectionString: postgres.url('counted_shop') });
       await client.connect();
       await client.query(sql).finally(() => client.end());
     };
-    const engine = createPostgresEngine({ url: postgres.url('shop'), options: postgres.laidDown });
+    const engine = createPostgresEngine({ url: postgres.url('counted_shop'), options: postgres.laidDown });
     return { engine, inspector: await createPostgresInspector(), write };
   },
 };

@@ -8,7 +8,7 @@ import { createLocalStore } from '../../src/adapters/local/store';
 import { createS3Store } from '../../src/adapters/s3';
 import { createMemoryStore } from '../../src/adapters/scripted';
 import type { ObjectStore } from '../../src/ports';
-import { findVersitygw, startS3Server, type S3Server } from '../helpers/s3-server';
+import { findVersitygw, sharedS3Server, type S3Server } from '../helpers/s3-server';
 
 const folders: string[] = [];
 const freshFolder = async (): Promise<string> => {
@@ -20,7 +20,6 @@ let s3: S3Server | null = null;
 let buckets = 0;
 // Where there is none it is built first, which takes a minute.
 beforeAll(() => findVersitygw(), 600_000);
-afterAll(() => s3?.stop());
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 const RING = createKeyRing([{ id: 'k1', key: Buffer.alloc(KEY_BYTES, 1) }]);
@@ -31,7 +30,7 @@ const STORES: Readonly<Record<string, () => Promise<ObjectStore>>> = {
   memory: () => Promise.resolve(createMemoryStore()),
   encrypted: async () => createEncryptedStore(createLocalStore(await freshFolder()), RING),
   'S3 bucket': async () => {
-    s3 ??= await startS3Server();
+    s3 ??= await sharedS3Server();
     const bucket = `bucket-${(buckets += 1)}`;
     s3.createBucket(bucket);
     const { endpoint, region, accessKeyId, secretAccessKey } = s3;

@@ -24,7 +24,7 @@ import {
   storeInput,
   type StepDeps,
 } from '../../src/steps';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { groundReply, planReply, text } from '../unit/steps/fixtures';
 
 const SETUP = `CREATE TABLE sale (id integer, amount integer, sold date);
@@ -36,10 +36,9 @@ let postgres: TestPostgres;
 const folder = mkdtempSync(join(tmpdir(), 'gate-refresh-'));
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
 afterAll(async () => {
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

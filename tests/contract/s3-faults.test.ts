@@ -6,14 +6,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { PutBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3';
 import { createS3Store, type S3Options } from '../../src/adapters/s3';
-import { startS3Server, type S3Server } from '../helpers/s3-server';
+import { sharedS3Server, startS3Server, type S3Server } from '../helpers/s3-server';
 
 let server: S3Server;
 beforeAll(async () => {
-  server = await startS3Server();
+  server = await sharedS3Server();
   server.createBucket('the-bucket');
 }, 600_000);
-afterAll(() => server.stop());
 
 const optionsFor = (changed: Partial<S3Options> = {}): S3Options => {
   const { endpoint, region, accessKeyId, secretAccessKey } = server;

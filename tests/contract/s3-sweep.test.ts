@@ -11,14 +11,13 @@ import { sweepObjects } from '../../src/cli/gc-sweep';
 import type { ObjectStore } from '../../src/ports';
 import { sha256 } from '../../src/sha256';
 import { createRunStore } from '../../src/steps';
-import { findVersitygw, startS3Server, type S3Server } from '../helpers/s3-server';
+import { findVersitygw, sharedS3Server, type S3Server } from '../helpers/s3-server';
 
 let s3: S3Server;
 beforeAll(() => findVersitygw(), 600_000);
 beforeAll(async () => {
-  s3 = await startS3Server();
+  s3 = await sharedS3Server();
 });
-afterAll(() => s3.stop());
 
 const RING = createKeyRing([{ id: 'k1', key: Buffer.alloc(KEY_BYTES, 1) }]);
 const GRACE_MS = 2_000;

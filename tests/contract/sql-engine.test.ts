@@ -21,7 +21,7 @@ import { equalResults } from '../../src/sql/equal';
 import { rowsQueries } from '../../src/schema/profile/read-rows';
 import { startFakesnow, type TestSnowflake } from '../helpers/fakesnow';
 import { onRecorder, type Instead } from '../helpers/snowflake-claims';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 
 const TABLES = `
   CREATE TABLE team (id integer PRIMARY KEY, code text NOT NULL UNIQUE, city text);
@@ -42,7 +42,7 @@ let snowflake: TestSnowflake;
 const engines: SqlEngine[] = [];
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   await postgres.createDatabase('club', TABLES);
   snowflake = await startFakesnow();
   await snowflake.write('CLUB', TABLES);
@@ -53,7 +53,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const engine of engines) await engine.close();
-  await postgres.stop();
   await snowflake.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -605,7 +604,7 @@ describe('the engine of postgresql', () => {
     const client = new Client({ connectionString: postgres.url('club') });
     await client.connect();
     const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE application_name LIKE 'gate s1%' AND state = 'active' AND query LIKE '%RECURSIVE%'`;
+      WHERE datname = current_database() AND application_name LIKE 'gate s1%' AND state = 'active' AND query LIKE '%RECURSIVE%'`;
     await eventually(
       async () => (await client.query(end)).rowCount,
       (ended) => ended === 1,

@@ -20,7 +20,7 @@ import { settle } from '../../src/adapters/postgres/settings';
 import { Transaction } from '../../src/adapters/postgres/transaction';
 import { SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, startPostgres, type TestPostgres } from '../helpers/postgres';
 
 let postgres: TestPostgres;
 let admin: Client;
@@ -29,7 +29,7 @@ const relays: { close(): void }[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'gate-sql-pg-'));
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   await postgres.createDatabase(
     'shop',
     `CREATE SCHEMA sales; CREATE SCHEMA archive;
@@ -44,7 +44,6 @@ afterAll(async () => {
   for (const engine of engines) await engine.close();
   for (const one of relays) one.close();
   await admin.end();
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -72,7 +71,7 @@ async function eventually(holds: () => Promise<boolean>, withinMs = 60_000): Pro
 /** Sessions whose name begins so, and in which of them a statement runs. */
 async function sessions(name: string, state = '%'): Promise<number> {
   const { rows } = await admin.query<{ n: string }>(
-    'SELECT count(*) AS n FROM pg_stat_activity WHERE application_name LIKE $1 AND state LIKE $2',
+    'SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE $1 AND state LIKE $2',
     [`${name}%`, state],
   );
   return Number(rows[0]?.n);

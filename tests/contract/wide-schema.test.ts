@@ -12,7 +12,7 @@ import type { SqlEngine } from '../../src/ports';
 import { SCHEMA_CHARS, schemaContext } from '../../src/schema/context';
 import { sha256 } from '../../src/sha256';
 import { withDescriptionCache } from '../../src/workers/description-cache';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-wide-'));
 const file = join(folder, 'wide.sqlite');
@@ -24,13 +24,12 @@ beforeAll(async () => {
   const database = new Database(file);
   database.exec(`BEGIN; ${tableStatements('sqlite').join('; ')}; COMMIT`);
   database.close();
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   await postgres.createDatabase('wide');
   await change('wide', ...tableStatements('postgresql'));
 });
 
 afterAll(async () => {
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -2,7 +2,7 @@ import { executionMatch } from '../../src/benchmarks';
 import type { AnswerRecord, SqlResult } from '../../src/domain';
 import { startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../simulated-model';
 import { gateHome } from '../helpers/gate-process';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { openDatabase } from './in-process';
 
@@ -11,14 +11,13 @@ let data: TestData;
 let model: SimulatedModel;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   data = await loadTestData(postgres, { sample: true });
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, apiKey: 'test-key' });
 });
 afterAll(async () => {
   await model.close();
   data.close();
-  await postgres.stop();
 });
 
 const ofEngine = (engine: GoldQuestion['engine'], id: string): GoldQuestion => {

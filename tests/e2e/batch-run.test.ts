@@ -6,19 +6,18 @@ import { startSimulatedModel, type SimulatedModel } from '../../simulated-model'
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
 import { startModelEndpoint } from '../helpers/model-endpoint';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
 let postgres: TestPostgres;
 let data: TestData;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   data = await loadTestData(postgres, { sample: true });
 });
 afterAll(async () => {
   data.close();
-  await postgres.stop();
 });
 
 async function withModel<T>(

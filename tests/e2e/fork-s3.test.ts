@@ -11,7 +11,7 @@ import { userFolders } from '../../src/config/folders';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { gateHome, type GateHome } from '../helpers/gate-process';
-import { findVersitygw, startS3Server, type S3Server } from '../helpers/s3-server';
+import { findVersitygw, sharedS3Server, type S3Server } from '../helpers/s3-server';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
 const QUESTION = 'How many points did each team score in sprints in total, best team first?';
@@ -28,7 +28,7 @@ let temporal: string;
 beforeAll(() => findVersitygw(), 600_000);
 beforeAll(async () => {
   temporal = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
-  s3 = await startS3Server();
+  s3 = await sharedS3Server();
   data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({
     questions: data.questionFiles,
@@ -40,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await model.close();
   data.close();
-  await s3.stop();
 });
 
 function homeIn(bucket: string): GateHome {

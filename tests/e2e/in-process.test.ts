@@ -2,7 +2,7 @@ import { executionMatch } from '../../src/benchmarks';
 import type { PresetName } from '../../src/domain';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { extent } from '../helpers/extent';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { askInProcess, type AskInProcess, openDatabase, type Opened } from './in-process';
 
@@ -11,13 +11,12 @@ let data: TestData;
 const opened = new Map<string, Opened>();
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   data = await loadTestData(postgres, { only: ['bird_superhero', 'defog_postgres', 'defog_idk'] });
 });
 afterAll(async () => {
   for (const { engine } of opened.values()) await engine.close();
   data.close();
-  await postgres.stop();
 });
 
 const QUESTIONS = extent({ usual: 8, full: 30 });

@@ -6,7 +6,7 @@ import { makeRealEhrStandIn } from '../../examples/paper/make-realehr-stand-in';
 import { loadQuestions, startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../simulated-model';
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { ROOT } from '../helpers/shared-data';
 
 jest.setTimeout(600_000);
@@ -26,7 +26,7 @@ let model: SimulatedModel;
 let postgres: TestPostgres;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   await postgres.createDatabase(
     'alien',
     'CREATE TABLE signals (strength int); INSERT INTO signals VALUES (2), (4), (9);',
@@ -47,7 +47,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await model.close();
-  await postgres.stop();
 });
 
 /** As the publisher's repository has it, with its database. */

@@ -13,7 +13,7 @@ import { SIMULATED_MODEL, startSimulatedModel } from '../../simulated-model';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { startModelEndpoint, type ModelEndpoint } from '../helpers/model-endpoint';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { testFolder } from '../helpers/temporal';
 
 const NAME = 'Zyxwora Quillonbrack';
@@ -36,7 +36,7 @@ let postgres: TestPostgres;
 let binary: string;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   binary = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
   await postgres.createDatabase(
     'privacy_club',
@@ -44,7 +44,6 @@ beforeAll(async () => {
      INSERT INTO members VALUES (1, '${NAME}', '${PLACE}', '${BADGE}'), (2, 'Other Person', 'Elsewhere', '12');`,
   );
 });
-afterAll(() => postgres.stop());
 
 /** A user with an embedded server of their own, whose database is a file below the user's folder. */
 function user(baseUrl: string, encryption: object | null): GateHome {

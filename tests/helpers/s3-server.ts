@@ -1,10 +1,20 @@
 /**
- * A throw-away S3 server (versitygw) on a free port with a folder of its own. The binary is the one that VERSITYGW_PATH
+ * Throw-away S3 servers (versitygw): one that all files of a run share, and one of a test that stops it. The binary is the one that VERSITYGW_PATH
  * names, else `versitygw` on PATH, else one built once by Go into the cache (about a minute). It is never skipped: with
  * none of the three it fails and says so.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { accessSync, constants, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +22,7 @@ import { promisify } from 'node:util';
 import { userFolders } from '../../src/config/folders';
 import { withFileLock } from '../../src/workers/file-lock';
 import { freePort } from './free-port';
+import { onceInRun } from './run-folder';
 
 export const VERSITYGW_VERSION = 'v1.8.0';
 const GO_PACKAGE = `github.com/versity/versitygw/cmd/versitygw@${VERSITYGW_VERSION}`;
@@ -44,45 +55,31 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
+const KEYS = { accessKeyId: 'gate-test-access', secretAccessKey: 'gate-test-secret-key' };
+
+/** The server of this run, started by the first file that needs it: buckets have names of their own. */
+export async function sharedS3Server(): Promise<S3Server> {
+  const { folder, port, pid } = await onceInRun('s3', async () => {
+    const place = await prepare();
+    const child = await launch(place);
+    child.unref();
+    return { ...place, pid: child.pid ?? 0 };
+  });
+  const refuse = (): Promise<never> => Promise.reject(new Error('others use this S3 server: start one to stop it'));
+  return {
+    ...handle(await findVersitygw(), folder, port),
+    pid,
+    kill: refuse,
+    restart: refuse,
+    stop: async () => undefined,
+  };
+}
+
+/** A server of the caller's own. */
 export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Server> {
-  const binary = await findVersitygw();
-  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gate-s3-'));
-  const port = options.port ?? (await freePort());
-  const keys = { accessKeyId: 'gate-test-access', secretAccessKey: 'gate-test-secret-key' };
-  const [data, iam, sidecar] = ['data', 'iam', 'sidecar'].map((name) => join(folder, name));
-  if (data === undefined || iam === undefined || sidecar === undefined) throw new Error('unreachable');
-  for (const one of [data, iam, sidecar]) mkdirSync(one, { recursive: true });
-  const endpoint = `http://127.0.0.1:${port}`;
-  const environment = {
-    PATH: process.env['PATH'],
-    ROOT_ACCESS_KEY: keys.accessKeyId,
-    ROOT_SECRET_KEY: keys.secretAccessKey,
-  };
-  const start = async (): Promise<ChildProcess> => {
-    // Attributes in files beside the data: not every temporary folder can hold them on the data itself.
-    const args = ['--port', `127.0.0.1:${port}`, '--quiet', '--health', '/health', '--iam-dir', iam];
-    const child = spawn(binary, [...args, '--iam-cache-disable', 'posix', '--sidecar', sidecar, data], {
-      env: environment,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let log = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      log = (log + chunk.toString()).slice(-2000);
-    });
-    const started = Date.now();
-    while (!(await answers(`${endpoint}/health`))) {
-      await sleep(20);
-      if (child.exitCode !== null || Date.now() - started > START_TIMEOUT_MS) {
-        child.kill('SIGKILL');
-        throw new Error(`versitygw did not start: ${log.trim()}`);
-      }
-    }
-    return child;
-  };
-  let server = await start();
-  const onExit = (): void => {
-    server.kill('SIGKILL');
-  };
+  const place = await prepare(options);
+  let server = await launch(place);
+  const onExit = (): void => void server.kill('SIGKILL');
   process.once('exit', onExit);
   const end = async (): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return;
@@ -91,34 +88,84 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     await ended;
   };
   return {
-    ...keys,
-    ...{ endpoint, port, folder, region: 'us-east-1' },
+    ...handle(place.binary, place.folder, place.port),
     get pid() {
       return server.pid ?? 0;
     },
-    createBucket: (name) => void mkdirSync(join(data, name), { recursive: true }),
+    kill: end,
+    async restart() {
+      await end();
+      server = await launch(place);
+    },
+    async stop() {
+      process.off('exit', onExit);
+      await end();
+      if (options.folder === undefined) rmSync(place.folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Place {
+  readonly binary: string;
+  readonly folder: string;
+  readonly port: number;
+}
+
+async function prepare(options: S3ServerOptions = {}): Promise<Place> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gate-s3-'));
+  for (const name of ['data', 'iam', 'sidecar']) mkdirSync(join(folder, name), { recursive: true });
+  return { binary: await findVersitygw(), folder, port: options.port ?? (await freePort()) };
+}
+
+const endpointOf = (port: number): string => `http://127.0.0.1:${port}`;
+const environment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  ROOT_ACCESS_KEY: KEYS.accessKeyId,
+  ROOT_SECRET_KEY: KEYS.secretAccessKey,
+});
+
+async function launch({ binary, folder, port }: Place): Promise<ChildProcess> {
+  const log = join(folder, 'log');
+  const output = openSync(log, 'a');
+  const server = ['--port', `127.0.0.1:${port}`, '--quiet', '--health', '/health', '--iam-dir', join(folder, 'iam')];
+  // Attributes in files beside the data: not every temporary folder can hold them on the data itself.
+  const storage = ['--iam-cache-disable', 'posix', '--sidecar', join(folder, 'sidecar'), join(folder, 'data')];
+  const child = spawn(binary, [...server, ...storage], {
+    env: environment(),
+    // Jest ends a worker between two files: the server of the run must not end with it.
+    detached: true,
+    stdio: ['ignore', 'ignore', output],
+  });
+  closeSync(output);
+  for (const started = Date.now(); !(await answers(`${endpointOf(port)}/health`)); await sleep(20)) {
+    if (child.exitCode === null && Date.now() - started < START_TIMEOUT_MS) continue;
+    child.kill('SIGKILL');
+    throw new Error(`versitygw did not start: ${readFileSync(log, 'utf8').slice(-2000).trim()}`);
+  }
+  return child;
+}
+
+function handle(binary: string, folder: string, port: number): Omit<S3Server, 'pid' | 'kill' | 'restart' | 'stop'> {
+  const endpoint = endpointOf(port);
+  return {
+    ...KEYS,
+    endpoint,
+    port,
+    folder,
+    region: 'us-east-1',
+    createBucket: (name) => void mkdirSync(join(folder, 'data', name), { recursive: true }),
     env: (place) => ({
       GATE_STORE: place,
-      AWS_ACCESS_KEY_ID: keys.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+      AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
       AWS_ENDPOINT_URL_S3: endpoint,
       AWS_REGION: 'us-east-1',
       AWS_EC2_METADATA_DISABLED: 'true',
     }),
     async createUser(accessKeyId, secretAccessKey) {
-      const root = ['--access', keys.accessKeyId, '--secret', keys.secretAccessKey, '--endpoint-url', endpoint];
+      const root = ['--access', KEYS.accessKeyId, '--secret', KEYS.secretAccessKey, '--endpoint-url', endpoint];
       const user = ['--access', accessKeyId, '--secret', secretAccessKey, '--role', 'user'];
-      await run(binary, ['admin', ...root, 'create-user', ...user], { env: environment });
-    },
-    kill: end,
-    async restart() {
-      await end();
-      server = await start();
-    },
-    async stop() {
-      process.off('exit', onExit);
-      await end();
-      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+      await run(binary, ['admin', ...root, 'create-user', ...user], { env: environment() });
     },
   };
 }

@@ -3,15 +3,19 @@
  * `shared/data` beside the checkout) its own `load.sh` loads it; without (or with GATE_SHARED_DATA=none) the tests run on the sprint example and the
  * questions in `examples/questions`, on both engines. Nothing is ever skipped.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import Database from 'libsql';
 import { loadQuestions, type GoldQuestion } from '../../simulated-model';
 import { packageFolder } from '../../src/workers/package-folder';
 import type { TestPostgres } from './postgres';
+import { onceInRun } from './run-folder';
 
+const run = promisify(execFile);
 export const ROOT = packageFolder() ?? resolve(__dirname, '..', '..');
 export const SAMPLE_QUESTIONS = join(ROOT, 'examples', 'questions', 'sprint.jsonl');
 const SPRINT_SQL = join(ROOT, 'examples', 'sprint', 'sprint.sql');
@@ -44,11 +48,9 @@ export async function loadTestData(
   options: { readonly sample?: boolean; readonly only?: readonly string[] } = {},
 ): Promise<TestData> {
   const shared = options.sample === true ? null : sharedDataFolder();
+  if (shared !== null) return loadShared(shared, postgres, options.only);
   const folder = mkdtempSync(join(tmpdir(), 'gate-data-'));
-  const close = (): void => rmSync(folder, { recursive: true, force: true });
-  return shared === null
-    ? loadSample(postgres, folder, close)
-    : loadShared(shared, postgres, folder, close, options.only);
+  return loadSample(postgres, folder, () => rmSync(folder, { recursive: true, force: true }));
 }
 
 /** The sprint database as an SQLite file in the folder. */
@@ -63,8 +65,9 @@ export function sprintSqlite(folder: string): string {
 async function loadSample(postgres: TestPostgres | null, folder: string, close: () => void): Promise<TestData> {
   const addresses = new Map([['sqlite', sprintSqlite(folder)]]);
   if (postgres !== null) {
-    await postgres.createDatabase('gate_sprint', readFileSync(SPRINT_SQL, 'utf8'));
-    addresses.set('postgresql', postgres.url('gate_sprint'));
+    const name = `gate_sprint_${randomUUID().slice(0, 8)}`;
+    await postgres.createDatabase(name, readFileSync(SPRINT_SQL, 'utf8'));
+    addresses.set('postgresql', postgres.url(name));
   }
   const questions = loadQuestions(SAMPLE_QUESTIONS).filter(({ engine }) => addresses.has(engine));
   return {
@@ -77,25 +80,21 @@ async function loadSample(postgres: TestPostgres | null, folder: string, close: 
   };
 }
 
-function loadShared(
-  shared: string,
-  postgres: TestPostgres | null,
-  folder: string,
-  close: () => void,
-  only?: readonly string[],
-): TestData {
+/** Each benchmark is loaded once for all files of a run. */
+async function loadShared(shared: string, postgres: TestPostgres | null, only?: readonly string[]): Promise<TestData> {
   const benchmarks = readdirSync(shared).filter(
     (name) => existsSync(join(shared, name, 'questions.jsonl')) && (only === undefined || only.includes(name)),
   );
-  const env = {
-    ...process.env,
-    ...(postgres === null
-      ? { NO_PG: '1' }
-      : { PGHOST: postgres.host, PGPORT: String(postgres.port), PGUSER: postgres.user }),
-  };
+  const server = postgres && { PGHOST: postgres.host, PGPORT: String(postgres.port), PGUSER: postgres.user };
+  const env = { ...process.env, ...(server ?? { NO_PG: '1' }) };
+  const inRun = process.env['GATE_TEST_FOLDER'] !== undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'gate-data-'));
   const addresses = new Map<string, string>();
   for (const benchmark of benchmarks) {
-    const printed = execFileSync('bash', [join(shared, benchmark, 'load.sh'), folder], { env, encoding: 'utf8' });
+    const load = async (): Promise<{ readonly printed: string }> => ({
+      printed: (await run('bash', [join(shared, benchmark, 'load.sh'), folder], { env })).stdout,
+    });
+    const { printed } = inRun ? await onceInRun(`${benchmark}-${server?.PGPORT ?? 'sqlite'}`, load) : await load();
     for (const [, engine = '', where = ''] of printed.matchAll(/^(postgresql|sqlite) (.+)$/gm)) {
       const name = engine === 'sqlite' ? (/([^/]+)\.sqlite$/.exec(where)?.[1] ?? where) : where;
       addresses.set(`${engine} ${name}`, engine === 'sqlite' ? where : found(postgres, 'PostgreSQL').url(where));
@@ -109,7 +108,8 @@ function loadShared(
     questionFiles,
     databases: [...addresses].map(([name, address]) => `${name.split(' ')[1] ?? ''}=${address}`),
     address: (question) => found(addresses.get(key(question)), key(question)),
-    close,
+    // What a run shares is removed with the folder of the run.
+    close: () => (inRun ? undefined : rmSync(folder, { recursive: true, force: true })),
   };
 }
 

@@ -11,7 +11,7 @@ import { createPostgresEngine, createPostgresInspector } from '../../src/adapter
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SqlEngine } from '../../src/ports/sql-engine';
 import gold from '../fixtures/gold-statements.json';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { common, erring, postgresql, since, sqlite, TABLES } from './legitimate';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-legitimate-'));
@@ -20,7 +20,7 @@ const engines: Record<string, SqlEngine> = {};
 let postgres: TestPostgres;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   await postgres.createDatabase('legitimate', TABLES);
   const file = join(folder, 'legitimate.sqlite');
   execFileSync(process.execPath, ['-e', MAKE, require.resolve('libsql'), file, TABLES]);
@@ -32,7 +32,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const engine of Object.values(engines)) await engine.close();
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

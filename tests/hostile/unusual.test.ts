@@ -12,7 +12,7 @@ import { createPostgresEngine, createPostgresInspector } from '../../src/adapter
 import { createSnowflakeInspector } from '../../src/adapters/snowflake';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SqlEngine } from '../../src/ports/sql-engine';
-import { startPostgres } from '../helpers/postgres';
+import { sharedPostgres } from '../helpers/postgres';
 
 const read = (name: string): string => readFileSync(join(__dirname, 'unusual', name), 'utf8');
 
@@ -56,7 +56,7 @@ function compare(bare: readonly Outcome[], answered: readonly Outcome[]): void {
 }
 
 test('PostgreSQL: what the server runs is run', async () => {
-  const postgres = await startPostgres();
+  const postgres = await sharedPostgres();
   try {
     await postgres.createDatabase('unusual', read('postgresql.tables.sql'));
     const statements = statementsOf('postgresql');
@@ -76,7 +76,6 @@ test('PostgreSQL: what the server runs is run', async () => {
     compare(bare, await ours(engine, statements));
     await engine.close();
   } finally {
-    await postgres.stop();
   }
 });
 
