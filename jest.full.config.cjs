@@ -1,6 +1,7 @@
 /**
- * All tests of `npm test`, some of them at full length (`tests/helpers/extent.ts`), and those that take minutes: the fault
- * suite, limits of a model in requests a minute, and the package installed by npm.
+ * All tests of `npm test`, some of them at full length (`tests/helpers/extent.ts`), and rarities that take long: the fault
+ * suite, what an S3 server does to us, logins to Temporal, long histories, limits of a model in requests a minute, and the
+ * package installed by npm.
  */
 process.env.GATE_TEST_FULL = '1';
 

@@ -3,12 +3,11 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { extent } from '../helpers/extent';
 import { unique, withWorkers } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps, noBatch as batch } from './scripted-steps';
+import { scriptedSettings, scriptedSteps, noBatch as batch } from '../workflows/scripted-steps';
 
 /** One run of the workflow takes 20 of them. */
-const ITERATIONS = extent({ usual: 60, full: 300 });
+const ITERATIONS = 300;
 
 async function runsOf(gate: GateClient, searchId: string, firstRunId: string) {
   const runs: { readonly events: number; readonly bytes: number }[] = [];
