@@ -32,7 +32,6 @@ const KNOWS = {
   steps: ['domain', 'ports', 'sql', 'schema', 'text', 'layer', 'prompts', 'record'],
   report: ['domain', 'ports', 'sql', 'text', 'record', 'benchmarks'],
   benchmarks: ['domain', 'ports', 'sql'],
-  deploy: ['config'],
   activities: ['domain', 'ports', 'search', 'steps'],
   workflows: ['domain', 'ports', 'search', 'methods', 'activities'],
   adapters: ['domain', 'ports', 'sql', 'text'],

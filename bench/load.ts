@@ -1,5 +1,5 @@
 /**
- * 200 searches at a time, with everything on this machine: the embedded server, `gate worker` as one process, the model
+ * 200 searches at a time, with everything on this machine: the embedded server, `gate ops worker` as one process, the model
  * server as another, the asked database and this process, which starts them. What limits it is read from the times that
  * each process spent on a processor. GATE_BENCH_ENGINE=postgresql asks PostgreSQL instead of SQLite;
  * GATE_BENCH_PROFILE=FOLDER leaves the worker's CPU profiles there.

@@ -137,7 +137,7 @@ function millis(time: { readonly seconds?: unknown; readonly nanos?: number | nu
 async function withWorker<T>(like: GateHome, work: (home: GateHome) => Promise<T>): Promise<T> {
   const home = gateHome({ baseUrl: like.env['OPENAI_BASE_URL'] ?? '' });
   copyFileSync(join(like.folder, 'gate.config.json'), join(home.folder, 'gate.config.json'));
-  const worker = home.start(['worker']);
+  const worker = home.start(['ops', 'worker']);
   await worker.said(/Ctrl-C stops/);
   try {
     return await work(home);

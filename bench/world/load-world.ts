@@ -1,5 +1,5 @@
 /**
- * Everything that answers questions, each as a process of its own on this machine: the embedded server, `gate worker`, the
+ * Everything that answers questions, each as a process of its own on this machine: the embedded server, `gate ops worker`, the
  * model server, the asked database, perhaps an S3 server; this process starts them and asks.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -174,7 +174,7 @@ function environment(folder: string, places: Places): NodeJS.ProcessEnv {
 async function startWorker(folder: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
   const profile = process.env['GATE_BENCH_PROFILE'];
   const flags = profile === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profile];
-  const child = spawn(process.execPath, [...flags, GATE, 'worker'], {
+  const child = spawn(process.execPath, [...flags, GATE, 'ops', 'worker'], {
     ...{ env, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   });
   await firstLine(child, 'stderr', /^serving /);

@@ -109,7 +109,7 @@ export async function serveInBackground(
   const output = openSync(log, 'w', 0o600);
   const specs = unserved.map(({ database }) => (database.adHoc ? addressOf(database) : database.name));
   const [node = '', ...args] = gateCommand();
-  const child = spawn(node, [...args, 'worker', '--background'], {
+  const child = spawn(node, [...args, 'ops', 'worker', '--background'], {
     cwd: io.cwd,
     env: { ...io.env, [DATABASES_VARIABLE]: JSON.stringify(specs) },
     detached: true,

@@ -1,5 +1,5 @@
 /**
- * `gate codec-server`: lets the Temporal UI and CLI show what is stored compressed or encrypted, to whoever has the keys.
+ * `gate ops codec-server`: lets the Temporal UI and CLI show what is stored compressed or encrypted, to whoever has the keys.
  * `gate dev` starts one beside the UI; other commands say what to do.
  */
 import { Command } from 'commander';
@@ -55,8 +55,8 @@ export const codecServerCommand: CommandFactory = (io) =>
         await interrupted(io);
         await server.close();
       }),
-    'gate codec-server',
-    'gate codec-server --port 9000 --origin http://localhost:8233',
+    'gate ops codec-server',
+    'gate ops codec-server --port 9000 --origin http://localhost:8233',
   );
 
 /** The UI is reached by either name. */
@@ -123,7 +123,7 @@ export function decodedInUi({ encryption }: Pick<Config, 'encryption'>, { embedd
   const endpoint = codecEndpoint(encryption);
   const through =
     encryption.codecServer === null
-      ? `while gate codec-server runs (${endpoint})`
+      ? `while gate ops codec-server runs (${endpoint})`
       : `through the codec server ${endpoint}`;
   // A UI that was started without encryption, or with another address.
   const enter = embedded?.info.uiCodecEndpoint === endpoint ? '' : '; enter its address in the UI (the glasses)';

@@ -39,7 +39,7 @@ export interface ServerlessPorts {
 export async function devServerless(ports: ServerlessPorts, io: Io): Promise<void> {
   const config = loadConfig(io);
   if (configuredTemporal(config, io.env) !== null)
-    throw new UsageError('--serverless is for the embedded server; for your own one: gate deploy register');
+    throw new UsageError('--serverless is for the embedded server; for your own one: gate ops deploy register');
   if (io.platform === 'win32') throw new UsageError('--serverless needs a shell script, so not Windows');
   const names = Object.keys(config.databases);
   if (names.length === 0)
@@ -102,7 +102,7 @@ function writeCommand(
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const [command, log] = [join(folder, 'worker.sh'), join(folder, 'worker.log')];
   const variables = { TEMPORAL_ADDRESS: address, GATE_DEPLOYMENT: deploymentName, GATE_BUILD_ID: buildId };
-  const worker = [...gateCommand(), 'worker', '--background', '--exit-when-idle', String(IDLE_SECONDS)];
+  const worker = [...gateCommand(), 'ops', 'worker', '--background', '--exit-when-idle', String(IDLE_SECONDS)];
   const lines = [
     '#!/bin/sh',
     '# Written by gate dev --serverless: the Temporal server runs it when work arrives.',

@@ -8,7 +8,6 @@ import { startUiCodec } from './codec-server';
 interface DevFlags {
   readonly port?: number;
   readonly uiPort?: number;
-  readonly temporalVersion?: string;
   readonly serverless?: boolean;
   readonly stop?: boolean;
   readonly debug?: boolean;
@@ -22,15 +21,9 @@ export const devCommand: CommandFactory = (io) =>
       .option('--ui-port <n>', 'port of the UI (default: 8833 or a free one)', port)
       .addOption(
         new Option(
-          '--temporal-version <version>',
-          'version of the server (default: GATE_TEMPORAL_VERSION, else the one found, else 1.29)',
-        ).choices(['1.29', '1.32']),
-      )
-      .addOption(
-        new Option(
           '--serverless',
           'leave a server running that starts a worker when a question on a configured database arrives; no worker waits',
-        ).conflicts(['temporalVersion', 'stop']),
+        ).conflicts('stop'),
       )
       .option('--stop', 'stop the embedded server and the workers that ask --detach left running')
       .action(async (flags: DevFlags) => {
@@ -39,13 +32,13 @@ export const devCommand: CommandFactory = (io) =>
         else await run(flags, io);
       }),
     'gate dev',
-    'gate dev --temporal-version 1.32',
+    'GATE_TEMPORAL_VERSION=1.32 gate dev',
     'gate dev --serverless',
     'gate dev --stop',
   );
 
 function portsOf({ port, uiPort }: DevFlags) {
-  return { ...(port === undefined ? {} : { port }), ...(uiPort === undefined ? {} : { uiPort }) };
+  return { port, uiPort };
 }
 
 async function stop(io: Io): Promise<void> {
@@ -67,17 +60,11 @@ async function run(flags: DevFlags, io: Io): Promise<void> {
   const { openTemporal } = await import('./temporal-session');
   const { serveUntilInterrupted } = await import('./serve');
   const codec = config.encryption === null ? null : await startUiCodec(config);
-  const { VERSION_VARIABLE } = await import('../workers/temporal-servers');
-  const chosen = flags.temporalVersion === undefined ? {} : { [VERSION_VARIABLE]: flags.temporalVersion };
-  const session = await openTemporal(
-    config,
-    { ...io.env, ...chosen },
-    {
-      ...portsOf(flags),
-      ...(codec === null ? {} : { uiCodecEndpoint: codec.url }),
-      onProgress: (line) => io.err(`${line}\n`),
-    },
-  ).catch(async (error: unknown) => {
+  const session = await openTemporal(config, io.env, {
+    ...portsOf(flags),
+    uiCodecEndpoint: codec?.url,
+    onProgress: (line) => io.err(`${line}\n`),
+  }).catch(async (error: unknown) => {
     await codec?.close();
     throw error;
   });

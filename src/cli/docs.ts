@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { EXIT } from './errors';
 import type { Io } from './io';
-import { createProgram } from './program';
+import { createProgram, withSubcommands } from './program';
 import { ComparedQuestion, Comparison } from '../benchmarks';
 import { howToWrite, METHODS } from '../config/method-specs';
 import { AnswerRecord, Standing } from '../domain';
@@ -28,7 +28,7 @@ const WIDTH = 100;
 
 export function cliDocs(): string {
   const program = createProgram(SILENT, { code: EXIT.ok });
-  const commands = [program, ...program.commands.flatMap((command) => [command, ...command.commands])];
+  const commands = withSubcommands(program);
   return `${HEAD}${commands.map(section).join('')}`;
 }
 

@@ -6,8 +6,7 @@ import type { Client } from '@temporalio/client';
 import { deploymentOf, type VersioningConfig } from '../config/limits';
 import { describeDeployment, validateCompute } from '../workers/deployments';
 import { GRPC } from '../workers/grpc-status';
-import { NOT_ALLOWED } from './deploy-problems';
-import { PROVIDERS } from './deploy-register-options';
+import { NOT_ALLOWED, PROVIDERS } from './ops-deploy-register';
 import { missing, note, ok, type Finding } from './doctor-finding';
 
 const WHAT = 'workers started by Temporal';
@@ -19,7 +18,7 @@ export async function checkServerless(client: Client, versioning: VersioningConf
   if (used !== undefined && used.provider !== null) {
     const version = `${name}.${used.buildId} by ${used.provider}`;
     if (used.problem === null) return [ok(WHAT, version)];
-    return [missing(WHAT, `${version}: ${used.problem}`, 'correct it, or gate deploy register --rollback')];
+    return [missing(WHAT, `${version}: ${used.problem}`, 'correct it, or gate ops deploy register --rollback')];
   }
   if (versioning === null) return [];
   const allowed = await allowedProviders(client);
@@ -27,7 +26,7 @@ export async function checkServerless(client: Client, versioning: VersioningConf
   const fix =
     'set workercontroller.enabled and workercontroller.compute_providers.enabled in its dynamic configuration';
   if (allowed.length === 0) return [note(WHAT, 'the server allows no provider', fix)];
-  return [note(WHAT, `none; the server allows ${allowed.join(', ')}`, 'gate deploy register')];
+  return [note(WHAT, `none; the server allows ${allowed.join(', ')}`, 'gate ops deploy register')];
 }
 
 /** Settings that lack everything are refused for what they lack, unless the provider itself is not allowed. */

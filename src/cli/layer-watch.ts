@@ -131,7 +131,9 @@ async function ensureServed(
   if (await isPolled(session.gate, workflow, io.now())) return;
   const announced = { queues: { workflow }, limited: [], serving };
   await serveInBackground(config, [{ database, announced }], session, io);
-  io.err('A worker runs the checks in the background; gate dev --stop stops it, and gate worker takes its place.\n');
+  io.err(
+    'A worker runs the checks in the background; gate dev --stop stops it, and gate ops worker takes its place.\n',
+  );
 }
 
 async function checkNow(watched: Watched, flags: WatchFlags, io: Io): Promise<ExitCode> {

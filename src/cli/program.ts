@@ -4,11 +4,9 @@ import { askCommand, demoCommand, learnCommand } from './ask';
 import { auditCommand } from './audit';
 import { batchCommand } from './batch';
 import { compareCommand } from './compare';
-import { codecServerCommand } from './codec-server';
 import { type CommandFactory, type Outcome, withExamples } from './options';
 import { dataCommand } from './data';
 import { dbCommand, sqlCommand } from './db';
-import { deployCommand } from './deploy';
 import { devCommand } from './dev';
 import { diffCommand, listCommand, reportCommand, resultCommand, statusCommand, traceCommand } from './stored';
 import { doctorCommand } from './doctor';
@@ -20,8 +18,7 @@ import { layerCommand } from './layer';
 import { scoreCommand } from './score';
 import { STEERING_COMMANDS } from './steer';
 import { submitCommand } from './submit';
-import { temporalCommand } from './temporal';
-import { workerCommand } from './worker';
+import { opsCommand } from './ops';
 import { packageVersion } from '../workers/package-folder';
 
 const COMMANDS: readonly CommandFactory[] = [
@@ -45,11 +42,8 @@ const COMMANDS: readonly CommandFactory[] = [
   layerCommand,
   learnCommand,
   sqlCommand,
-  workerCommand,
   devCommand,
-  codecServerCommand,
-  deployCommand,
-  temporalCommand,
+  opsCommand,
   gcCommand,
   doctorCommand,
 ];
@@ -65,7 +59,7 @@ export function createProgram(io: Io, outcome: Outcome): Command {
     );
   withExamples(program, 'gate ask "How many orders came in last week?" --db ./shop.sqlite', 'gate doctor');
   for (const create of COMMANDS) program.addCommand(create(io, outcome));
-  for (const command of [program, ...program.commands, ...program.commands.flatMap((one) => one.commands)]) {
+  for (const command of withSubcommands(program)) {
     command.exitOverride();
     command.configureOutput({
       writeOut: (text) => io.out(text),
@@ -75,6 +69,10 @@ export function createProgram(io: Io, outcome: Outcome): Command {
     if (command !== program && command.commands.length === 0) command.option('--debug', 'show stack traces');
   }
   return program;
+}
+
+export function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
 /** Commander's own message as one line like all others, with where to look when it does not say what is allowed. */

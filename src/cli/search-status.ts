@@ -125,9 +125,9 @@ export function howToGoOn(input: SearchInput | null): string {
 
 function wayOn(input: SearchInput | null): string {
   if (input?.parent !== undefined)
-    return 'fork again the same way, or start gate worker with the same configuration and --db';
+    return 'fork again the same way, or start gate ops worker with the same configuration and --db';
   if (input === null || searchIdOf(input) !== input.searchId)
-    return 'start gate worker with the same configuration and --db';
+    return 'start gate ops worker with the same configuration and --db';
   return input.namespace === 'user' ? 'ask the same question again' : 'run the same command again';
 }
 

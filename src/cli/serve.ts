@@ -27,7 +27,7 @@ import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
 import type { TemporalSession } from './temporal-session';
 
-/** `--serve` of `gate worker`: which task queues a process serves. */
+/** `--serve` of `gate ops worker`: which task queues a process serves. */
 export interface ServedParts {
   /** The databases' queues: workflows, SQL, store writes, and calls of models without limits. */
   readonly workflow: boolean;
@@ -47,7 +47,7 @@ export interface ServeOptions {
   readonly exitWhenIdleMs?: number;
   /** For how long running steps may finish after an interrupt. */
   readonly graceMs?: number;
-  readonly health?: HealthServer;
+  readonly health?: HealthServer | null;
   /** Writes lines of the SDK's log; left out: their text. */
   readonly log?: (entry: LogEntry) => void;
   /** Address and port for Prometheus. */
@@ -110,7 +110,7 @@ function startRuntime({ debug, metricsAt, log }: ServeOptions, io: Pick<Io, 'err
     installLogger(debug ? 'INFO' : 'WARN', write, metricsAt);
   } catch (error) {
     if (metricsAt === undefined) throw error;
-    const message = `no metrics on ${metricsAt} (${errorText(error, debug)}): choose another --metrics-port or --metrics-host`;
+    const message = `no metrics on ${metricsAt} (${errorText(error, debug)}): choose another --metrics-port or --listen`;
     throw new CommandFailed(message, EXIT.failed, { cause: error });
   }
   if (metricsAt !== undefined) io.err(`metrics on http://${metricsAt}/metrics\n`);

@@ -1,4 +1,4 @@
-/** `gate temporal setup`: registers the search attributes by which the Temporal UI lists searches. */
+/** `gate ops temporal setup`: registers the search attributes by which the Temporal UI lists searches. */
 import { Command } from 'commander';
 import type { AttributeSetup } from '../workers/search-attributes';
 import { CommandFailed } from './errors';
@@ -14,11 +14,11 @@ export const temporalCommand: CommandFactory = (io) =>
           .description('register the search attributes by which the Temporal UI lists searches; safe to repeat')
           .option('--json', 'print JSON')
           .action((flags: { json?: boolean }) => setUpTemporal(flags, io)),
-        'TEMPORAL_ADDRESS=temporal.internal:7233 gate temporal setup',
-        'gate temporal setup --json',
+        'TEMPORAL_ADDRESS=temporal.internal:7233 gate ops temporal setup',
+        'gate ops temporal setup --json',
       ),
     ),
-    'gate temporal setup',
+    'gate ops temporal setup',
   );
 
 /** Searches run without the attributes, too; only the UI's lists show less then. */

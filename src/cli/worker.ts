@@ -1,4 +1,4 @@
-/** `gate worker`: serves questions on configured databases until it is stopped. */
+/** `gate ops worker`: serves questions on configured databases until it is stopped. */
 import { isIP } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { hostPort } from '../workers/host-port';
@@ -36,20 +36,13 @@ export const workerCommand: CommandFactory = (io) =>
         positiveNumber,
       )
       .option('--health-port <n>', 'answer GET /livez and GET /readyz on this port', port)
-      .addOption(new Option('--health-host <address>', 'where to listen for them').default('127.0.0.1'))
       .option('--metrics-port <n>', 'answer GET /metrics for Prometheus on this port (docs/telemetry.md)', port)
       .addOption(
-        new Option('--metrics-host <address>', 'IP address to listen on for it').argParser(ip).default('127.0.0.1'),
-      )
-      .addOption(
-        new Option(
-          '--log-format <format>',
-          'how lines on stderr are written: text, or json with one object a line (default: GATE_LOG_FORMAT, else text)',
-        ).choices(LOG_FORMATS),
+        new Option('--listen <address>', 'IP address on which these ports are open').argParser(ip).default('127.0.0.1'),
       )
       .addOption(new Option('--background').hideHelp())
       .action(async (flags: WorkerFlags) => {
-        const json = logFormat(flags, io) === 'json';
+        const json = logFormat(io) === 'json';
         try {
           await workWithHealth(flags, json ? jsonIo(io) : io, json ? (entry) => io.err(entryLine(entry)) : undefined);
         } catch (error) {
@@ -58,15 +51,15 @@ export const workerCommand: CommandFactory = (io) =>
           throw new AlreadyTold(exitCodeOf(error));
         }
       }),
-    'gate worker',
-    'TEMPORAL_ADDRESS=temporal.internal:7233 gate worker --db sales',
-    'gate worker --serve model:gpt-5.4-mini',
-    'gate worker --metrics-port 9464',
-    'gate worker --exit-when-idle 60 --grace 25 --health-port 8080 --health-host 0.0.0.0',
+    'gate ops worker',
+    'TEMPORAL_ADDRESS=temporal.internal:7233 gate ops worker --db sales',
+    'gate ops worker --serve model:gpt-5.4-mini',
+    'gate ops worker --metrics-port 9464',
+    'gate ops worker --exit-when-idle 60 --grace 25 --health-port 8080 --listen 0.0.0.0',
   );
 
-function logFormat({ logFormat: given }: WorkerFlags, { env }: Io): LogFormat {
-  const format = given ?? (env['GATE_LOG_FORMAT'] || 'text');
+function logFormat({ env }: Io): LogFormat {
+  const format = env['GATE_LOG_FORMAT'] || 'text';
   const known = LOG_FORMATS.find((one) => one === format);
   if (known === undefined)
     throw new UsageError(`GATE_LOG_FORMAT: '${format}' is not allowed; give ${LOG_FORMATS.join(' or ')}`);
@@ -75,7 +68,7 @@ function logFormat({ logFormat: given }: WorkerFlags, { env }: Io): LogFormat {
 
 async function workWithHealth(flags: WorkerFlags, io: Io, log: ServeOptions['log']): Promise<void> {
   const { startHealthServer } = await import('./health');
-  const health = flags.healthPort === undefined ? null : await startHealthServer(flags.healthHost, flags.healthPort);
+  const health = flags.healthPort === undefined ? null : await startHealthServer(flags.listen, flags.healthPort);
   if (health !== null) io.err(`health on ${health.url}\n`);
   try {
     await work(flags, health, log, io);
@@ -90,10 +83,8 @@ interface WorkerFlags {
   readonly exitWhenIdle?: number;
   readonly grace?: number;
   readonly healthPort?: number;
-  readonly healthHost: string;
   readonly metricsPort?: number;
-  readonly metricsHost: string;
-  readonly logFormat?: LogFormat;
+  readonly listen: string;
   readonly background?: boolean;
   readonly debug?: boolean;
 }
@@ -116,12 +107,12 @@ async function work(flags: WorkerFlags, health: HealthServer | null, log: ServeO
         io.err(
           `serving ${names.join(', ') || 'no database'} with model endpoint ${endpoint} on Temporal ${session.address}; Ctrl-C stops\n`,
         ),
-      ...(flags.serve === undefined ? {} : { parts: flags.serve }),
-      ...(flags.exitWhenIdle === undefined ? {} : { exitWhenIdleMs: flags.exitWhenIdle * 1000 }),
-      ...(flags.grace === undefined ? {} : { graceMs: flags.grace * 1000 }),
-      ...(health === null ? {} : { health }),
-      ...(log === undefined ? {} : { log }),
-      ...(flags.metricsPort === undefined ? {} : { metricsAt: hostPort(flags.metricsHost, flags.metricsPort) }),
+      parts: flags.serve,
+      exitWhenIdleMs: flags.exitWhenIdle && flags.exitWhenIdle * 1000,
+      graceMs: flags.grace && flags.grace * 1000,
+      health,
+      log,
+      metricsAt: flags.metricsPort === undefined ? undefined : hostPort(flags.listen, flags.metricsPort),
     };
     await serveUntilInterrupted(config, session, serving, io);
   } finally {

@@ -24,11 +24,11 @@ export const EncryptionEntry = z.strictObject({
       }),
     )
     .min(1, 'give at least one key, or leave "encryption" out'),
-  /** Where `gate codec-server` can be reached by whoever looks at the Temporal UI. */
+  /** Where `gate ops codec-server` can be reached by whoever looks at the Temporal UI. */
   codecServer: z.url({ protocol: /^https?$/, error: 'give a URL, for example http://127.0.0.1:8834' }).optional(),
 });
 
-/** Of `gate codec-server`: a fixed address for the UI's settings is nicer to return to. */
+/** Of `gate ops codec-server`: a fixed address for the UI's settings is nicer to return to. */
 export const CODEC_PORT = 8834;
 
 export interface EncryptionConfig {

@@ -83,7 +83,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, rules:
   const { origin } = request.headers;
   if (origin !== undefined) {
     if (!rules.origins.has(origin)) {
-      fail(response, 403, `the origin ${origin} is not allowed: start gate codec-server with --origin ${origin}`);
+      fail(response, 403, `the origin ${origin} is not allowed: start gate ops codec-server with --origin ${origin}`);
       return;
     }
     response.setHeader('Access-Control-Allow-Origin', origin);

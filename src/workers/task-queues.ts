@@ -1,7 +1,7 @@
 /**
  * Task queues (design D7). Everything of a question, its workflow, SQL, store writes and model calls, runs on one queue per
  * database and serving fingerprint (`serving.ts`), polled only by processes that answer with the same model endpoint,
- * database, store and access lists: `gate ask` for its own, `gate worker` for those that it is configured for. Only models
+ * database, store and access lists: `gate ask` for its own, `gate ops worker` for those that it is configured for. Only models
  * with limits have a queue of their own (`model-queues.ts`), and batches theirs. Why not one for SQL besides:
  * docs/decisions/2026-11-21-one-queue-per-database.md; why the fingerprint: 2026-11-22-what-a-worker-serves.md.
  */

@@ -1,6 +1,6 @@
 /**
  * The Temporal servers that the embedded one may be: how each is obtained, and which features need which. One is chosen by
- * `GATE_TEMPORAL_VERSION` or `gate dev --temporal-version`; the first of the table is the default.
+ * `GATE_TEMPORAL_VERSION`; the first of the table is the default.
  *
  * A newer server opens the database file of an older one, but makes the tables and columns that it adds only in a new file (the
  * dev server migrates nothing). So each version has a file of its own.

@@ -109,4 +109,4 @@ export function unservedSearchesLine(
 }
 
 export const UNSERVED_SEARCHES_FIX =
-  'ask the question again to go on with your configuration, or start gate worker with the one it was asked with';
+  'ask the question again to go on with your configuration, or start gate ops worker with the one it was asked with';

@@ -78,7 +78,7 @@ async function home() {
   );
   let worker: GateProcess | null = null;
   const serve = async (env: NodeJS.ProcessEnv = {}): Promise<void> => {
-    worker = made.start(['worker'], env);
+    worker = made.start(['ops', 'worker'], env);
     await worker.said(/Ctrl-C stops/);
   };
   const stopWorker = async (): Promise<void> => {

@@ -272,7 +272,7 @@ describe('with encryption on', () => {
   test('after the link into the UI stands how it shows plain text', () => {
     for (const said of lived.said) {
       expect(said).toMatch(
-        /Temporal UI .*\nEncrypted payloads are shown there in plain while gate codec-server runs \(http:\/\/127.0.0.1:8834\)\n/,
+        /Temporal UI .*\nEncrypted payloads are shown there in plain while gate ops codec-server runs \(http:\/\/127.0.0.1:8834\)\n/,
       );
     }
   });

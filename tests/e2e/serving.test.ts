@@ -123,7 +123,7 @@ describe('a worker that is up with another model endpoint', () => {
   it('gets nothing of a fork that names another one', async () => {
     const { home, db, other } = user();
     const { id } = await home.ask([FIRST, '--db', db]);
-    const up = home.start(['worker']);
+    const up = home.start(['ops', 'worker']);
     try {
       await up.said(/Ctrl-C stops/);
       theirs.reset();
@@ -163,7 +163,7 @@ describe('a worker that is up with the same endpoint', () => {
 
   it('does not answer into its store what was asked with another one', async () => {
     const { home, db } = user();
-    const up = home.start(['worker']);
+    const up = home.start(['ops', 'worker']);
     try {
       await up.said(/Ctrl-C stops/);
       const env = { GATE_STORE: join(home.folder, 'second-store') };

@@ -44,7 +44,7 @@ function sumOf(text: string, metric: string, labels: Readonly<Record<string, str
 test('the metrics of a worker are the usage of the searches that it answered', async () => {
   const { home, db } = sampleUser(data, model.baseUrl);
   const port = await freePort();
-  const worker = home.start(['worker', '--metrics-port', String(port)]);
+  const worker = home.start(['ops', 'worker', '--metrics-port', String(port)]);
   expect(await worker.said(/Ctrl-C stops/)).toContain(`metrics on http://127.0.0.1:${String(port)}/metrics\n`);
   const { usage, status, endedBy } = await askDetached(home, QUESTION, db);
   const text = await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text();
@@ -71,19 +71,23 @@ test('the metrics of a worker are the usage of the searches that it answered', a
 test('a port for metrics that is taken, and a host that is no address, are one line each', async () => {
   const { home } = sampleUser(data, model.baseUrl);
   const { port } = new URL(model.baseUrl);
-  const refused = await home.run(['worker', '--metrics-port', port]);
+  const refused = await home.run(['ops', 'worker', '--metrics-port', port]);
   expect(refused.code).toBe(1);
   expect(refused.err).toMatch(
-    /^gate: no metrics on 127\.0\.0\.1:\d+ \(.*Address already in use.*\): choose another --metrics-port or --metrics-host\n$/,
+    /^gate: no metrics on 127\.0\.0\.1:\d+ \(.*Address already in use.*\): choose another --metrics-port or --listen\n$/,
   );
-  const wrong = await home.here(['worker', '--metrics-port', '9464', '--metrics-host', 'everywhere']);
+  const wrong = await home.here(['ops', 'worker', '--metrics-port', '9464', '--listen', 'everywhere']);
   expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('give an IP address') as string });
 });
 
 test('one trace leads from the client through workflow and activities to the model and the database', async () => {
   const { home, db } = sampleUser(data, model.baseUrl);
   const collector = await startTraceCollector();
-  const worker = home.start(['worker', '--log-format', 'json'], { ...collector.env, OTEL_SERVICE_NAME: 'gate-worker' });
+  const worker = home.start(['ops', 'worker'], {
+    ...collector.env,
+    GATE_LOG_FORMAT: 'json',
+    OTEL_SERVICE_NAME: 'gate-worker',
+  });
   await worker.said(/Ctrl-C stops/);
   model.failNext('server-error');
   const asked = await home.run(['ask', QUESTION, '--db', db, '--detach', '--json'], collector.env);
@@ -150,10 +154,10 @@ test('a collector that does not answer costs one line, and a protocol that is no
 test('with JSON as format an error is a line of JSON too, and another format is told', async () => {
   const { home } = sampleUser(data, model.baseUrl);
   const taken = new URL(model.baseUrl).port;
-  const refused = await home.here(['worker', '--health-port', taken, '--log-format', 'json']);
+  const refused = await home.here(['ops', 'worker', '--health-port', taken], { GATE_LOG_FORMAT: 'json' });
   const { level, message } = JSON.parse(refused.err) as { level: string; message: string };
   expect([refused.code, level]).toEqual([1, 'error']);
   expect(message).toMatch(/the port is in use; choose another/);
-  const wrong = await home.here(['worker'], { GATE_LOG_FORMAT: 'xml' });
+  const wrong = await home.here(['ops', 'worker'], { GATE_LOG_FORMAT: 'xml' });
   expect(wrong).toMatchObject({ code: 2, err: "gate: GATE_LOG_FORMAT: 'xml' is not allowed; give text or json\n" });
 });

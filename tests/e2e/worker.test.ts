@@ -1,4 +1,4 @@
-/** `gate worker` in a container: it says when it is ready, ends when there is nothing to do, and drains in a stated time. */
+/** `gate ops worker` in a container: it says when it is ready, ends when there is nothing to do, and drains in a stated time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { freePort } from '../helpers/free-port';
@@ -36,7 +36,7 @@ test('a worker is ready once it polls, answers what arrives, and ends with 0 whe
   // Loads the code of the command here, so that the question below comes well before the worker is idle.
   await home.ask([OTHER, '--db', db]);
   const port = await freePort();
-  const worker = home.start(['worker', '--exit-when-idle', '8', '--health-port', String(port)]);
+  const worker = home.start(['ops', 'worker', '--exit-when-idle', '8', '--health-port', String(port)]);
   while ((await probe(port, '/livez')) === null) await sleep(20);
   expect(await probe(port, '/livez')).toEqual({ status: 200, text: 'ok' });
   const seen: (string | undefined)[] = [];
@@ -60,7 +60,7 @@ test('after SIGTERM a worker is not ready; a step that does not end in the grace
   const endpoint = await startModelEndpoint({ models: ['simulated'], reply: () => ({ fault: 'hang' }) });
   const { home, db } = sampleUser(data, endpoint.baseUrl);
   const port = await freePort();
-  const arguments_ = ['worker', '--grace', '2', '--health-port', String(port)];
+  const arguments_ = ['ops', 'worker', '--grace', '2', '--health-port', String(port)];
   const first = home.start(arguments_);
   await first.said(/Ctrl-C stops/);
   await home.here(['ask', QUESTION, '--db', db, '--detach', '--json']);
@@ -75,7 +75,7 @@ test('after SIGTERM a worker is not ready; a step that does not end in the grace
   expect(seconds).toBeGreaterThan(1.9);
   expect(seconds).toBeLessThan(10);
 
-  const second = home.start(['worker', '--grace', '1']);
+  const second = home.start(['ops', 'worker', '--grace', '1']);
   await endpoint.arrived(2);
   second.child.kill('SIGTERM');
   expect((await second.ended).code).toBe(0);
@@ -85,12 +85,12 @@ test('after SIGTERM a worker is not ready; a step that does not end in the grace
 test('a port that is taken and a number that is none are one line each', async () => {
   const { home } = sampleUser(data, model.baseUrl);
   const taken = new URL(model.baseUrl).port;
-  const refused = await home.here(['worker', '--health-port', taken]);
+  const refused = await home.here(['ops', 'worker', '--health-port', taken]);
   expect(refused).toMatchObject({
     code: 1,
     err: expect.stringMatching(/^gate: .*the port is in use; choose another/) as string,
   });
-  const wrong = await home.here(['worker', '--exit-when-idle', 'soon']);
+  const wrong = await home.here(['ops', 'worker', '--exit-when-idle', 'soon']);
   expect(wrong.code).toBe(2);
   expect(wrong.err).toContain('give a number above 0');
 });

@@ -1,6 +1,6 @@
 /**
  * Everything one kind of fault needs, of its own: a Temporal server with its database file, a simulated model, databases on
- * both engines, a store, and real `gate worker` processes. Kinds do not share servers, so that they can run side by side.
+ * both engines, a store, and real `gate ops worker` processes. Kinds do not share servers, so that they can run side by side.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** `gate worker` as a real process of its own: what a deployment runs, and what gets killed here. */
+/** `gate ops worker` as a real process of its own: what a deployment runs, and what gets killed here. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from '../helpers/shared-data';
@@ -20,7 +20,7 @@ export interface WorkerProcess {
 }
 
 export function startWorker(cwd: string, env: NodeJS.ProcessEnv, enter: readonly string[]): WorkerProcess {
-  const [command = process.execPath, ...args] = enter.concat(process.execPath, GATE, 'worker');
+  const [command = process.execPath, ...args] = enter.concat(process.execPath, GATE, 'ops', 'worker');
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
   let tail = '';
   child.stderr.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString()).slice(-4_000)));

@@ -1,15 +1,15 @@
-/** The package of `gate deploy lambda` as it is built here, alone in a folder and in a process of its own. */
+/** The package of `gate ops deploy lambda` as it is built here, alone in a folder and in a process of its own. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { MOST_BYTES, programFiles, text } from '../../src/deploy/lambda-package';
+import { MOST_BYTES, programFiles, text } from '../../src/workers/serverless/function-package';
 
 const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64';
 
 test('the package is below the limit, loads without anything else, and says in one line that it reaches no Temporal', () => {
   const settings = { databases: { shop: { urlEnv: 'SHOP_URL' } }, temporal: { address: '127.0.0.1:1' } };
-  const program = programFiles(resolve(__dirname, '../..'), ARCHITECTURE, []);
+  const program = programFiles(resolve(__dirname, '../..'), ARCHITECTURE, { environment: {}, secrets: [] }, []);
   const files = [...program, text('gate.config.json', JSON.stringify(settings))];
   const natives = files.map(({ path }) => path).filter((path) => path.endsWith('.node'));
   expect(natives).toHaveLength(2);

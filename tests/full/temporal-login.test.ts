@@ -69,7 +69,7 @@ async function answers(env: NodeJS.ProcessEnv): Promise<void> {
 
 /** One line of a command that needs Temporal. */
 async function says(env: NodeJS.ProcessEnv): Promise<string> {
-  const { code, out, err } = await home.here(['temporal', 'setup'], env);
+  const { code, out, err } = await home.here(['ops', 'temporal', 'setup'], env);
   expect({ code, out }).toEqual({ code: expect.any(Number) as number, out: '' });
   expect(code).not.toBe(0);
   expect(err).toMatch(/^gate: [^\n]+\n$/);
@@ -96,7 +96,7 @@ test('a profile is chosen by its name, and variables come before it', () =>
       ...{ TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'cloud', TEMPORAL_API_KEY: KEY },
       TEMPORAL_TLS_SERVER_CA_CERT_PATH: ours.cert,
     };
-    expect(await home.here(['temporal', 'setup'], env)).toMatchObject({ code: 0 });
+    expect(await home.here(['ops', 'temporal', 'setup'], env)).toMatchObject({ code: 0 });
     const chosen = await home.here(['list'], { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'clod' });
     expect(chosen).toMatchObject({ code: 2, err: expect.stringContaining("Profile 'clod' not found") as string });
   }));
@@ -153,7 +153,7 @@ describe('one line says what to change', () => {
         /is for temporal\.internal: correct TEMPORAL_ADDRESS, or set server_name/,
       );
       const named = mutual(door, { 'tls.server_name': 'temporal.internal' });
-      expect(await home.here(['temporal', 'setup'], named)).toMatchObject({ code: 0 });
+      expect(await home.here(['ops', 'temporal', 'setup'], named)).toMatchObject({ code: 0 });
     }));
 
   test('an authority that is not trusted', () =>
@@ -176,7 +176,12 @@ describe('one line says what to change', () => {
       const env = profile({ address: door.address, 'tls.server_ca_cert_path': ours.cert, api_key: 'wrong-key' });
       const on = ['--db', data.databases[0]?.split('=')[1] ?? ''];
       const question = ['ask', 'How many drivers are there?', ...on];
-      for (const command of [['temporal', 'setup'], ['worker', ...on], question, [...question, '--detach']]) {
+      for (const command of [
+        ['ops', 'temporal', 'setup'],
+        ['ops', 'worker', ...on],
+        question,
+        [...question, '--detach'],
+      ]) {
         const { code, out, err } = await home.here(command, env);
         expect({ code, out }).toEqual({ code: 1, out: '' });
         expect(err).toMatch(/refuses the API key \(unknown key\): correct or renew it: TEMPORAL_API_KEY.*\n$/);
@@ -196,7 +201,7 @@ describe('one line says what to change', () => {
       const env = profile({ address: door.address, 'tls.server_ca_cert_path': ours.cert, api_key: KEY });
       const port = String(await freePort());
       const on = ['--db', data.databases[0]?.split('=')[1] ?? ''];
-      const worker = home.start(['worker', ...on, '--health-port', port], env);
+      const worker = home.start(['ops', 'worker', ...on, '--health-port', port], env);
       await worker.said(/Ctrl-C stops/);
       const health = `http://127.0.0.1:${port}`;
       const ready = async () => {

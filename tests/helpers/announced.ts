@@ -1,4 +1,4 @@
-/** The queues on which `gate ask` with this configuration starts questions, so that `gate worker` with it answers them. */
+/** The queues on which `gate ask` with this configuration starts questions, so that `gate ops worker` with it answers them. */
 import { loadConfig, type ConfigSource } from '../../src/config';
 import { resolveDatabase } from '../../src/config/databases';
 import { compose } from '../../src/workers/composition';

@@ -92,13 +92,25 @@ async function allRest(): Promise<void> {
 test('what the server may not do is told by its name, and nothing is registered', async () => {
   const env = { GATE_BUILD_ID: 'none' };
   const arn = 'arn:aws:lambda:eu-west-1:1:function:gate:9';
-  const base = ['deploy', 'register', '--provider', 'aws-lambda', '--function', arn, '--role', ROLE];
-  const refused = await stage.home.here([...base, '--external-id', 'another'], env);
+  const base = [
+    'ops',
+    'deploy',
+    'register',
+    '--provider',
+    'aws-lambda',
+    '--set',
+    `arn=${arn}`,
+    '--set',
+    `role=${ROLE}`,
+  ];
+  const refused = await stage.home.here([...base, '--set', 'role_external_id=another'], env);
   expect(refused.err).toBe(
     `gate: arn:aws:iam::1:user/temporal may not assume ${ROLE}: allow it in the role's trust policy, with the external id that was given\n`,
   );
-  expect((await stage.home.here(base, env)).err).toBe('gate: the server requires --external-id: give it\n');
-  const missing = await stage.home.here([...base, '--external-id', EXTERNAL_ID], env);
+  expect((await stage.home.here(base, env)).err).toBe(
+    'gate: the server requires role_external_id: give --set role_external_id=…\n',
+  );
+  const missing = await stage.home.here([...base, '--set', `role_external_id=${EXTERNAL_ID}`], env);
   expect(missing.err).toMatch(/^gate: the server refuses these settings: .*Function not found.*\n$/);
 });
 

@@ -1,28 +1,29 @@
 /**
  * What the proof plays on: the real Temporal server, a bucket, secrets, and our Lambda service with the packages that
- * `gate deploy lambda` writes. The user is another process's: no worker of its own ever runs.
+ * `gate ops deploy lambda` writes. The user is another process's: no worker of its own ever runs.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { freePort } from '../helpers/free-port';
 import { gateHome, type Ended, type GateHome } from '../helpers/gate-process';
 import type { S3Server } from '../helpers/s3-server';
+import { parseTemplate } from '../helpers/cloudformation';
 import { unique } from '../helpers/temporal';
 import { EXTERNAL_ID, startLambdaService, type LambdaFunction, type LambdaService } from './lambda-service';
 import { startServerlessServer } from './server';
 
 export const ROLE = 'arn:aws:iam::1:role/invoke';
+export const ASSUMES = ['--set', `role=${ROLE}`, '--set', `role_external_id=${EXTERNAL_ID}`];
 /** Of the function: short, so that searches outlive it. */
 export const TIMEOUT_MS = 20_000;
 
 export interface LambdaStage {
   readonly home: GateHome;
   readonly lambda: LambdaService;
-  /** Packs, deploys and registers a build: what `gate deploy lambda` and CloudFormation do. Makes it current. */
+  /** Packs, deploys and registers a build: what `gate ops deploy lambda` and CloudFormation do. Makes it current. */
   deploy(version: number, buildId: string): Promise<Ended>;
   /** Unzipped, of the last package. */
   readonly packageBytes: () => number;
@@ -56,20 +57,24 @@ export async function startLambdaStage(given: {
     async deploy(version, buildId) {
       const folder = join(home.folder, `function-${String(version)}`);
       const env = { GATE_BUILD_ID: buildId };
-      const packed = await home.run(['deploy', 'lambda', '--write', folder, '--json'], env);
+      const packed = await home.run(['ops', 'deploy', 'lambda', folder, '--json'], env);
       if (packed.code !== 0) return packed;
-      packageBytes = (JSON.parse(packed.out) as { package: { unzippedBytes: number } }).package.unzippedBytes;
+      const told = JSON.parse(packed.out) as {
+        readonly parameters: Record<string, string>;
+        readonly package: { readonly unzippedBytes: number };
+      };
+      packageBytes = told.package.unzippedBytes;
       const code = join(folder, 'code');
       mkdirSync(code);
       execFileSync('unzip', ['-q', join(folder, 'function.zip'), '-d', code]);
       const arn = `arn:aws:lambda:eu-west-1:1:function:gate:${String(version)}`;
       functions.push({
         ...{ arn, folder: code, timeoutMs: TIMEOUT_MS, concurrency: 4, logFile: join(folder, 'log') },
-        env: { ...variablesOf(readFileSync(join(folder, 'template.yaml'), 'utf8'), address), ...platform },
+        env: { ...variablesOf(readFileSync(join(folder, 'template.yaml'), 'utf8'), told.parameters), ...platform },
       });
-      const compute = ['--provider', 'aws-lambda', '--function', arn, '--role', ROLE, '--external-id', EXTERNAL_ID];
+      const compute = ['--provider', 'aws-lambda', '--set', `arn=${arn}`, ...ASSUMES];
       const scale = ['--scale', 'metrics_poll_interval_ms=10000'];
-      return home.here(['deploy', 'register', ...compute, ...scale, '--json'], env);
+      return home.here(['ops', 'deploy', 'register', ...compute, ...scale, '--json'], env);
     },
     async close() {
       await server.stop();
@@ -79,25 +84,18 @@ export async function startLambdaStage(given: {
   };
 }
 
-/** Of the function, as CloudFormation would fill them in. */
-function variablesOf(template: string, address: string): Record<string, string> {
-  const parameters: Record<string, string> = {
-    TemporalAddress: address,
-    TemporalNamespace: 'default',
-    SecretPrefix: '/gate/',
-  };
-  interface Resource {
-    readonly Properties: { readonly Environment: { readonly Variables: Record<string, unknown> } };
-  }
-  const { Resources } = parse(template) as { readonly Resources: Record<string, Resource | undefined> };
-  const variables = Object.entries(Resources['Function']?.Properties.Environment.Variables ?? {});
-  const filled = (value: unknown): string => {
-    if (typeof value === 'string') return value;
-    const { Ref: name, 'Fn::Sub': text } = value as { readonly Ref?: string; readonly 'Fn::Sub'?: string };
-    if (name !== undefined) return parameters[name] ?? '';
-    return (text ?? '').replace(/\$\{(\w+)\}/g, (_, each: string) => parameters[each] ?? '');
-  };
-  return Object.fromEntries(variables.map(([name, value]) => [name, filled(value)]));
+/** Variables of the function, as CloudFormation would fill them in. */
+function variablesOf(template: string, given: Readonly<Record<string, string>>): Record<string, string> {
+  const { Parameters, Resources } = parseTemplate(template);
+  const parameters = Object.fromEntries(
+    Object.entries(Parameters).map(([name, { Default }]) => [name, given[name] ?? String(Default)]),
+  );
+  const variables = Resources['Function']?.Properties['Environment'] as { readonly Variables: Record<string, string> };
+  const filled = (text: string): string =>
+    text.startsWith('Ref ')
+      ? (parameters[text.slice(4)] ?? '')
+      : text.replace(/\$\{(\w+)\}/g, (_, name: string) => parameters[name] ?? '');
+  return Object.fromEntries(Object.entries(variables.Variables).map(([name, value]) => [name, filled(value)]));
 }
 
 /** AWS Systems Manager, as far as a function reads its secrets from it. */

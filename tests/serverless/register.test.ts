@@ -1,4 +1,4 @@
-/** `gate deploy register` on a real server that starts workers, and on one that cannot. */
+/** `gate ops deploy register` on a real server that starts workers, and on one that cannot. */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
@@ -36,15 +36,15 @@ afterAll(async () => {
 /** A command that runs a worker of this build. */
 function commandOf(buildId: string): string {
   const path = join(home.folder, `${buildId}.sh`);
-  const worker = `exec '${process.execPath}' '${GATE}' worker --exit-when-idle 3`;
+  const worker = `exec '${process.execPath}' '${GATE}' ops worker --exit-when-idle 3`;
   writeFileSync(path, `#!/bin/sh\ncd '${home.folder}'\nexport GATE_BUILD_ID=${buildId}\n${worker}\n`);
   chmodSync(path, 0o755);
   return path;
 }
 
 function register(buildId: string, ...flags: readonly string[]): Promise<Ended> {
-  const provider = ['--provider', 'subprocess', '--command', commandOf(buildId)];
-  return home.here(['deploy', 'register', ...provider, '--json', ...flags], { GATE_BUILD_ID: buildId });
+  const provider = ['--provider', 'subprocess', '--set', `command=${commandOf(buildId)}`];
+  return home.here(['ops', 'deploy', 'register', ...provider, '--json', ...flags], { GATE_BUILD_ID: buildId });
 }
 
 function told({ out, code, err }: Ended): Pick<Deployment, 'current' | 'ramping'> {
@@ -60,7 +60,7 @@ test('a registered version is current, and its workers, which the server starts,
   expect(asked.err).toContain('The server starts a worker for it');
   const { id } = JSON.parse(asked.out) as { id: string };
   expect(await home.here(['result', id, '--wait'])).toMatchObject({ code: 0 });
-  const shown = await home.here(['deploy', 'register', '--show']);
+  const shown = await home.here(['ops', 'deploy', 'register', '--show']);
   expect(shown.out).toMatch(/^gate\.one +current +subprocess$/m);
   const doctor = await home.here(['doctor']);
   expect(doctor.out).toMatch(/^ok +workers started by Temporal +gate\.one by subprocess$/m);
@@ -71,7 +71,7 @@ test('another build ramps, a rollback ends that; made current, a rollback return
     current: 'one',
     ramping: { buildId: 'two', percentage: 10 },
   });
-  const back = (): Promise<Ended> => home.here(['deploy', 'register', '--rollback', '--json']);
+  const back = (): Promise<Ended> => home.here(['ops', 'deploy', 'register', '--rollback', '--json']);
   expect(told(await back())).toEqual({ current: 'one', ramping: null });
   expect(told(await register('two', '--update'))).toEqual({ current: 'two', ramping: null });
   expect(told(await back())).toEqual({ current: 'one', ramping: null });
@@ -79,25 +79,25 @@ test('another build ramps, a rollback ends that; made current, a rollback return
 
 test('what cannot be registered is one line that says what to change', async () => {
   const line = async (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> => {
-    const { code, err } = await home.here(['deploy', 'register', ...args], env);
+    const { code, err } = await home.here(['ops', 'deploy', 'register', ...args], env);
     expect(code).toBeGreaterThan(0);
     return err;
   };
   expect((await register('one')).err).toMatch(/^gate: version gate\.one is registered already: .*--update.*\n$/);
   expect(await line(['--provider', 'lambda'])).toMatch(/^gate: .*Allowed choices are aws-lambda, .*\n$/);
-  expect(await line(['--provider', 'aws-lambda', '--role', 'r'])).toBe('gate: aws-lambda needs --function <arn>\n');
-  expect(await line(['--provider', 'subprocess', '--command', 'x', '--function', 'y'])).toBe(
-    'gate: --function is no setting of subprocess: leave it out\n',
+  expect(await line(['--provider', 'aws-lambda', '--set', 'role=r'])).toBe('gate: aws-lambda needs --set arn=…\n');
+  expect(await line(['--provider', 'subprocess', '--set', 'command=x', '--set', 'arn=y'])).toBe(
+    'gate: --set arn is no setting of subprocess, which has command, args, timeout\n',
   );
-  const lambda = ['--provider', 'aws-lambda', '--function', 'arn:aws:lambda:eu-west-1:1:function:gate:1'];
+  const lambda = ['--provider', 'aws-lambda', '--set', 'arn=arn:aws:lambda:eu-west-1:1:function:gate:1'];
   expect(await line(lambda, { GATE_BUILD_ID: 'three' })).toMatch(
     /^gate: the server allows no provider aws-lambda: .*workercontroller\.compute_providers\.enabled\n$/,
   );
-  const nowhere = ['--provider', 'subprocess', '--command', '/nowhere/worker'];
+  const nowhere = ['--provider', 'subprocess', '--set', 'command=/nowhere/worker'];
   expect(await line(nowhere, { GATE_BUILD_ID: 'three' })).toMatch(
     /^gate: the server refuses these settings: command "\/nowhere\/worker" not found locally.*\n$/,
   );
-  const silent = ['--provider', 'subprocess', '--command', '/bin/true', '--wait', '1'];
+  const silent = ['--provider', 'subprocess', '--set', 'command=/bin/true', '--wait', '1'];
   expect(await line(silent, { GATE_BUILD_ID: 'four' })).toMatch(
     /no worker of gate\.four reached Temporal in 1 s: read its log/,
   );
@@ -108,8 +108,8 @@ test('what cannot be registered is one line that says what to change', async () 
 
 test('a server that is too old says which version is needed', async () => {
   const old = { TEMPORAL_ADDRESS: testTemporal().address };
-  const provider = ['--provider', 'subprocess', '--command', '/bin/true'];
-  expect(await home.here(['deploy', 'register', ...provider], old)).toMatchObject({
+  const provider = ['--provider', 'subprocess', '--set', 'command=/bin/true'];
+  expect(await home.here(['ops', 'deploy', 'register', ...provider], old)).toMatchObject({
     code: 1,
     err: expect.stringMatching(
       /^gate: \S+ is Temporal 1\.29\.\d+, which starts no workers: upgrade it to 1\.31 or newer\n$/,

@@ -111,7 +111,7 @@ test('what it cannot do is one line that says what to change', async () => {
   const own = await home.here(['dev', '--serverless'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
   expect(own).toMatchObject({
     code: 2,
-    err: 'gate: --serverless is for the embedded server; for your own one: gate deploy register\n',
+    err: 'gate: --serverless is for the embedded server; for your own one: gate ops deploy register\n',
   });
   const empty = join(home.folder, 'empty.json');
   writeFileSync(empty, '{}');

@@ -1,4 +1,4 @@
-/** For how long a worker has had nothing to do, and whether it polls: what `gate worker --exit-when-idle` goes by. */
+/** For how long a worker has had nothing to do, and whether it polls: what `gate ops worker --exit-when-idle` goes by. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { createGateWorkers } from '../../src/workers/run-worker';

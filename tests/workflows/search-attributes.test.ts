@@ -147,11 +147,11 @@ test('a server without them runs searches and batches all the same, and is told 
       const names = [...['GateQuestion', 'GateDatabase', 'GateMethod', 'GateStatus', 'GateProgress'], 'GateIteration'];
       const all = [...names, 'GateCalls', 'GateCostUsd'];
       const process = testProcess({ TEMPORAL_ADDRESS: testTemporal().address, TEMPORAL_NAMESPACE: namespace });
-      const setup = await process.gate('temporal', 'setup', '--json');
+      const setup = await process.gate('ops', 'temporal', 'setup', '--json');
       expect(setup).toMatchObject({ code: 0, err: '' });
       expect(JSON.parse(setup.out)).toMatchObject({ namespace, added: all, present: [] });
       for (let tries = 0; tries < 100 && !(await freshlyKnown(namespace)); tries += 1) await sleep(100);
-      expect((await process.gate('temporal', 'setup')).out).toMatch(
+      expect((await process.gate('ops', 'temporal', 'setup')).out).toMatch(
         /^registered before: GateQuestion, .*\nSearches that/,
       );
       const again = { ...asked, searchId: unique('q') };

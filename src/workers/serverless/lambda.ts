@@ -1,4 +1,4 @@
-/** What AWS Lambda calls; `gate deploy lambda` puts it into a package with the configuration. */
+/** What AWS Lambda calls; `gate ops deploy lambda` puts it into a package with the configuration. */
 import { createHandler } from './handler';
 import { openKept } from './kept';
 

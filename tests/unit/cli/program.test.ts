@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createProgram } from '../../../src/cli/program';
+import type { Command } from 'commander';
+import { createProgram, withSubcommands } from '../../../src/cli/program';
 import { buildSprintDatabase } from '../../../src/cli/sprint-database';
 import { testProcess } from './test-io';
 
@@ -12,7 +13,7 @@ describe('gate', () => {
   test('--help names every command and the exit codes, and ends with 0', async () => {
     const { code, out } = await here.gate('--help');
     expect(code).toBe(0);
-    for (const name of ['ask', 'list', 'status', 'result', 'trace', 'report', 'sql', 'worker', 'dev', 'doctor']) {
+    for (const name of ['ask', 'list', 'status', 'result', 'trace', 'report', 'sql', 'ops', 'dev', 'doctor']) {
       expect(out).toMatch(new RegExp(`^  ${name} `, 'm'));
     }
     expect(out).toContain(
@@ -22,10 +23,11 @@ describe('gate', () => {
   });
 
   test('every command has an example and --debug', async () => {
-    const groups = createProgram(here.io, { code: 0 }).commands;
-    const all = groups.flatMap((one) => (one.commands.length > 0 ? one.commands.map((sub) => [one, sub]) : [[one]]));
-    for (const path of all) {
-      const { out } = await here.gate(...path.map((command) => command.name()), '--help');
+    const path = (command: Command): string[] =>
+      command.parent === null ? [] : [...path(command.parent), command.name()];
+    for (const command of withSubcommands(createProgram(here.io, { code: 0 }))) {
+      if (command.commands.length > 0) continue;
+      const { out } = await here.gate(...path(command), '--help');
       expect(out).toMatch(/\nExamples?:\n {2}\$ .*gate/);
       expect(out).toContain('--debug');
     }

@@ -217,7 +217,7 @@ describe('what is stored is shown without Temporal', () => {
     expect(await process.gate('result', 'last')).toMatchObject({
       code: 1,
       err: expect.stringContaining(
-        'start gate worker with the same configuration and --db: the search continues where it was',
+        'start gate ops worker with the same configuration and --db: the search continues where it was',
       ) as string,
     });
     const status = await process.gate('status', 'q-0123');
@@ -229,7 +229,7 @@ describe('what is stored is shown without Temporal', () => {
     const input = { ...trace.input!, namespace: 'user' };
     const asked = { ...input, searchId: searchIdOf(input) };
     expect(howToGoOn(asked)).toMatch(/^ask the same question again/);
-    expect(howToGoOn({ ...input, searchId: searchIdOf(input, 'fresh') })).toMatch(/^start gate worker/);
+    expect(howToGoOn({ ...input, searchId: searchIdOf(input, 'fresh') })).toMatch(/^start gate ops worker/);
     const replayed = { ...input, namespace: 'replay-1' };
     expect(howToGoOn({ ...replayed, searchId: searchIdOf(replayed) })).toMatch(/^run the same command again/);
   });

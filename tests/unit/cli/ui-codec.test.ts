@@ -8,7 +8,7 @@ const ui = (uiCodecEndpoint: string | null) =>
 
 test('after a link into the UI stands what lets it show encrypted payloads', () => {
   expect(decodedInUi(here, ui('http://127.0.0.1:8834'))).toBe(
-    'Encrypted payloads are shown there in plain while gate codec-server runs (http://127.0.0.1:8834)\n',
+    'Encrypted payloads are shown there in plain while gate ops codec-server runs (http://127.0.0.1:8834)\n',
   );
   expect(decodedInUi(elsewhere, ui('https://codec.internal'))).toBe(
     'Encrypted payloads are shown there in plain through the codec server https://codec.internal\n',

@@ -8,8 +8,9 @@ import { dirname, join, relative, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 import { z } from 'zod';
-import { ConfigError } from '../config';
-import type { Architecture } from './lambda-template';
+import { ConfigError } from '../../config';
+
+export type Architecture = 'x64' | 'arm64';
 
 /** Unzipped; AWS refuses more. */
 export const MOST_BYTES = 250 * 1024 * 1024;
@@ -18,6 +19,14 @@ export interface PackedFile {
   /** With slashes. */
   readonly path: string;
   readonly content: () => Buffer;
+}
+
+/** What the entry of the package puts into the environment, unless it is there already. */
+export interface EntrySettings {
+  /** Variables without secrets. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Variables that are read from the store of secrets which `GATE_SECRETS_FROM` names. */
+  readonly secrets: readonly string[];
 }
 
 export interface FunctionPackage {
@@ -51,7 +60,12 @@ const Manifest = z.object({
 type Manifest = z.infer<typeof Manifest>;
 
 /** The program and its packages; `root` is the folder of this one. `more`: packages that only some databases need. */
-export function programFiles(root: string, architecture: Architecture, more: readonly string[]): PackedFile[] {
+export function programFiles(
+  root: string,
+  architecture: Architecture,
+  settings: EntrySettings,
+  more: readonly string[],
+): PackedFile[] {
   const base = baseOf(root);
   const packages = new Map<string, Manifest>();
   addPackage(root, { packages, base, architecture, more });
@@ -71,11 +85,19 @@ export function programFiles(root: string, architecture: Architecture, more: rea
   const entry = `./${slashes(relative(base, join(root, 'dist/src/workers/serverless/lambda.js')))}`;
   return [
     ...kept.map((file) => ({ path: slashes(relative(base, file)), content: readOnce(file) })),
-    text('index.js', `exports.handler = require(${JSON.stringify(entry)}).handler;\n`),
+    text('index.js', entryText(settings, entry)),
   ];
 }
 
-/** Its digest and the zip file both need it. */
+function entryText({ environment, secrets }: EntrySettings, entry: string): string {
+  return `const { env } = process;
+for (const [name, value] of Object.entries(${JSON.stringify(environment)})) env[name] ??= value;
+for (const name of ${JSON.stringify(secrets)}) env['GATE_SECRET_' + name] ??= env.GATE_SECRETS_FROM + name;
+exports.handler = require(${JSON.stringify(entry)}).handler;
+`;
+}
+
+/** Reads a file once: its digest and the zip file both need it. */
 function readOnce(file: string): () => Buffer {
   let content: Buffer | null = null;
   return () => (content ??= readFileSync(file));
@@ -85,10 +107,10 @@ export function text(path: string, content: string): PackedFile {
   return { path, content: () => Buffer.from(content) };
 }
 
-/** Of what is in a package: 8 hexadecimal digits. */
-export function digestOf(files: readonly PackedFile[], settings: unknown): string {
-  const hash = createHash('sha256').update(JSON.stringify(settings));
-  for (const { path, content } of sorted(files)) hash.update(`\n${path}\n`).update(content());
+/** A digest of what is in a package: 8 hexadecimal digits. */
+export function digestOf(files: readonly PackedFile[]): string {
+  const hash = createHash('sha256');
+  for (const { path, content } of sorted(files)) hash.update(`${path}\n`).update(content());
   return hash.digest('hex').slice(0, 8);
 }
 

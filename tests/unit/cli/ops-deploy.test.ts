@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { settingsOf } from '../../../src/cli/deploy-lambda';
+import { settingsOf } from '../../../src/cli/ops-deploy-lambda';
+import { providerProblem } from '../../../src/cli/ops-deploy-register';
 import { loadConfig } from '../../../src/config';
-import { lambdaTemplate } from '../../../src/deploy/lambda-template';
 import { testProcess } from './test-io';
 
 const CONFIG = {
@@ -18,11 +18,10 @@ function project(config: object, env: Record<string, string> = {}) {
   return process;
 }
 
-const settings = ({ io }: ReturnType<typeof project>) =>
-  settingsOf(loadConfig(io), { arch: 'x64', secrets: 'ssm' }, io);
+const settings = ({ io }: ReturnType<typeof project>) => settingsOf(loadConfig(io), io);
 
-test('every secret of the configuration is named, and none is in the package or the template', () => {
-  const { plan, files } = settings(
+test('every secret of the configuration is named, and none is in the package or the parameters', () => {
+  const { secrets, files, ...rest } = settings(
     project(
       { ...CONFIG, encryption: { keys: [{ id: 'k1', env: 'STORE_KEY' }] } },
       {
@@ -31,9 +30,8 @@ test('every secret of the configuration is named, and none is in the package or 
       },
     ),
   );
-  expect(plan.secrets).toEqual(['SALES_URL', 'STORE_KEY', 'OPENAI_API_KEY', 'TEMPORAL_API_KEY']);
-  const template = JSON.stringify(lambdaTemplate({ ...plan, deployment: 'gate', buildId: '1' }));
-  const all = [template, ...files.map(({ content }) => content().toString())].join('\n');
+  expect(secrets).toEqual(['SALES_URL', 'STORE_KEY', 'OPENAI_API_KEY', 'TEMPORAL_API_KEY']);
+  const all = [JSON.stringify(rest), ...files.map(({ content }) => content().toString())].join('\n');
   for (const secret of ['hunter2', 'sk-hidden', 'abab', 'temporal-hidden']) expect(all).not.toContain(secret);
 });
 
@@ -43,11 +41,11 @@ test('settings of this shell go with the function, and the bucket is the one in 
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.internal:4318',
   };
   const traceKey = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer hunter2' };
-  const { plan } = settings(project({ ...CONFIG, models: {} }, { ...shell, ...traceKey }));
-  expect(plan.environment).toEqual(shell);
-  expect(plan.bucket).toEqual({ name: 'other', prefix: 'x' });
+  const { environment, parameters, secrets } = settings(project({ ...CONFIG, models: {} }, { ...shell, ...traceKey }));
+  expect(environment).toEqual(shell);
+  expect(parameters).toMatchObject({ BucketName: 'other', BucketPrefix: 'x/' });
   // An endpoint of one's own may ask for no key.
-  expect(plan.secrets).toEqual(['SALES_URL', 'OTEL_EXPORTER_OTLP_HEADERS']);
+  expect(secrets).toEqual(['SALES_URL', 'OTEL_EXPORTER_OTLP_HEADERS']);
 });
 
 test('an SQLite file is in the package under the path that its configuration names', () => {
@@ -72,7 +70,7 @@ test('whatever a function could not work with is said at once, one line each', a
     models: { default: 'gpt-5.4-mini' },
   });
   writeFileSync(join(home, 'url.txt'), 'postgresql://reader@db/sales');
-  const { code, err } = await gate('deploy', 'lambda', '--dry-run');
+  const { code, err } = await gate('ops', 'deploy', 'lambda', 'out');
   expect(code).toBe(2);
   expect(err.trimEnd().split('\n')).toEqual([
     expect.stringContaining('databases.sales.urlFile: a secret in a file cannot go into a function'),
@@ -82,7 +80,27 @@ test('whatever a function could not work with is said at once, one line each', a
   ]);
 });
 
-test('without a folder nothing is written unless it is said', async () => {
-  const { gate } = project(CONFIG);
-  expect(await gate('deploy', 'lambda')).toMatchObject({ code: 2, err: 'gate: give --write FOLDER or --dry-run\n' });
+const USER = 'arn:aws:sts::1:assumed-role/temporal/session';
+
+// As Temporal 1.32 and the AWS SDK for Go write them.
+test.each([
+  [
+    "all: Could not instantiate compute provider with type 'k8s'",
+    'the server allows no provider k8s: in its dynamic configuration, set workercontroller.enabled and add k8s to workercontroller.compute_providers.enabled and build it with -tags computeprovider_k8s',
+  ],
+  [
+    `all: cannot connect to the compute provider: failed to assume role arn:aws:iam::1:role/invoke: operation error STS: AssumeRole, https response error StatusCode: 403, RequestID: r, api error AccessDenied: User: ${USER} is not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::1:role/invoke`,
+    `${USER} may not assume arn:aws:iam::1:role/invoke: allow it in the role's trust policy, with the external id that was given`,
+  ],
+  [
+    `all: cannot access the compute resource: operation error Lambda: GetFunction, https response error StatusCode: 403, RequestID: r, AccessDeniedException: User: ${USER} is not authorized to perform: lambda:GetFunction on resource: arn:aws:lambda:eu-west-1:1:function:gate:1 because no identity-based policy allows the lambda:GetFunction action`,
+    `${USER} may not lambda:GetFunction on arn:aws:lambda:eu-west-1:1:function:gate:1: allow it in the role's policy`,
+  ],
+  [
+    'all: AWS Lambda compute provider requires "role_external_id" to be configured',
+    'the server requires role_external_id: give --set role_external_id=…',
+  ],
+  ['all: project not found in config', 'the server refuses these settings: project not found in config'],
+])('what a server says of %s is one line with what to change', (text, line) => {
+  expect(providerProblem(text)).toBe(line);
 });

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { digestOf, programFiles, text, zipped } from '../../../src/deploy/lambda-package';
+import { runInNewContext } from 'node:vm';
+import { digestOf, programFiles, text, zipped } from '../../../../src/workers/serverless/function-package';
 
 /** A folder with these files; a value that is no text is a package.json. */
 function tree(files: Readonly<Record<string, string | object>>): string {
@@ -25,6 +26,7 @@ const program = (root: string) => ({
   [`${root}dist/workflow-bundle.js.stamp`]: 'stamp',
   [`${root}.env`]: 'OPENAI_API_KEY=sk-hidden',
 });
+const SETTINGS = { environment: { GATE_MODEL: 'small', GATE_STORE: 's3://b/' }, secrets: ['OPENAI_API_KEY'] };
 const MODULES = {
   'node_modules/libsql/package.json': {
     ...{
@@ -47,7 +49,7 @@ const MODULES = {
 };
 
 test('holds the program and what it needs on one platform, and nothing else', () => {
-  const files = programFiles(tree({ ...program(''), ...MODULES }), 'x64', []);
+  const files = programFiles(tree({ ...program(''), ...MODULES }), 'x64', SETTINGS, []);
   expect(files.map(({ path }) => path).sort()).toEqual([
     'dist/src/workers/serverless/lambda.js',
     'dist/workflow-bundle.js',
@@ -64,25 +66,30 @@ test('holds the program and what it needs on one platform, and nothing else', ()
   ]);
 });
 
-test('an installed package is found beside its dependencies, and the entry leads to it', () => {
+test('an installed package is found beside its dependencies, and the entry leads to it with its settings', () => {
   const root = tree({ ...program('node_modules/gate-sql/'), ...MODULES });
-  const files = programFiles(join(root, 'node_modules/gate-sql'), 'x64', []);
+  const files = programFiles(join(root, 'node_modules/gate-sql'), 'x64', SETTINGS, []);
   const entry = files
     .find(({ path }) => path === 'index.js')
     ?.content()
     .toString();
-  expect(entry).toBe(
-    'exports.handler = require("./node_modules/gate-sql/dist/src/workers/serverless/lambda.js").handler;\n',
-  );
+  expect(entry).toContain('require("./node_modules/gate-sql/dist/src/workers/serverless/lambda.js").handler');
+  const env = { GATE_STORE: 's3://given/', GATE_SECRETS_FROM: 'ssm:/gate/' };
+  runInNewContext(entry ?? '', { process: { env }, exports: {}, require: () => ({}) });
+  expect(env).toMatchObject({
+    GATE_MODEL: 'small',
+    GATE_STORE: 's3://given/',
+    GATE_SECRET_OPENAI_API_KEY: 'ssm:/gate/OPENAI_API_KEY',
+  });
   expect(files.map(({ path }) => path)).toContain('node_modules/libsql/package.json');
 });
 
 test('what is not installed for the platform, or not at all, is said with the command that installs it', () => {
   const root = tree({ ...program(''), ...MODULES });
-  expect(() => programFiles(root, 'arm64', [])).toThrow(
+  expect(() => programFiles(root, 'arm64', SETTINGS, [])).toThrow(
     '@libsql/linux-arm64-gnu is not installed: npm install --no-save --force --cpu=arm64 --os=linux --libc=glibc @libsql/linux-arm64-gnu',
   );
-  expect(() => programFiles(root, 'x64', ['snowflake-sdk'])).toThrow('snowflake-sdk is not installed');
+  expect(() => programFiles(root, 'x64', SETTINGS, ['snowflake-sdk'])).toThrow('snowflake-sdk is not installed');
 });
 
 test('the same contents are the same bytes in any order, and other contents another build', async () => {
@@ -90,9 +97,8 @@ test('the same contents are the same bytes in any order, and other contents anot
   const [first, second] = await Promise.all([zipped([a, b]), zipped([b, a])]);
   expect(first.zip.equals(second.zip)).toBe(true);
   expect(first).toMatchObject({ files: 2, unzippedBytes: 2 });
-  expect(digestOf([a, b], { model: 'x' })).toBe(digestOf([b, a], { model: 'x' }));
-  const others = [digestOf([a, b], { model: 'y' }), digestOf([a, text('b/c.js', '3')], { model: 'x' })];
-  expect(others).not.toContain(digestOf([a, b], { model: 'x' }));
+  expect(digestOf([a, b])).toBe(digestOf([b, a]));
+  expect(digestOf([a, text('b/c.js', '3')])).not.toBe(digestOf([a, b]));
 });
 
 test('a package over the limit is one line that says what to change', async () => {

@@ -1,0 +1,79 @@
+/** `gate ops`: what runs workers and prepares the servers around them. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { codecServerCommand } from './codec-server';
+import type { LambdaFlags } from './ops-deploy-lambda';
+import type { Provider, RegisterFlags } from './ops-deploy-register';
+import { positiveNumber, withExamples, type CommandFactory } from './options';
+import { temporalCommand } from './temporal';
+import { workerCommand } from './worker';
+
+export const opsCommand: CommandFactory = (io, outcome) => {
+  const command = new Command('ops').description('run workers, deploy them, and prepare Temporal');
+  for (const make of [workerCommand, deployCommand, temporalCommand, codecServerCommand])
+    command.addCommand(make(io, outcome));
+  return withExamples(command, 'gate ops worker', 'gate ops deploy register --show');
+};
+
+const deployCommand: CommandFactory = (io, outcome) => {
+  const command = new Command('deploy').description('run workers on a platform (docs/deploying.md)');
+  for (const make of [lambda, register]) command.addCommand(make(io, outcome));
+  return withExamples(command, 'gate ops deploy lambda ./lambda', 'gate ops deploy register --show');
+};
+
+const lambda: CommandFactory = (io) =>
+  withExamples(
+    new Command('lambda')
+      .description('package the workers that Temporal starts on AWS Lambda when work arrives')
+      .argument('<folder>', 'where function.zip and its CloudFormation template go')
+      .addOption(new Option('--arch <architecture>', 'of the function').choices(['x64', 'arm64']).default('x64'))
+      .option('--json', 'print JSON')
+      .action(async (folder: string, flags: LambdaFlags) =>
+        (await import('./ops-deploy-lambda')).deployLambda(folder, flags, io),
+      ),
+    'gate ops deploy lambda ./lambda',
+    'gate ops deploy lambda ./lambda --arch arm64',
+  );
+
+// Written out, because the table that has their settings would load Temporal's client for every `--help`.
+const PROVIDER_NAMES = ['aws-lambda', 'aws-ecs', 'gcp-cloud-run', 'k8s', 'subprocess'] as const satisfies Provider[];
+
+const register: CommandFactory = (io) =>
+  withExamples(
+    new Command('register')
+      .description(
+        'tell a Temporal server (Cloud, or your own from 1.31) how to start workers of this build, and use it',
+      )
+      .addOption(new Option('--provider <name>', 'what runs the workers').choices(PROVIDER_NAMES))
+      .option('--set <key=value>', 'a setting of the provider, under its name in Temporal (repeatable)', collectSetting)
+      .option('--scale <key=number>', "a setting of the server's scaling algorithm (repeatable)", collectScale)
+      .option('--update', 'the version is registered already: change how its workers are started')
+      .option('--ramp <percent>', 'send only this share of new searches to it', percentage)
+      .option('--wait <seconds>', 'for how long its first worker may take', positiveNumber, 120)
+      .addOption(new Option('--show', 'only show the versions').conflicts(['rollback', 'provider']))
+      .addOption(new Option('--rollback', 'end a ramp, else use the version before again').conflicts(['provider']))
+      .option('--json', 'print JSON')
+      .action(async (flags: RegisterFlags) => (await import('./ops-deploy-register')).deployRegister(flags, io)),
+    'gate ops deploy register --provider aws-lambda --set arn=ARN --set role=ARN --set role_external_id=ID',
+    'GATE_BUILD_ID=v2 gate ops deploy register --provider k8s --set namespace=N --set deployment=D --ramp 10',
+    'gate ops deploy register --show',
+    'gate ops deploy register --rollback',
+  );
+
+function collectSetting(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, key, value] = /^([a-z_]+)=(.+)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined)
+    throw new InvalidArgumentError('give KEY=VALUE, such as region=eu-west-1');
+  return { ...before, [key]: value };
+}
+
+function collectScale(text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> {
+  const [, key, number] = /^([a-z_]+)=(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  if (key === undefined) throw new InvalidArgumentError('give KEY=NUMBER, such as scale_up_cooloff_ms=1000');
+  return { ...before, [key]: Number(number) };
+}
+
+function percentage(text: string): number {
+  const value = positiveNumber(text);
+  if (value > 100) throw new InvalidArgumentError('give a share above 0 and up to 100');
+  return value;
+}
