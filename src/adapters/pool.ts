@@ -1,4 +1,5 @@
 /** Connections, each used by one run at a time: opened on demand, kept for later runs, closed after an error. */
+import { limiter, type Limiter } from '../limiter';
 
 interface Pooled {
   isUp(): boolean;
@@ -6,7 +7,7 @@ interface Pooled {
 }
 
 export class Pool<T extends Pooled> {
-  readonly #slots: Slots;
+  readonly #places: Limiter;
   readonly #idle: T[] = [];
   readonly #all = new Set<T>();
   readonly #closing = new Set<Promise<void>>();
@@ -15,18 +16,12 @@ export class Pool<T extends Pooled> {
     size: number,
     private readonly open: (signal: AbortSignal) => Promise<T>,
   ) {
-    this.#slots = createSlots(size);
+    this.#places = limiter(size);
   }
 
   /** `drop`: the connection is closed afterwards, as it is after an error. */
   async use<R>(signal: AbortSignal, work: (connection: T, drop: () => void) => Promise<R>): Promise<R> {
-    await this.#slots.take(signal);
-    try {
-      signal.throwIfAborted();
-      return await this.#useOne(this.#kept() ?? (await this.#opened(signal)), work);
-    } finally {
-      this.#slots.give();
-    }
+    return this.#places.run(async () => this.#useOne(this.#kept() ?? (await this.#opened(signal)), work), signal);
   }
 
   /** Also closes those in use. */
@@ -68,43 +63,4 @@ export class Pool<T extends Pooled> {
     const closed = connection.close().finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
-}
-
-export interface Slots {
-  /** Rejects only with the signal's reason. */
-  take(signal: AbortSignal): Promise<void>;
-  /** Releases the place that `take` gave; the next waiting caller gets it. */
-  give(): void;
-}
-
-/** A counting semaphore: callers wait in the order in which they came; an abort ends the wait. */
-export function createSlots(size: number): Slots {
-  const waiting: (() => void)[] = [];
-  let free = size;
-  return {
-    take(signal) {
-      if (signal.aborted) return Promise.reject(signal.reason as Error);
-      if (free > 0) {
-        free -= 1;
-        return Promise.resolve();
-      }
-      return new Promise<void>((resolve, reject) => {
-        const onAbort = (): void => {
-          waiting.splice(waiting.indexOf(next), 1);
-          reject(signal.reason as Error);
-        };
-        const next = (): void => {
-          signal.removeEventListener('abort', onAbort);
-          resolve();
-        };
-        waiting.push(next);
-        signal.addEventListener('abort', onAbort, { once: true });
-      });
-    },
-    give() {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    },
-  };
 }

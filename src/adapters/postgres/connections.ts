@@ -6,7 +6,7 @@
  */
 import { Pool, type ClientConfig, type PoolClient } from 'pg';
 import type { SqlOptions } from '../../ports/sql-engine';
-import { createSlots, type Slots } from '../pool';
+import { limiter, type Limiter } from '../../limiter';
 import {
   cancelStatement,
   GateClient,
@@ -30,7 +30,7 @@ type Use<T> = (transaction: Transaction, lent: Lent) => Promise<T>;
 export class Connections {
   readonly #address: Address;
   readonly #pool: Pool;
-  readonly #slots: Slots;
+  readonly #places: Limiter;
 
   constructor(
     url: string,
@@ -38,7 +38,7 @@ export class Connections {
     { poolSize, connectTimeoutMs }: { readonly poolSize: number; readonly connectTimeoutMs: number },
   ) {
     this.#address = readAddress(url, connectTimeoutMs);
-    this.#slots = createSlots(poolSize);
+    this.#places = limiter(poolSize);
     this.#pool = new Pool({
       ...this.#address.config,
       Client: GateClient,
@@ -56,12 +56,7 @@ export class Connections {
 
   /** One read-only transaction. `lone`: it has one statement only. */
   async inTransaction<T>(limits: Limits, use: Use<T>, lone = false): Promise<T> {
-    await this.#slots.take(limits.signal);
-    try {
-      return await this.#lend(await this.#connect(), limits, use, lone);
-    } finally {
-      this.#slots.give();
-    }
+    return this.#places.run(async () => this.#lend(await this.#connect(), limits, use, lone), limits.signal);
   }
 
   close(): Promise<void> {

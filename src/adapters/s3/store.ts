@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
-import { createSlots } from '../pool';
+import { limiter } from '../../limiter';
 import { assertKey, fromPathSegment, isListable, toPathSegments } from '../local/keys';
 import { lazyClient, SOCKETS, type OpenClient, type S3Options } from './client';
 import { isGarbled, isNoSuchKey, isTaken, isThere, toStoreError, type S3Place } from './errors';
@@ -45,7 +45,7 @@ class Bucket {
   readonly #root: string;
   readonly #place: S3Place;
   readonly #open: () => Promise<OpenClient>;
-  readonly #slots = createSlots(SOCKETS);
+  readonly #places = limiter(SOCKETS);
 
   constructor(options: S3Options) {
     this.#name = options.bucket;
@@ -147,14 +147,11 @@ class Bucket {
   }
 
   async #send<T>(doing: 'read' | 'write', work: (open: OpenClient) => Promise<T>): Promise<T> {
-    await this.#slots.take(new AbortController().signal);
     try {
-      return await work(await this.#open());
+      return await this.#places.run(async () => work(await this.#open()));
     } catch (error) {
       if (isTaken(error)) throw new StoreError('conflict', 'the key is taken', { cause: error });
       throw toStoreError(error, doing, this.#place);
-    } finally {
-      this.#slots.give();
     }
   }
 }

@@ -9,7 +9,6 @@ import { ResultFile, withResultFolder, type ResultLine } from '../../../src/cli/
 import { batchSummary, summaryText } from '../../../src/cli/batch-summary';
 import { batchDisplay } from '../../../src/cli/batch-table';
 import { parseMethodSpec } from '../../../src/config/method-specs';
-import { limiter } from '../../../src/limiter';
 import { loadConfig } from '../../../src/config';
 import { testProcess } from './test-io';
 
@@ -459,22 +458,4 @@ describe('gate batch run', () => {
     expect(err).toMatch(expected);
     expect(err.trimEnd().split('\n')).toHaveLength(1);
   });
-});
-
-test('a limiter runs so many at once, in order, and idle tells of the first failure', async () => {
-  const jobs = limiter(2);
-  const order: number[] = [];
-  let running = 0;
-  let most = 0;
-  for (const n of [1, 2, 3, 4]) {
-    jobs.add(async () => {
-      most = Math.max(most, (running += 1));
-      order.push(n);
-      await Promise.resolve();
-      running -= 1;
-      if (n === 3) throw new Error('third');
-    });
-  }
-  await expect(jobs.idle()).rejects.toThrow('third');
-  expect([order, most]).toEqual([[1, 2, 3, 4], 2]);
 });
