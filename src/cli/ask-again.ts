@@ -1,12 +1,12 @@
 /**
  * A question that has its answer: the answer is brought up to date by the database, in this process and without a model
- * call (`steps/refresh.ts`). Where it no longer holds the question is searched anew, under an id made from the old search
- * and from what was seen of the data. The old search leads to the new one, so that a third asking finds it.
+ * call (`steps/refresh.ts`). Where it no longer holds the question is searched afresh, under an id made from that of the old
+ * search: whoever asks again finds the new one, and goes on with it after an interruption.
  */
 import { isConclusive, type AnswerRecord, type SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
 import { utc } from '../report/printable';
-import { createRunStore, LAST, openStep, refresh, supersede, type StepDeps } from '../steps';
+import { createRunStore, openStep, refresh, type StepDeps } from '../steps';
 import type { Engines } from '../workers/engines';
 import { CommandFailed, withoutPasswords } from './errors';
 import type { Io } from './io';
@@ -20,7 +20,7 @@ export type AskedAgain =
 export interface AskingAgain {
   readonly store: ObjectStore;
   readonly engines: Pick<Engines, 'engine'>;
-  /** The search of the question; with a nonce, the one that takes its place. Null: none can. */
+  /** The search of the question; with a nonce, another one of it. Null: there is none. */
   readonly inputFor: (nonce?: string) => SearchInput | null;
   readonly io: Pick<Io, 'err' | 'now'>;
 }
@@ -29,30 +29,27 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
   const { store, inputFor, io } = asking;
   const { searchId } = input;
   const run = createRunStore(store, searchId, sha256);
-  const first = await run.find('result', searchId);
-  if (first === null || !isConclusive(first)) return { kind: 'search', input };
-  const replaced = (await run.find('refresh', LAST))?.next ?? null;
-  const refreshed = replaced === null ? await refreshStored(asking, input, first) : null;
-  if (refreshed?.kind === 'current') {
-    io.err(`${beforeLine(refreshed.record)}; --fresh searches anew\n`);
-    return { kind: 'answer', record: refreshed.record };
+  const before = await run.find('result', searchId);
+  if (before === null || !isConclusive(before)) return { kind: 'search', input };
+  let reason = before.replacedBy?.reason;
+  const next = inputFor(`after ${searchId}`);
+  if (reason === undefined) {
+    const refreshed = await refreshStored(asking, input, before);
+    if (refreshed.kind === 'current') {
+      io.err(`${beforeLine(refreshed.record)}; --fresh searches anew\n`);
+      return { kind: 'answer', record: refreshed.record };
+    }
+    reason = refreshed.reason;
+    if (next !== null) await run.put('result', searchId, { ...before, replacedBy: { id: next.searchId, reason } });
   }
-  const reason = replaced?.reason ?? refreshed?.reason ?? '';
-  const nonce = replaced?.nonce ?? `${searchId} ${refreshed?.revision ?? ''}`;
-  const next = inputFor(nonce);
   if (next === null)
     throw new CommandFailed(
       `${searchId} no longer holds: ${reason}; ask its question again, or see it with gate result ${searchId}`,
     );
-  const anew = { ...next, searchId: replaced?.searchId ?? next.searchId };
-  if (replaced === null) await supersede(run, first, { nonce, searchId: anew.searchId, reason });
-  const after = replaced === null ? null : await run.of(replaced.searchId).find('result', replaced.searchId);
-  const place =
-    after !== null && isConclusive(after)
-      ? `${after.id} answers in its place`
-      : `it is searched anew as ${anew.searchId}`;
-  io.err(`the answer of ${utc(first.endedAt)} (${searchId}) no longer holds: ${reason}; ${place}\n`);
-  return askAgain(asking, anew);
+  io.err(
+    `the answer of ${utc(before.asOf)} (${searchId}) no longer holds: ${reason}; ${next.searchId} takes its place\n`,
+  );
+  return askAgain(asking, next);
 }
 
 /**
@@ -74,7 +71,7 @@ export async function withClockOfAsking(
 async function refreshStored(
   { store, engines, io }: Omit<AskingAgain, 'inputFor'>,
   { searchId, clock, question: { database } }: SearchInput,
-  first: AnswerRecord,
+  before: AnswerRecord,
 ) {
   const deps: StepDeps = {
     store,
@@ -85,13 +82,13 @@ async function refreshStored(
     clock: { now: () => io.now() },
     hash: sha256,
   };
-  const hint = `gate result ${searchId} shows the answer of ${utc(first.asOf ?? first.endedAt)}`;
+  const hint = `gate result ${searchId} shows the answer of ${utc(before.asOf)}`;
   try {
     const step = await openStep(deps, { searchId, position: 'refresh' });
     // By the name that the database has now, and with the clock of this asking.
     const input = { ...step.input, question: { ...step.input.question, database } };
     const clocked = input.clock === undefined || clock === undefined ? input : { ...input, clock };
-    const refreshed = await refresh({ ...step, input: clocked }, first);
+    const refreshed = await refresh({ ...step, input: clocked }, before);
     if (refreshed.kind !== 'timeout') return refreshed;
     const seconds = refreshed.afterMs / 1000;
     throw new CommandFailed(`its SQL did not end within ${seconds} s this time; ${hint}, --fresh searches anew`);
@@ -101,9 +98,8 @@ async function refreshStored(
   }
 }
 
-function beforeLine({ id, status, endedAt, rowsChanged }: AnswerRecord): string {
+function beforeLine({ id, status, endedAt }: AnswerRecord): string {
   if (status === 'abstained') return `abstained before (${id}, ${utc(endedAt)}); there is nothing to run again`;
   if (status === 'unanswerable') return `found unanswerable before (${id}, ${utc(endedAt)}); no row has changed since`;
-  const rows = rowsChanged ? 'gives other rows now, and what proved it still holds' : 'gives the same rows';
-  return `answered before (${id}, ${utc(endedAt)}); its SQL ran again and ${rows}`;
+  return `answered before (${id}, ${utc(endedAt)}); its SQL ran again, and what proved it still holds`;
 }

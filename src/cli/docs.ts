@@ -79,9 +79,7 @@ const SILENT: Io = {
 
 /** What `--json` adds to the stored record. */
 const AnswerOutput = AnswerRecord.extend({
-  asOf: z.string().describe('when the rows were read'),
-  reused: z.boolean().describe('the question was asked again, and a stored search answered it'),
-  rowsChanged: z.boolean().describe('asked again, the SQL gave other rows than before'),
+  asOf: AnswerRecord.shape.asOf.describe('when the rows were read'),
   claims: AnswerRecord.shape.claims.describe(
     'what the SQL takes for granted or, with operator null, what is not stored; each with the counts by which the database decided it; left out by searches that claim nothing',
   ),

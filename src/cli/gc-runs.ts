@@ -112,7 +112,7 @@ export function removable({ entries }: StoredRun, { keepAnswers }: Pick<RunsOpti
 }
 
 /** What was asked and answered, and the rows that the answer has now. */
-const ANSWER = ['input', 'result', 'version', 'refresh'];
+const ANSWER = ['input', 'result'];
 
 /** Of `runs/<id>/<kind>/…`. */
 export function kindOf(key: string): string {

@@ -4,7 +4,6 @@ import { loadConfig, type Config } from '../config';
 import type { AnswerRecord, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
-import { latestRecord } from '../record/freshness';
 import { createRunStore, readEnvelope, storeInput, writeEnvelope } from '../record/run-store';
 import { openStore } from '../workers/open-store';
 import { CommandFailed, UsageError } from './errors';
@@ -22,9 +21,9 @@ export function openServices(io: Pick<Io, 'env' | 'cwd' | 'platform'>): Services
 
 export { sha256 };
 
-/** As it was last brought up to date. */
+/** The answer as it was last asked for. */
 export async function recordOf(store: ObjectStore, searchId: string): Promise<AnswerRecord | null> {
-  return latestRecord(createRunStore(store, searchId, sha256));
+  return createRunStore(store, searchId, sha256).find('result', searchId);
 }
 
 export async function inputOf(store: ObjectStore, searchId: string): Promise<SearchInput | null> {

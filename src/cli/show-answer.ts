@@ -1,8 +1,15 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
-import { freshnessOf } from '../report/freshness';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
-import { CLAIM_WORDS, endedBecause, OPEN_WORDS, STATE_WORDS, withoutText } from '../report/words';
+import {
+  asOfText,
+  CLAIM_WORDS,
+  endedBecause,
+  OPEN_WORDS,
+  replacedTexts,
+  STATE_WORDS,
+  withoutText,
+} from '../report/words';
 import { reasonTexts, SHOWN_ROWS, statedText, tellsRow, wordingText } from '../text/answer-text';
 import { otherReadingText, withOtherReadings } from '../text/other-readings';
 import { declineText, standingOf } from '../text/standing';
@@ -19,7 +26,6 @@ import {
 } from '../text/claim-text';
 import { isAbsence } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
-import { withFreshness } from '../record/freshness';
 import { formattedSql } from '../text/formatted-sql';
 import { textTable } from './table';
 
@@ -37,11 +43,10 @@ export interface Places {
 /** What `--json` prints: the record, and where its report and the Temporal UI are. */
 export function answerJson(record: AnswerRecord, places: Places): string {
   const standing = standingOf(record);
-  return `${JSON.stringify({ ...withFreshness(record), standing, report: places.report, ui: places.ui }, null, 2)}\n`;
+  return `${JSON.stringify({ ...record, standing, report: places.report, ui: places.ui }, null, 2)}\n`;
 }
 
 export function answerText(record: AnswerRecord, places: Places, width: number): string {
-  const { label, when, changes } = freshnessOf(record);
   // The headline of a decline has its claims.
   const claims = (record.claims ?? []).filter((claim) => !isAbsence(claim));
   const evidence = record.evidence.filter((entry) => !isToldByClaims(entry, record.claims));
@@ -51,7 +56,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
   const kept = keptText(record);
   const sections = [
     headline(record),
-    ...(changes.length === 0 ? [] : [changes.flatMap((line) => wrapped(line, width, TEXT_LINES)).join('\n')]),
+    ...replacedTexts(record).map((line) => wrapped(line, width, TEXT_LINES).join('\n')),
     ...(record.sql === null ? [] : [`SQL\n${indented(formattedSql(record.sql))}`]),
     ...(record.columns.length === 0 || tellsRow(record) ? [] : [rowsText(withOtherReadings(record), width)]),
     ...(claims.length === 0 ? [] : [`Claims\n${claims.map((claim) => claimText(claim, width)).join('\n')}`]),
@@ -67,7 +72,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     [
       usageText(record),
       `Ended   because ${endedBecause(record.endedBy)}`,
-      `${label.padEnd(7)} ${when}`,
+      ...footLines('As of', asOfText(record), width),
       ...(kept === null ? [] : footLines('Kept', `for later questions: ${kept}`, width)),
       ...(places.report ? [`Report  ${places.report}`] : []),
       ...(places.ui ? [`UI      ${places.ui}`] : []),

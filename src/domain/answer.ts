@@ -215,16 +215,10 @@ export const AnswerRecord = z.object({
   usage: Usage,
   startedAt: z.string(),
   endedAt: z.string(),
-  /** When the rows were read; left out of records that were written before there was this field: `endedAt`. */
-  asOf: z.string().optional(),
-  /** The question was asked again, and this search answered it. Left out: no. */
-  reused: z.boolean().optional(),
-  /** Asked again, its SQL gave other rows than before. Left out: no. */
-  rowsChanged: z.boolean().optional(),
-  /** When the rows were read that these replaced; only with `rowsChanged`. */
-  rowsBefore: z.string().optional(),
-  /** It no longer holds, and which search answers in its place; null: none that was made anew has an answer. */
-  replacedBy: z.object({ id: z.string().nullable(), reason: z.string() }).optional(),
+  /** When the rows were read. */
+  asOf: z.string(),
+  /** Asked again, it no longer held: why, and the search that takes its place. */
+  replacedBy: z.object({ id: z.string(), reason: z.string() }).optional(),
   /** What "now" was to the SQL, where it asks (`sql/clock.ts`). */
   clock: z.string().optional(),
   /** The semantic layer in this search (docs/layer.md). Left out: it was off, or had nothing to say. */

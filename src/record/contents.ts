@@ -64,22 +64,6 @@ export const PlanRefContent = z.object({
 /** The digest of a truncated result, computed by the database (rule S5). */
 const Digest = z.object({ count: z.number(), hash: z.string() });
 
-export const Refresh = z.object({
-  schemaVersion: version,
-  /** When the shown rows were last read. */
-  asOf: z.string(),
-  clock: z.string().optional(),
-  /** Id of the shown `version`; null: the first record is shown. */
-  version: z.string().nullable(),
-  /** False: asking again found the answer stale, and another search replaces it (`next`). */
-  reused: z.boolean(),
-  rowsChanged: z.boolean(),
-  rowsBefore: z.string().nullable(),
-  /** If this answer no longer holds: the search that replaces it, and why. */
-  next: z.object({ nonce: z.string(), searchId: z.string(), reason: z.string() }).nullable(),
-});
-export type Refresh = z.infer<typeof Refresh>;
-
 export const CandidateContent = z.object({
   schemaVersion: version,
   candidateId: z.string(),
@@ -96,8 +80,8 @@ export const CandidateContent = z.object({
   wording: z.array(
     z.object({ operator: z.string(), taken: z.string(), other: z.string(), result: SqlResult.nullable() }),
   ),
-  /** When it ran, and the clock that its SQL read. Older versions stored neither; the clock is absent if the SQL reads none. */
-  takenAt: z.string().optional(),
+  /** When it ran, and the clock that its SQL read; absent if the SQL reads none. */
+  takenAt: z.string(),
   clock: z.string().optional(),
   /** null for a method without plans. */
   plan: PlanRefContent.nullable(),
@@ -215,11 +199,8 @@ export const CONTENTS = {
   /** The header of the answer. */
   format: z.object({ schemaVersion: version, header: z.string() }),
   checkpoint: SearchState,
+  /** Replaced when the question is asked again and the answer still holds (`steps/refresh.ts`). */
   result: AnswerRecord,
-  /** The record with the rows that a later run of its SQL gave, `v1`, `v2`, … (`freshness.ts`). */
-  version: z.object({ schemaVersion: version, record: AnswerRecord, digest: Digest.nullable() }),
-  /** The outcome when the question was last asked again. One object, replaced each time. */
-  refresh: Refresh,
   intent: CallIntent,
   reply: CallReply,
   /** The output of a finished SQL step, so that a repeated step does not run its SQL again. */

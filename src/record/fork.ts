@@ -136,7 +136,7 @@ async function copyContents(deps: ForkDeps, state: SearchState, copying: Copying
 
 /** Whether a content existed when the iteration ended. */
 export function isBefore(kind: string, id: string, state: SearchState, after: number): boolean {
-  if (['input', 'result', 'version', 'refresh', 'selection', 'restated', 'kept'].includes(kind)) return false;
+  if (['input', 'result', 'selection', 'restated', 'kept'].includes(kind)) return false;
   // A checkpoint has the number of the next iteration. The one forked from is written separately.
   if (kind === 'checkpoint') return iterationOf(id) !== null && (iterationOf(id) as number) <= after;
   if (kind === 'remark') return state.steered?.remarks.includes(id) ?? false;

@@ -38,15 +38,7 @@ const Envelope = z.object({
 type Envelope = z.infer<typeof Envelope>;
 
 /** Kinds that many searches may share or that are read often. The journal and checkpoints belong to one search. */
-const SHARED: ReadonlySet<Kind> = new Set([
-  'input',
-  'schema',
-  'profile',
-  'observation',
-  'candidate',
-  'result',
-  'version',
-]);
+const SHARED: ReadonlySet<Kind> = new Set(['input', 'schema', 'profile', 'observation', 'candidate', 'result']);
 
 /** `folder`: of contents that belong to no search. */
 export function createRunStore(

@@ -4,12 +4,11 @@ import { caveatTexts, reasonTexts, statedText } from '../text/answer-text';
 import { declineText, provedText } from '../text/standing';
 import { uncheckedAssumptions } from '../text/claim-text';
 import { doubtsOf, type Doubt } from './doubts';
-import { freshnessOf } from './freshness';
 import { anchor, markup, type Html } from './html';
 import { badge, details } from './parts';
 import { capital, counted, dollars, duration } from './printable';
 import type { Trace } from './trace';
-import { modelText, STATUS_WORDS } from './words';
+import { asOfText, modelText, replacedTexts, STATUS_WORDS } from './words';
 
 const TITLE_CHARS = 280;
 /** More than this is behind a click. */
@@ -25,7 +24,7 @@ export function head(trace: Trace): Html {
     <p class="question"><span class="soft">Question:</span> ${question}</p>
     ${input?.question.context && markup`<p class="soft">Context: ${input.question.context}</p>`}
     <h1 class="${tone}">${title}</h1>
-    ${[...more, ...(record ? freshnessOf(record).changes : [])].map((line) => markup`<p class="more">${line}</p>`)} ${record && proofLine(record)}
+    ${[...more, ...(record ? replacedTexts(record) : [])].map((line) => markup`<p class="more">${line}</p>`)} ${record && proofLine(record)}
     ${record && doubtList(doubtsOf(record))}
     <ul class="meta">
       ${facts(trace).map((fact) => markup`<li>${fact}</li>`)}
@@ -115,10 +114,9 @@ function facts(trace: Trace): string[] {
   const { record, input, state } = trace;
   const usage = record?.usage ?? state?.usage;
   const model = modelText(trace);
-  const fresh = record ? freshnessOf(record) : null;
   return [
     `Database ${record?.database ?? input?.question.database ?? 'unknown'}`,
-    ...(fresh === null ? [] : [`${fresh.label} ${fresh.when}`]),
+    ...(record ? [`As of ${asOfText(record)}`] : []),
     ...(model === null ? [] : [capital(model)]),
     ...(usage === undefined ? [] : [`${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}`]),
     ...(record ? [`took ${duration(Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt)))}`] : []),

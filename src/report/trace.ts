@@ -18,7 +18,6 @@ import type {
 import type { ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
 import { SCHEMA_ID, type Contents, type Kind } from '../record/contents';
-import { latestRecord } from '../record/freshness';
 import { createRunStore, type RunStore } from '../record/run-store';
 import { compareIds } from './printable';
 
@@ -113,7 +112,7 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
     searchId,
     input: Object.values(await all('input'))[0] ?? null,
     state,
-    record: await latestRecord(run),
+    record: await run.find('result', searchId),
     plans: await all('plan'),
     bodies: await all('body'),
     proposals: await all('proposal'),

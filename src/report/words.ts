@@ -4,6 +4,7 @@
  */
 import type { Ablation, AnswerRecord, BudgetName, Claim, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
 import { isCutShort as endedEarly } from '../domain/control-view';
+import { utc } from './printable';
 import type { Trace } from './trace';
 
 /** How a word is coloured. */
@@ -143,4 +144,15 @@ export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>
     return `Every doubtful step was tested (preset “paper”${less}: the model judges what its own tests show).`;
   const more = preset === 'thorough' ? ` with more plans and attempts (preset “thorough”${less})` : ' (preset “fast”)';
   return `Doubtful steps were tested against the data${more}; the database decides which reading holds.`;
+}
+
+/** When the rows of an answer were read, and what "now" was to its SQL. */
+export function asOfText({ asOf, endedAt, clock }: AnswerRecord): string {
+  const searched = asOf > endedAt ? `, searched ${utc(endedAt)}` : '';
+  return `${utc(asOf)}${searched}${clock === undefined ? '' : `; in its SQL "now" is ${clock}`}`;
+}
+
+/** Why an answer that was asked for again no longer held; empty if it holds. */
+export function replacedTexts({ replacedBy }: AnswerRecord): readonly string[] {
+  return replacedBy === undefined ? [] : [`No longer holds (${replacedBy.reason}): ${replacedBy.id} takes its place.`];
 }

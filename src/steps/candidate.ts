@@ -7,7 +7,7 @@ import { isClocked, withClock } from '../sql/clock';
 import { readCoverage } from '../sql/coverage';
 import { equalResults, isTrivial, type Digest } from '../sql/equal';
 import type { CandidateInput, CandidateRun, UsageDelta } from '../ports/search-steps';
-import { addDeltas, once, openEngine, runSql, sqlOptions, sqlUsage, type StepContext } from './context';
+import { addDeltas, now, once, openEngine, runSql, sqlOptions, sqlUsage, type StepContext } from './context';
 import type { CandidateContent } from '../record/contents';
 import { loadPlan, planSql, planSqlUnder, selectSql, type LoadedPlan } from './load-plan';
 import { refused, single, together, type Statements } from './statements';
@@ -20,7 +20,11 @@ export async function candidate(context: StepContext, step: CandidateInput): Pro
       const { sql, error } = planSql(plan);
       const { planId, bodies } = step.plan;
       const content: Omit<CandidateContent, 'sql' | 'result' | 'control' | 'wording'> = {
-        ...{ schemaVersion: 1, candidateId: step.candidateId, digest: null, ordered: plan.plan.ordered },
+        schemaVersion: 1,
+        candidateId: step.candidateId,
+        digest: null,
+        ordered: plan.plan.ordered,
+        takenAt: now(context),
         plan: { planId, bodies: bodies.map(([name, body, update]) => [name, body, update]) },
         answer: null,
       };

@@ -122,8 +122,6 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
     asOf: content?.takenAt ?? now(context),
-    reused: false,
-    rowsChanged: false,
     ...(content?.clock === undefined ? {} : { clock: content.clock }),
     ...(await layerIn(context)),
   };

@@ -31,8 +31,7 @@ import { web } from './web';
 export type { StepDeps } from './context';
 export type { CandidateContent, Contents, Kind, SchemaContent } from '../record/contents';
 export { openStep } from './context';
-export { LAST, latestRecord, withFreshness } from '../record/freshness';
-export { refresh, supersede } from './refresh';
+export { refresh } from './refresh';
 export {
   createRunStore,
   readAsStored,

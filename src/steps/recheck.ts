@@ -3,7 +3,7 @@
  * (rules S1, S2), and the whole plan runs under the rival readings that made no difference (rule S9). Each recheck returns
  * its statements, so that all of them run in one snapshot with the answer's own SQL.
  */
-import type { Dialect, Evidence, SqlResult, Test, TestOutcome, Update } from '../domain';
+import type { Dialect, Evidence, SqlResult, TestOutcome, Update } from '../domain';
 import { withClock } from '../sql/clock';
 import { decideMateriality } from '../sql/materiality';
 import { prove } from '../sql/proof';
@@ -44,11 +44,15 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
         return { reading, probe: ran ? { sql: timed(probeSql) } : { error: 'the probe did not run' } };
       });
       const laid = layTest(test, runs, dialect);
-      const read = (results: readonly SqlResult[]): TestOutcome =>
-        results.length === 0 ? outcome : { ...outcome, ...readTest(laid, results, dialect) };
+      const read = (results: readonly SqlResult[]): TestOutcome => {
+        if (results.length === 0) return outcome;
+        const again = { ...outcome, ...readTest(laid, results, dialect) };
+        if (context.settings.proof === 'model') return again;
+        return { ...again, hypotheses: weigh(test, again.result, again.hypotheses, dialect) };
+      };
       return {
         statements: laid.statements,
-        read: (results) => ({ observationId, test, before: outcome, now: read(results) }),
+        read: (results) => ({ observationId, before: outcome, now: read(results) }),
       };
     }),
   );
@@ -57,7 +61,7 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
     read: (results) => {
       const outcomes = again.read(results);
       const shown = outcomes.find(({ observationId }) => observationId === judged.observationId)?.now ?? judged.outcome;
-      const why = unprovedBy(context, update, winner, shown, outcomes, dialect);
+      const why = unprovedBy(context, update, winner, shown, outcomes);
       const { probeSql, result } = runOf(shown, winner);
       return () => ({ operator, why, evidence: { probe: probeSql, observed: excerpt(result) } });
     },
@@ -66,7 +70,6 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
 
 interface Reobserved {
   readonly observationId: string;
-  readonly test: Test;
   readonly before: TestOutcome;
   readonly now: TestOutcome;
 }
@@ -78,7 +81,6 @@ function unprovedBy(
   winner: string | null,
   shown: TestOutcome,
   outcomes: readonly Reobserved[],
-  dialect: Dialect,
 ): string | null {
   for (const { before, now } of outcomes) {
     const was = before.hypotheses.find(({ id }) => id === winner)?.predicates ?? [];
@@ -90,20 +92,18 @@ function unprovedBy(
     }
   }
   const equivalent = sameAnswer?.rivals.map(({ hypothesis }) => hypothesis) ?? [];
-  const checks = (tests: readonly TestOutcome[]) =>
+  const checks = (tests: TestOutcome[]) =>
     prove({
-      ...{ outcome: { ...shown, hypotheses: mergedOutcomes([{ tests: [...tests] }], operator) }, verdicts, winner },
-      ...{ equivalent, bodyError: null, columnsDiffer: null, mode: settings.proof },
+      outcome: { ...shown, hypotheses: mergedOutcomes([{ tests }], operator) },
+      verdicts,
+      winner,
+      equivalent,
+      bodyError: null,
+      columnsDiffer: null,
+      mode: settings.proof,
     }).checks;
-  // An earlier version asked less of a proof: what was never met has not changed.
-  const weighed = (test: Test, outcome: TestOutcome) => ({
-    ...outcome,
-    hypotheses: weigh(test, outcome.result, outcome.hypotheses, dialect),
-  });
-  const before = checks(outcomes.map((each) => weighed(each.test, each.before)));
-  const unmet = checks(outcomes.map(({ test, now }) => weighed(test, now))).find(
-    ({ met }, index) => !met && before[index]?.met !== false,
-  );
+  const was = checks(outcomes.map(({ before }) => before));
+  const unmet = checks(outcomes.map(({ now }) => now)).find(({ met }, index) => !met && was[index]?.met !== false);
   return unmet === undefined ? null : `${operator} is no longer proved: ${unmet.requirement} (${unmet.seen})`;
 }
 

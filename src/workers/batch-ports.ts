@@ -1,6 +1,5 @@
 import type { BatchPorts } from '../activities/batch';
 import type { ObjectStore } from '../ports';
-import { latestRecord } from '../record/freshness';
 import { createRunStore } from '../record/run-store';
 import { sha256 } from '../sha256';
 
@@ -9,7 +8,7 @@ export function batchPorts(store: ObjectStore): BatchPorts {
   return {
     store,
     readAnswer: async (searchId) => {
-      const record = await latestRecord(createRunStore(store, searchId, sha256));
+      const record = await createRunStore(store, searchId, sha256).find('result', searchId);
       if (record === null) return null;
       const { id, status, endedBy, answer, sql, reason, usage } = record;
       return { id, status, endedBy, answer, sql, reason, usage };

@@ -250,6 +250,7 @@ export const record: AnswerRecord = {
   ],
   usage,
   startedAt: '2026-01-05T10:00:00.000Z',
+  asOf: '2026-01-05T10:00:40.000Z',
   endedAt: '2026-01-05T10:00:41.500Z',
 };
 

@@ -156,7 +156,7 @@ test('an answer that is asked for again no longer names what a person rejected s
   const rejected = { kind: 'rejected', entryId: DELETED.entryId, author: 'ann', note: null } as const;
   const now = await again({ ...rejected, at: '2026-01-02T00:00:00.000Z' });
   expect(now).toMatchObject({ kind: 'current', record: { rows: [[200]] } });
-  expect(now).not.toHaveProperty('record.notUsed');
+  expect(now).toHaveProperty('record.notUsed', undefined);
   expect(now).not.toHaveProperty('record.answer', expect.stringContaining('Not used'));
 });
 
