@@ -6,12 +6,11 @@
  * 2. Null where the counts do not say why the reading won, or where they cannot stand side by side as values of one row.
  */
 import type { Dialect, Hypothesis, HypothesisOutcome, TestOutcome } from '../domain';
-import type { Agreement } from './agreement';
+import { type Agreement, hasLost } from './agreement';
 import { normaliseSql } from './body';
 import { expressionQuery, isOneValue, plainValue } from './expression';
 import { overProbe } from './proof';
-import { hasLost } from './refutation';
-import { selectParts } from './vacuous-check';
+import { selectParts } from './checks';
 
 export interface GroundingCheck {
   readonly sql: string;

@@ -7,7 +7,7 @@ import type { Dialect, HypothesisOutcome, SqlResult, Test } from '../domain';
 import { standingNote } from './agreement';
 import { normaliseSql, plainSql } from './body';
 import { columnsIn, operandsOf, operatorOf, readExpression, readQuery, selectOf, textOf, type Node } from './tree';
-import { conditionOf, conditionsOf, demanded, isCountOfRows } from './vacuous-check';
+import { conditionOf, conditionsOf, demanded, isCountOfRows } from './checks';
 
 /** The outcomes with what is vacuous taken out of them, and with notes for the judge. */
 export function weigh(

@@ -10,7 +10,7 @@ import type { Agreement } from '../sql/agreement';
 import { builtOn } from '../prompts';
 import { readClaim, readCounts } from '../sql/claims';
 import { hypothesisOutcomes, predicateStatements } from '../sql/proof';
-import { selectParts, type CountingPart } from '../sql/vacuous-check';
+import { selectParts, type CountingPart } from '../sql/checks';
 import type { BuiltClaim, Edited } from './commit-plan';
 import { findLoaded, selectSql, withBodies, type LoadedPlan } from './load-plan';
 import { single, together, type Statements } from './statements';

@@ -6,7 +6,7 @@ import type { Assumption, Body, Claim, ColumnType, Operator, Plan, SqlResult } f
 import type { LookReply } from '../prompts';
 import { CLOCK } from '../sql/clock';
 import type { SelectText } from '../sql/compile';
-import { vacuousCheck } from '../sql/vacuous-check';
+import { vacuousCheck } from '../sql/checks';
 import { operatorBody, queryBody, selectText, storeBody, type BodyScope, type Made, type SearchScope } from './bodies';
 import type { StepContext } from './context';
 import { clockOf, type LoadedPlan } from './load-plan';

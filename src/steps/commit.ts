@@ -10,7 +10,7 @@ import { equalResults } from '../sql/equal';
 import { decideMateriality } from '../sql/materiality';
 import { resultPreview } from '../text/preview';
 import { doubtText, withoutDoubt } from '../schema/row-doubts';
-import { operatorShape, toOperatorView } from '../sql/shape';
+import { operatorShape, toOperatorView } from '../sql/body';
 import type { CommitInput, Committed, UsageDelta } from '../ports/search-steps';
 import { runError } from './body-errors';
 import { engineScope, selectText, type SearchScope } from './bodies';

@@ -15,7 +15,7 @@ import type {
 } from '../domain';
 import { standingOf } from '../sql/agreement';
 import { resultPreview } from '../text/preview';
-import { runOf } from '../sql/test-runs';
+import { runOf } from '../sql/proof';
 import { loadAttempts, testOf, type Attempts, type SeenTest } from './attempts';
 import type { StepContext } from './context';
 import type { CandidateContent } from '../record/contents';

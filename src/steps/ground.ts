@@ -6,9 +6,8 @@ import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGroun
 import { groundSchema, parseGround, renderGround, type GroundReply } from '../prompts';
 import { CLOCK } from '../sql/clock';
 import { oneLine } from '../text/clip';
-import { keepVerdict, prove } from '../sql/proof';
+import { keepVerdict, prove, resultsOf } from '../sql/proof';
 import type { Grounded, GroundInput, ModelOutcome } from '../ports/search-steps';
-import { resultsOf } from '../sql/test-runs';
 import { mergedOutcomes } from './attempts';
 import { operatorBody, storeBody } from './bodies';
 import { buildTests, storeProposal, type TestScope } from './build-tests';

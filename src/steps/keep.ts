@@ -8,7 +8,7 @@ import { keepSchema, parseKeep, renderKeep, type KeepReply } from '../prompts/ke
 import type { KeepInput, Kept, ModelOutcome, Recount, RecountInput } from '../ports/search-steps';
 import type { HeldEntry } from '../layer/state';
 import type { Agreement } from '../sql/agreement';
-import { checkTerms, literalsOf } from '../sql/check-terms';
+import { checkTerms, literalsOf } from '../sql/checks';
 import { countsText } from '../sql/claims';
 import { isClocked } from '../sql/clock';
 import { SCHEMA_ID } from '../record/contents';

@@ -5,7 +5,7 @@
 import type { Assumption, Body, Operator, Plan } from '../domain';
 import { parsePlanOrLookups, planSchemaFor, renderPlan, type LookupsReply, type PlanReply } from '../prompts';
 import { CLOCK } from '../sql/clock';
-import { toOperatorView } from '../sql/shape';
+import { toOperatorView } from '../sql/body';
 import type { ModelOutcome, Planned, PlanInput } from '../ports/search-steps';
 import { sameRelation } from '../sql/validate';
 import { operatorBody, parserScope, queryBody, storeBody, type SearchScope } from './bodies';

@@ -6,7 +6,7 @@
 import type { Body, MaterialityOutcome, Test, TestOutcome } from '../domain';
 import type { SqlInspector } from '../ports';
 import type { Probed, ProbeInput } from '../ports/search-steps';
-import { layTest, readTest, resultsOf, type TestRun } from '../sql/test-runs';
+import { layTest, readTest, resultsOf, type TestRun } from '../sql/proof';
 import { builtOn } from '../prompts';
 import { weigh } from '../sql/vacuous-test';
 import { addDeltas, once, openEngine, runSql, type StepContext } from './context';

@@ -1,7 +1,7 @@
 /** Proved readings with what they rest on (rule S10). */
 import type { Dependencies, Operator, Update, UpdateView } from '../domain';
 import { updateIdOf } from '../ports/search-steps';
-import { operatorShape } from '../sql/shape';
+import { operatorShape } from '../sql/body';
 import type { StepContext } from './context';
 import { SCHEMA_ID, type Contents } from '../record/contents';
 import { findLoaded, restsOn, type LoadedPlan } from './load-plan';

@@ -6,8 +6,7 @@
 import type { Dialect, Evidence, SqlResult, TestOutcome, Update } from '../domain';
 import { withClock } from '../sql/clock';
 import { decideMateriality } from '../sql/materiality';
-import { prove } from '../sql/proof';
-import { layTest, readTest, runOf, type TestRun } from '../sql/test-runs';
+import { prove, layTest, readTest, runOf, type TestRun } from '../sql/proof';
 import { weigh } from '../sql/vacuous-test';
 import { mergedOutcomes, testOf } from './attempts';
 import type { StepContext } from './context';

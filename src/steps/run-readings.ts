@@ -10,7 +10,7 @@ import {
   type Combination,
   type Readings,
 } from '../sql/materiality';
-import { leftStanding } from '../sql/refutation';
+import { leftStanding } from '../sql/agreement';
 import { loadBodies } from './bodies';
 import { runSql, type SqlRun, type StepContext } from './context';
 import { findLoaded, planSql, withBodies, type LoadedPlan } from './load-plan';

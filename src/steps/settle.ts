@@ -5,7 +5,7 @@
 import type { Hypothesis, OperatorGrounding, SqlResult, TestOutcome, Update } from '../domain';
 import { compareText } from '../domain/canonical';
 import { prove } from '../sql/proof';
-import { hasLost } from '../sql/refutation';
+import { hasLost } from '../sql/agreement';
 import type { Settled, SettleInput } from '../ports/search-steps';
 import { mergedOutcomes } from './attempts';
 import { columnDifference, isAnswer, runError } from './body-errors';

@@ -16,10 +16,9 @@ import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../ports/sql-engine'
 import type { SqlInspector } from '../../ports/sql-inspector';
 import { sha256 } from '../../sha256';
 import { fingerprintOf } from '../schema-fingerprint';
-import { findHidden, type HiddenIn } from '../../sql/guard/mentions';
-import { accessRules, DEFAULT_SCHEMAS, type AccessLists, type AccessRules } from '../../sql/guard/access-lists';
+import { findHidden, type HiddenIn, accessRules, DEFAULT_SCHEMAS, type AccessLists, type AccessRules } from '../../sql/access';
 
-export type { AccessLists } from '../../sql/guard/access-lists';
+export type { AccessLists } from '../../sql/access';
 
 export function createGuardedEngine(
   engine: SqlEngine,

@@ -1,4 +1,4 @@
-import { checkTerms, literalsOf } from '../../../src/sql/check-terms';
+import { checkTerms, literalsOf } from '../../../src/sql/checks';
 import type { Dialect } from '../../../src/domain';
 
 const CATS = "('Birman', 'Siamese')";

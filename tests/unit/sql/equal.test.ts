@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { ResultColumn, SqlResult, SqlValue } from '../../../src/domain';
-import { equalResults, isTrivial } from '../../../src/sql/equal';
-import { canMatch, closeNumbers, type Vector } from '../../../src/sql/matching';
+import { equalResults, isTrivial, canMatch, closeNumbers, type Vector } from '../../../src/sql/equal';
 
 type Kind = ResultColumn['kind'];
 const result = (columns: [string, Kind][], rows: SqlValue[][], truncated = false): SqlResult => ({

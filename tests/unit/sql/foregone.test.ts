@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import { isForegone, isWithItself } from '../../../src/sql/foregone';
+import { isForegone, isWithItself } from '../../../src/sql/expression';
 import { predicateStatements } from '../../../src/sql/proof';
 
 const NONE = 'SELECT NULL AS n, NULL AS kind WHERE 1 = 0';

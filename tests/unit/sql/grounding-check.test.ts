@@ -4,7 +4,7 @@ import { createPostgresInspector } from '../../../src/adapters/postgres/inspecto
 import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import { readClaim, readCounts } from '../../../src/sql/claims';
 import { groundingCheck } from '../../../src/sql/grounding-check';
-import { vacuousCheck } from '../../../src/sql/vacuous-check';
+import { vacuousCheck } from '../../../src/sql/checks';
 import { sqliteEngine } from '../steps/fixtures';
 
 const SETUP = `CREATE TABLE lap (device TEXT, gap REAL, behind_s REAL);

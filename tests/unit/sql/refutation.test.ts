@@ -1,5 +1,5 @@
 import type { HypothesisOutcome, PredicateOutcome } from '../../../src/domain';
-import { leftStanding } from '../../../src/sql/refutation';
+import { leftStanding } from '../../../src/sql/agreement';
 
 const outcome = (id: string, predicates: PredicateOutcome[], matching: number | null = null): HypothesisOutcome => ({
   id,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Operator } from '../../../src/domain';
-import { operatorShape, toOperatorView } from '../../../src/sql/shape';
+import { operatorShape, toOperatorView } from '../../../src/sql/body';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const operator: Operator = {

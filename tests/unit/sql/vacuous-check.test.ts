@@ -1,4 +1,4 @@
-import { vacuousCheck } from '../../../src/sql/vacuous-check';
+import { vacuousCheck } from '../../../src/sql/checks';
 
 describe('S1 for claims: a check that could not fail', () => {
   test.each([
