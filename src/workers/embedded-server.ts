@@ -22,7 +22,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { toStoreError } from '../adapters/local/errors';
+import { toStoreError } from '../adapters/local/keys';
 import { makeFolders } from '../adapters/local/store';
 import type { Environment } from '../config/folders';
 import type { EmbeddedPlace } from '../config/store';

@@ -16,8 +16,7 @@ import {
 } from '../../src/adapters/postgres';
 import type { Step } from '../../src/adapters/postgres/batch';
 import { GateClient } from '../../src/adapters/postgres/connection';
-import { settle } from '../../src/adapters/postgres/settings';
-import { Transaction } from '../../src/adapters/postgres/transaction';
+import { settle, Transaction } from '../../src/adapters/postgres/transaction';
 import { SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
 import { sharedPostgres, startPostgres, type TestPostgres } from '../helpers/postgres';

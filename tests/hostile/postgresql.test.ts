@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { createGuardedEngine } from '../../src/adapters/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
-import { refuseFunction } from '../../src/sql/guard/refusals';
+import { refuseFunction } from '../../src/adapters/postgres/inspector';
 import { SqlResult } from '../../src/domain';
 import type { SqlEngine } from '../../src/ports/sql-engine';
 import type { SqlInspector } from '../../src/ports/sql-inspector';

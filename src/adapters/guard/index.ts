@@ -8,7 +8,7 @@
  *    Snowflake's parser reads structure only; a statement that it cannot parse is refused.
  * 3. With lists set, only described tables may be read: no system catalogues (they hold statistics of hidden columns), no
  *    partitions. The bodies of views and functions are not checked: deny those that show hidden columns. Without lists,
- *    catalogues may be read, except those with secrets (`refusals.ts`).
+ *    catalogues may be read, except those with secrets (`postgres/inspector.ts`).
  */
 import { clip } from '../../text/clip';
 import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
@@ -16,7 +16,14 @@ import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../ports/sql-engine'
 import type { SqlInspector } from '../../ports/sql-inspector';
 import { sha256 } from '../../sha256';
 import { fingerprintOf } from '../schema-fingerprint';
-import { findHidden, type HiddenIn, accessRules, DEFAULT_SCHEMAS, type AccessLists, type AccessRules } from '../../sql/access';
+import {
+  findHidden,
+  type HiddenIn,
+  accessRules,
+  DEFAULT_SCHEMAS,
+  type AccessLists,
+  type AccessRules,
+} from '../../sql/access';
 
 export type { AccessLists } from '../../sql/access';
 

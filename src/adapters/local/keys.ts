@@ -3,6 +3,8 @@
  * file name it is written with percent signs wherever a file system could refuse, fold or misread it. Capitals are among
  * those, because macOS and Windows would let `A` and `a` share a file.
  */
+import { StoreError } from '../../ports';
+
 const MAX_SEGMENT_BYTES = 240;
 
 /** Throws a RangeError, which is not retried, for a key that no store can keep: that is a defect of the caller. */
@@ -55,4 +57,29 @@ function encodeSegment(segment: string): string {
 
 function percent(char: string): string {
   return Array.from(Buffer.from(char, 'utf8'), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+}
+
+/** The only mapping from file system errors to `StoreError`. */
+
+/** The system's code of an error (`ENOENT`), whatever realm it comes from; null when it has none. */
+export function errorCode(error: unknown): string | null {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : null;
+}
+
+/** An error without a system code is a defect of the program and is returned unchanged. */
+export function toStoreError(error: unknown, dir: string): unknown {
+  const code = error instanceof StoreError ? null : errorCode(error);
+  if (code === null) return error;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new StoreError('full', `No space left for the store in ${dir}: free some or set another folder`, {
+      cause: error,
+    });
+  }
+  return new StoreError(
+    'unavailable',
+    `The store in ${dir} cannot be used (${code}): check that it is a writable folder`,
+    { cause: error },
+  );
 }

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { OutletError } from '../../ports/drift';
-import { errorCode } from './errors';
+import { errorCode } from './keys';
 
 /** Nothing else is appended to: the path comes from a schedule. */
 export const LOG_NAME = /\.jsonl$/;

@@ -13,8 +13,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, statSync, unlinkSync, wr
 import { open, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
-import { errorCode, toStoreError } from './errors';
-import { assertKey, fromPathSegment, isListable, toPathSegments } from './keys';
+import { errorCode, toStoreError, assertKey, fromPathSegment, isListable, toPathSegments } from './keys';
 
 interface LocalStoreOptions {
   /** Waits until each object is on disk, so that it survives a power cut. Costs a few milliseconds for each write. */

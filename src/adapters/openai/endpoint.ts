@@ -1,9 +1,10 @@
 /** One OpenAI-compatible endpoint, of chat completions or of embeddings: its client, and one call within the time limit. */
 import OpenAI from 'openai';
 import { z } from 'zod';
+import { types } from 'node:util';
+import type * as Undici from 'undici';
 import { ModelError } from '../../ports';
-import { timeoutError, toModelError, type CallContext } from './errors';
-import { transport } from './transport';
+import { CONNECT_TIMEOUT_MS, timeoutError, toModelError, type CallContext } from './errors';
 
 export interface EndpointConfig {
   /** null for an endpoint that wants none: then no Authorization header is sent. */
@@ -76,7 +77,7 @@ function checkedBaseUrl({ baseUrl, apiKey }: EndpointConfig): string {
 }
 
 /** The caller's signal and a time limit in one, without leaving a listener behind on a signal that outlives the call. */
-export class Deadline {
+class Deadline {
   private readonly controller = new AbortController();
   private readonly timer: NodeJS.Timeout;
   private readonly onAbort = () => this.controller.abort();
@@ -137,4 +138,51 @@ async function getJson(url: string, timeoutMs: number): Promise<unknown> {
   } catch {
     return null; // Refused, too slow or not JSON: each of them means that there is no Ollama to use.
   }
+}
+
+/**
+ * The HTTP client below the OpenAI client, with the time limit of the configuration. Node's own `fetch` gives up after
+ * five minutes without headers, or between two parts of a body, whatever the configuration says. Here the configured
+ * limit (`Deadline`) comes first, and the limits of the HTTP client lie behind it.
+ *
+ * `fetch` and its agent come from the same package: an agent of one version cannot serve the `fetch` of another.
+ */
+
+/** Timers of the HTTP client may run a second early. */
+const BEHIND_MS = 30_000;
+
+/** How long the HTTP client waits: for a connection, for headers, and between two parts of a body. */
+function transportLimits(timeoutMs: number) {
+  const behind = timeoutMs + BEHIND_MS;
+  return { connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: behind, bodyTimeout: behind };
+}
+
+/** Options of the OpenAI client: nothing in it ends a request before `timeoutMs` have passed. */
+function transport(timeoutMs: number): { readonly fetch: typeof fetch; readonly timeout: number } {
+  return { fetch: endpointFetch(timeoutMs), timeout: timeoutMs + BEHIND_MS };
+}
+
+/** One pool of connections per endpoint. Loaded at the first request: `gate ask` starts without it. */
+function endpointFetch(timeoutMs: number): typeof fetch {
+  let opened: Promise<{ readonly agent: Undici.Agent; readonly undici: typeof Undici }> | null = null;
+  const open = async () => {
+    const undici = await import('undici');
+    return { undici, agent: new undici.Agent(transportLimits(timeoutMs)) };
+  };
+  const send = async (url: string | URL, init: object = {}) => {
+    opened ??= open();
+    const { undici, agent } = await opened;
+    return undici.fetch(url, { ...init, dispatcher: agent }).catch((error: unknown) => {
+      throw named(error);
+    });
+  };
+  // The same interface by another name: the types of the package are not those of the platform.
+  return send as unknown as typeof fetch;
+}
+
+/** The OpenAI client puts an error of its own in place of whatever speaks of a timeout; a code alone stays. */
+function named(error: unknown): unknown {
+  const cause = types.isNativeError(error) ? error.cause : undefined;
+  if (!types.isNativeError(cause) || !('code' in cause) || !/TIMEOUT/.test(String(cause.code))) return error;
+  return Object.assign(new Error('the HTTP client gave up'), { code: cause.code });
 }

@@ -18,8 +18,7 @@ import {
 } from './connection';
 import { toConnectError, toEngineError } from './errors';
 import { Lost } from './session';
-import { settle, type SessionSettings } from './settings';
-import { Transaction } from './transaction';
+import { settle, type SessionSettings, Transaction } from './transaction';
 
 /** How long after the time limit a statement is cancelled from here, if the server's own statement_timeout fails. */
 const CANCEL_AFTER_MS = 1_000;

@@ -15,7 +15,7 @@ import { describePostgres, dataRevisionOfPostgres, revisionOfPostgres } from './
 import { loadHazards, type Hazards } from './hazards';
 import { columnTypes, execute, Lost, type Limits } from './session';
 import type { Transaction } from './transaction';
-import { columnKind } from './values';
+import { columnKind } from './batch';
 
 export interface PostgresEngineSettings {
   readonly url: string;

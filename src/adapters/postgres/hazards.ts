@@ -60,7 +60,7 @@ function mentions(names: readonly string[]): RegExp {
   return new RegExp(parts.join('|'), 'i');
 }
 
-/** Functions that belong neither to the server nor to an extension: those are refused by name (`refusals.ts`). */
+/** Functions that belong neither to the server nor to an extension: those are refused by name (`inspector.ts`). */
 const OWN = `p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')`;
 

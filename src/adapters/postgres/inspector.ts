@@ -1,23 +1,19 @@
 /**
  * PostgreSQL's own grammar (libpg_query, WebAssembly) as a `SqlInspector`: is this one SELECT, which relations does it
- * read, and which CTEs does it define. Loading is asynchronous and happens once; inspecting is synchronous.
+ * read, and which CTEs does it define; and what it refuses, each with what to write instead (design §7). Loading is
+ * asynchronous and happens once; inspecting is synchronous.
  *
  * Scopes: a CTE is visible to later CTEs of its WITH (to all of them with RECURSIVE), to its query and to everything
  * nested in it; an inner name shadows an outer one; a schema-qualified name is never a CTE.
  */
 import { loadModule, parseSync } from 'libpg-query';
-import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
-import { inspectingOnce } from '../inspect-once';
-import { MAX_STATEMENT_LENGTH, refuseFunction, refuseRelation, TOO_DEEP, TOO_LONG } from '../../sql/guard/refusals';
+import type { SqlInspector } from '../../ports/sql-inspector';
+import { inspected, inspectingOnce, onlyStatement, Refusal } from '../inspection';
 
 export async function createPostgresInspector(): Promise<SqlInspector> {
   await loadModule();
-  return inspectingOnce({ inspect });
+  return inspectingOnce({ inspect: (sql) => inspected(() => read(sql)) });
 }
-
-const EMPTY = 'the statement is empty: write one SELECT';
-
-class Refusal extends Error {}
 
 interface Found {
   readonly relations: Set<string>;
@@ -26,45 +22,25 @@ interface Found {
 
 type Node = Readonly<Record<string, unknown>>;
 
-function inspect(sql: string): Inspection {
-  if (sql.trim() === '') return { kind: 'refused', message: EMPTY };
-  if (sql.length > MAX_STATEMENT_LENGTH) return { kind: 'refused', message: TOO_LONG };
-  // The parser would stop at the NUL and miss the rest.
-  if (sql.includes('\0')) return { kind: 'refused', message: 'the statement holds a NUL character: leave it out' };
-  let statements: readonly { readonly stmt?: unknown }[];
-  try {
-    statements = parseSync(sql).stmts ?? [];
-  } catch (error) {
-    if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
-    return { kind: 'syntax-error', message: messageOf(error) };
-  }
-  const [first] = statements;
-  if (first === undefined) return { kind: 'refused', message: EMPTY };
-  if (statements.length > 1)
-    return { kind: 'refused', message: 'only one statement is allowed: remove what follows the first semicolon' };
-  const select = (first.stmt as { SelectStmt?: Node } | undefined)?.SelectStmt;
+function read(sql: string) {
+  const { stmt = { Unknown: 0 } } = onlyStatement(sql, statementsOf, messageOf);
+  const select = (stmt as { SelectStmt?: Node }).SelectStmt;
   if (select === undefined) {
-    const kind = Object.keys((first.stmt as object | undefined) ?? { Unknown: 0 })[0] ?? 'Unknown';
-    return { kind: 'refused', message: `${statementName(kind)} is not allowed: write one SELECT that only reads` };
+    const kind = Object.keys(stmt)[0] ?? 'Unknown';
+    throw new Refusal(`${statementName(kind)} is not allowed: write one SELECT that only reads`);
   }
   const found: Found = { relations: new Set(), ctes: new Set() };
-  try {
-    visitSelect(select, new Set(), found, true);
-  } catch (error) {
-    if (error instanceof Refusal) return { kind: 'refused', message: error.message };
-    if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
-    throw error;
-  }
-  return {
-    kind: 'select',
-    relations: [...found.relations].sort(),
-    ctes: [...found.ctes],
-    hasWith: leadingWith(select),
-  };
+  visitSelect(select, new Set(), found, true);
+  // In a chain of UNIONs the leading WITH belongs to the outermost operation.
+  const hasWith = select['withClause'] !== undefined;
+  return { relations: [...found.relations].sort(), ctes: [...found.ctes], hasWith };
 }
 
-/** In a chain of UNIONs the leading WITH belongs to the outermost operation. */
-const leadingWith = (select: Node): boolean => select['withClause'] !== undefined;
+function statementsOf(sql: string): readonly { readonly stmt?: object }[] {
+  // The parser would stop at the NUL and miss the rest.
+  if (sql.includes('\0')) throw new Refusal('the statement holds a NUL character: leave it out');
+  return sql.trim() === '' ? [] : (parseSync(sql).stmts ?? []);
+}
 
 function visitSelect(select: Node, outer: ReadonlySet<string>, found: Found, top: boolean): void {
   if (select['intoClause'] !== undefined)
@@ -152,4 +128,44 @@ function messageOf(error: unknown): string {
   const { message, sqlDetails } = error as { message: string; sqlDetails?: { cursorPosition?: number } };
   const position = sqlDetails?.cursorPosition;
   return position === undefined || position < 0 ? message : `${message} (at character ${position + 1})`;
+}
+
+const FUNCTIONS: readonly (readonly [RegExp, string])[] = [
+  [/^pg_sleep(_for|_until)?$/, 'it only waits: leave it out'],
+  [/^(dblink|postgres_fdw)/, 'it opens another connection: read the tables of this database'],
+  [/^lo_(creat|create|import|export|open|close|put|get|from_bytea|unlink|truncate|truncate64|lseek|lseek64|tell|tell64|manage)$/, 'it works on large objects: select the column itself'],
+  [/^(loread|lowrite)$/, 'it works on large objects: select the column itself'],
+  [/^pg_(read|ls|stat)_.*(file|dir)|^pg_(read_file|read_binary_file|stat_file|current_logfile)|^pg_ls_/, 'it reads the server\'s files: read tables'],
+  [/^(set_config|setval|nextval|setseed)$/, 'it changes state: select values only'],
+  [/^pg_(try_)?advisory/, 'it takes locks: leave it out'],
+  [/^pg_(terminate|cancel)_backend$/, 'it stops other sessions: leave it out'],
+  [/^pg_(notify|reload_conf|rotate_logfile|log_|switch_wal|create_restore_point|promote|backup_|start_backup|stop_backup|wal_replay|replication_|create_.*slot|drop_.*slot|copy_.*slot|logical_|export_snapshot|stat_reset|stat_clear|prewarm|import_system_collations|file_|logdir_|nextoid|sync_|get_wal_|walfile_|split_walfile|wal_summary|available_wal|truncate_visibility|check_(frozen|visible)|stop_making|buffercache_(evict|mark_dirty|numa)|get_shmem_allocations_numa|get_logical_snapshot_|(set|clear|restore)_(relation|attribute|extended)_stats|stat_(force|statements_reset)|get_(backend|process)_memory|isolation_test|injection)/, 'it administers the server: select values only'],
+  [/^(query|table|schema|database|cursor)_to_xml(schema|_and_xmlschema)?$/, 'it runs a query given as text: write that query itself'],
+  [/^(ts_stat|ts_rewrite|crosstab[n234]?|crosstab_hash|connectby|xpath_table|query_to_json)$/, 'it runs a query given as text: write that query itself'],
+  [/^(txid_current|pg_current_xact_id)$/, 'it assigns a transaction id: leave it out'],
+  [/^(brin|gin)_(summarize|desummarize|clean)/, 'it changes an index: leave it out'],
+  [/^(current_query|inet_server_addr|inet_server_port|pg_hba_file_rules|pg_ident_file_mappings|pg_show_all_file_settings|pg_config|pg_stat_get_(activity|backend_activity|backend_client_(addr|port)|wal_senders|wal_receiver)|pg_stat_statements)$/, 'it tells about the server, not the data: leave it out'],
+  [/^(autoprewarm_|heap_force_|injection_points_)|^(bt_index_(parent_)?check|gin_index_check|verify_heapam|get_raw_page|heap_page_items|heap_page_item_attrs|tuple_data_split|page_(header|checksum)|fsm_page_contents|bt_metap)$|^(bt|brin|gin|gist|hash)_(multi_|leaf)?(page|metapage|revmap|bitmap)_/, 'it works on the files of tables: read the tables'],
+  [/^http_(get|post|put|patch|delete|head|set_curlopt|reset_curlopt)$|^(http|query_export_to_s3|table_import_from_s3|oracle_execute|master_run_on_worker)$|^(pg_background_|run_command_on_)/, 'it reaches beyond this database: read the tables'],
+  [/^(xslt_process)$/, 'it can reach files: compute with plain functions'],
+  [/^(set_limit|isn_weak|pg_stat_statements_reset|lastval|currval)$/, 'it acts on the session: select values only'],
+  [/^binary_upgrade_|^pg_(event_trigger|extension_config_dump)/, 'it is internal to the server: leave it out'],
+]; // prettier-ignore
+
+/** Listed functions alone are refused: `pg_size_pretty`, `pg_typeof` and the like are harmless. */
+export function refuseFunction(name: string): string | null {
+  const lower = name.toLowerCase();
+  const found = FUNCTIONS.find(([pattern]) => pattern.test(lower));
+  return found === undefined ? null : `the function ${lower} is not allowed: ${found[1]}`;
+}
+
+/** Catalogues with passwords, settings of other hosts, or sampled values that access lists could not filter. */
+const SECRET_RELATIONS =
+  /^(pg_authid|pg_shadow|pg_user_mapping|pg_user_mappings|pg_hba_file_rules|pg_ident_file_mappings|pg_file_settings|pg_largeobject|pg_stat_ssl|pg_stat_activity|pg_stat_statements|pg_stat_replication|pg_stat_wal_receiver|pg_subscription|pg_foreign_server)$/;
+
+export function refuseRelation(name: string): string | null {
+  const bare = name.toLowerCase().replace(/^pg_catalog\./, '');
+  return SECRET_RELATIONS.test(bare)
+    ? `the relation ${name} is not allowed: it shows the server and not the data`
+    : null;
 }

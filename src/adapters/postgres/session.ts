@@ -12,11 +12,10 @@
 import type { SqlResult, SqlValue } from '../../domain';
 import type { SqlOptions } from '../../ports/sql-engine';
 import { MAX_RESULT_BYTES, stopwatch } from '../results';
-import { StepFailed, type Answer, type Field, type Step } from './batch';
+import { StepFailed, type Answer, type Field, type Step, columnKind } from './batch';
 import type { GateClient, Target } from './connection';
 import { toResult } from './errors';
 import { MAX_PAGE_BYTES, type Transaction } from './transaction';
-import { columnKind } from './values';
 
 const CURSOR = 'gate_cursor';
 /** Put before the caller's statement; positions in the server's messages include its length. */

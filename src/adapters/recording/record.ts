@@ -7,7 +7,7 @@
  */
 import { appendFile, open, type FileHandle } from 'node:fs/promises';
 import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../ports';
-import { errorCode } from '../local/errors';
+import { errorCode } from '../local/keys';
 import { contentHash, RECORDING_KIND, RecordingHeader, type Exchange } from './exchange';
 
 export interface RecordingOptions {

@@ -11,7 +11,7 @@ import { basename } from 'node:path';
 import type { z } from 'zod';
 import type { Role } from '../../domain';
 import { ModelError, type LanguageModel, type ModelRequest } from '../../ports';
-import { errorCode } from '../local/errors';
+import { errorCode } from '../local/keys';
 import { contentHash, Exchange, firstDifference, RecordingHeader } from './exchange';
 
 export interface ReplayModel extends LanguageModel {

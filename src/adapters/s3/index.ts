@@ -1,2 +1,2 @@
 export { createS3Store } from './store';
-export type { S3Credentials, S3Options } from './client';
+export type { S3Credentials, S3Options } from './store';

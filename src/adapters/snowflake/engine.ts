@@ -17,11 +17,9 @@ import { describeSnowflake } from './describe';
 import { toEngineError, toResult } from './errors';
 import { refuseWriter } from './role';
 import { refuseScan } from './scan';
-import { loadSdk, type LoadSdk } from './sdk';
-import { openSession, Unanswered, type Request, type Session } from './session';
+import { loadSdk, type LoadSdk, openSession, Unanswered, type Request, type Session, columnKind } from './session';
 import { connectionOptions, readTarget, type SnowflakeLoginSettings, type Target } from './target';
-import { readStatement } from './statement';
-import { columnKind } from './values';
+import { readStatement } from './inspector';
 
 export interface SnowflakeEngineSettings {
   /** `snowflake://user@account/database/schema?warehouse=…&role=…` */

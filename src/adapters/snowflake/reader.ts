@@ -9,24 +9,9 @@
  *
  * Unquoted names fold to upper case. A CTE shadows a relation; a CTE sees earlier ones, with RECURSIVE all of them.
  */
+import { Refusal, SyntaxProblem } from '../inspection';
 import type { FunctionRules } from './functions';
-import {
-  AFTER_ALIAS,
-  CLAUSES,
-  GRAMMAR,
-  isSymbol,
-  isWord,
-  QUERY_STARTS,
-  SET_OPERATORS,
-  SET_WORDS,
-  shown,
-  VERBS,
-} from './keywords';
-import { cteNames, isAlias, isDistinctFrom, isNthValue, opensCtes } from './lookahead';
 import type { Token } from '../../sql/lexer';
-
-export class Refusal extends Error {}
-export class SyntaxProblem extends Error {}
 
 /** The reader's state between two brackets. */
 interface Level {
@@ -296,4 +281,90 @@ export class Reader {
         : `syntax error at or near "${token.text}" (at character ${token.at + 1})`,
     );
   }
+}
+
+/** Words and symbols as the reader of Snowflake queries tells them apart, and how it writes names. */
+
+const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text;
+export const isWord = (token: Token | undefined, text: string): boolean =>
+  token?.kind === 'word' && token.text === text;
+
+/** As the port says: lower case unless it needs quotes. */
+const shown = (name: string): string => (name === name.toUpperCase() ? name.toLowerCase() : name);
+
+/** Where a relation is expected and another word follows, these words begin a statement. */
+const VERBS = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE', 'CALL', 'EXECUTE', 'CREATE', 'ALTER', 'DROP', 'TRUNCATE', 'COPY', 'SHOW', 'DESCRIBE']); // prettier-ignore
+const QUERY_STARTS = new Set(['SELECT', 'WITH', 'VALUES']);
+const SET_OPERATORS = new Set(['UNION', 'INTERSECT', 'EXCEPT', 'MINUS']);
+const SET_WORDS = new Set(['ALL', 'DISTINCT', 'BY', 'NAME']);
+/** Reserved words only: a word that may also be an alias (LIMIT, OFFSET) would hide the relations that follow it. */
+const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'QUALIFY', 'ORDER', 'START', 'CONNECT']); // prettier-ignore
+const AFTER_ALIAS = new Set([...CLAUSES, 'ON', 'USING', 'JOIN', 'MATCH_CONDITION']);
+/** Keywords before a bracket that do not make it a call. */
+const GRAMMAR = new Set(
+  `
+  ALL AND ANY ARRAY AS ASC AT BEFORE BERNOULLI BETWEEN BIGINT BINARY BLOCK BOOLEAN BY BYTEINT CASE CHANGES CHAR CHARACTER
+  CONNECT CROSS CUBE DATE DATETIME DEC DECIMAL DEFAULT DEFINE DESC DISTINCT DOUBLE ELSE END EXCEPT EXCLUDE EXISTS FETCH FLOAT
+  FLOAT4 FLOAT8 FOR FROM FULL GEOGRAPHY GEOMETRY GROUP GROUPING HAVING ILIKE IN INNER INT INTEGER INTERSECT INTERVAL IS JOIN
+  LATERAL LIKE LIMIT MAP MATCH_CONDITION MATCH_RECOGNIZE MEASURES MINUS NATURAL NCHAR NOT NULL NULLS NUMBER NUMERIC NVARCHAR
+  OBJECT OFFSET ON OR ORDER OUTER OVER PARTITION PATTERN PER PERMUTE PIVOT PRECISION QUALIFY RANGE REAL REGEXP RENAME
+  REPEATABLE RLIKE ROLLUP ROW ROWS SAMPLE SEED SELECT SETS SKIP SMALLINT SOME STRING SUBSET SYSTEM TABLESAMPLE TEXT THEN TIME
+  TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TIMESTAMP_TZ TINYINT TOP UNION UNPIVOT USING VALUES VARBINARY VARCHAR VARIANT VECTOR
+  WHEN WHERE WITHIN XOR
+  `
+    .trim()
+    .split(/\s+/),
+);
+
+/** What the reader of Snowflake queries has to see ahead or behind before it decides. `at` is the token that it stands on. */
+
+/** The CTE names of a WITH that starts at `from`, found ahead of time by matching brackets. */
+function cteNames(tokens: readonly Token[], from: number): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  for (let at = from; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (isSymbol(token, '(')) depth += 1;
+    else if (isSymbol(token, ')')) depth -= 1;
+    else if (depth === 0 && token !== undefined && (at === from || isSymbol(tokens[at - 1], ','))) {
+      names.push(token.text);
+    } else if (depth === 0 && isWord(token, 'SELECT')) break;
+    if (depth < 0) break;
+  }
+  return names;
+}
+
+function opensCtes(tokens: readonly Token[], at: number): boolean {
+  if (isWord(tokens[at - 1], 'START')) return false;
+  const skip = isWord(tokens[at + 1], 'RECURSIVE') && !isWord(tokens[at + 2], 'AS') ? 2 : 1;
+  const name = tokens[at + skip];
+  const after = tokens[at + skip + 1];
+  return (name?.kind === 'word' || name?.kind === 'quoted') && (isWord(after, 'AS') || isSymbol(after, '('));
+}
+
+/** In FROM, after a relation: `t (a, b)`, `) AS t (a, b)`. */
+function isAlias(tokens: readonly Token[], at: number): boolean {
+  const previous = tokens[at];
+  if (previous === undefined) return false;
+  if (previous.kind === 'quoted' || isSymbol(previous, ')')) return true;
+  return previous.kind === 'word' && (previous.text === 'AS' || !GRAMMAR.has(previous.text));
+}
+
+/** `a IS [NOT] DISTINCT FROM b`: this FROM is followed by no relation. */
+function isDistinctFrom(tokens: readonly Token[], at: number): boolean {
+  return isWord(tokens[at - 1], 'DISTINCT') && (isWord(tokens[at - 2], 'IS') || isWord(tokens[at - 2], 'NOT'));
+}
+
+/**
+ * `NTH_VALUE(a, 2) FROM FIRST OVER (ORDER BY b)`: this FROM is followed by no relation either. ORDER BY or PARTITION BY
+ * tells it from a relation FIRST with the alias OVER, which would have column names there.
+ */
+function isNthValue(tokens: readonly Token[], at: number): boolean {
+  const after = isWord(tokens[at + 3], 'NULLS') ? 4 : 2;
+  return (
+    isSymbol(tokens[at - 1], ')') &&
+    (isWord(tokens[at + 1], 'FIRST') || isWord(tokens[at + 1], 'LAST')) &&
+    isWord(tokens[at + after], 'OVER') &&
+    isWord(tokens[at + after + 3], 'BY') // `(ORDER BY` or `(PARTITION BY`
+  );
 }

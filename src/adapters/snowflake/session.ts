@@ -4,12 +4,13 @@
  * statement per request. The driver repeats a request for as long as the network is down; this class stops waiting if not
  * even the cancellation is answered.
  */
+import type * as SnowflakeSdk from 'snowflake-sdk';
 import type { Connection, ConnectionOptions, RowStatement, SnowflakeError } from 'snowflake-sdk';
 import type { ResultColumn, SqlValue } from '../../domain';
 import { literal, MAX_RESULT_BYTES } from '../results';
 import { NoAnswer } from './errors';
-import type { Sdk } from './sdk';
-import { columnKind, converterFor, type RawValue } from './values';
+import { SqlEngineError } from '../../ports/sql-engine';
+import { compactJson, exactNumber } from '../value-text';
 
 const PARAMETERS: Readonly<Record<string, string | number | boolean>> = {
   TIMEZONE: 'UTC',
@@ -196,3 +197,98 @@ function queryTag({ tag, traceparent }: Request): string {
   const text = `gate ${tag}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
   return traceparent === undefined ? text : `${text} traceparent='${traceparent}'`;
 }
+
+/**
+ * Loads the driver when a Snowflake database is opened for the first time: it is a large optional package. Everything it
+ * would do besides connecting is switched off before: asking the cloud's metadata service which platform this is,
+ * telemetry about the connection, native helpers, a log file in the working directory.
+ * Certificate checks stay as the driver has them (OCSP on).
+ */
+
+type Sdk = Pick<typeof SnowflakeSdk, 'configure' | 'createConnection'>;
+
+const QUIET = {
+  SNOWFLAKE_DISABLE_PLATFORM_DETECTION: 'true',
+  SNOWFLAKE_DISABLE_MINICORE: 'true',
+  SF_TELEMETRY_DISABLE_CONNECTION_SHAPE: 'true',
+};
+
+export type LoadSdk = () => Promise<Sdk>;
+
+const importSdk: LoadSdk = async () => {
+  const loaded = (await import('snowflake-sdk')) as Sdk & { readonly default?: Sdk };
+  return loaded.default ?? loaded;
+};
+
+export async function loadSdk(load: LoadSdk = importSdk): Promise<Sdk> {
+  for (const [name, value] of Object.entries(QUIET)) process.env[name] ??= value;
+  try {
+    const sdk = await load();
+    sdk.configure({ logLevel: 'OFF', additionalLogToConsole: false });
+    return sdk;
+  } catch (error) {
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((error as NodeJS.ErrnoException).code))) throw error;
+    throw new SqlEngineError('not-configured', 'install snowflake-sdk: npm install snowflake-sdk', { cause: error });
+  }
+}
+
+/**
+ * Snowflake values as JSON-safe results. The driver returns numbers, times, VARIANTs and binaries as text. A number that a
+ * double cannot hold exactly stays text, times keep their zone, JSON its digits and key order.
+ */
+
+const KINDS: Readonly<Record<string, ResultColumn['kind']>> = {
+  fixed: 'number',
+  real: 'number',
+  decfloat: 'number',
+  boolean: 'boolean',
+  text: 'text',
+  date: 'time',
+  time: 'time',
+  timestamp_ltz: 'time',
+  timestamp_ntz: 'time',
+  timestamp_tz: 'time',
+  variant: 'json',
+  object: 'json',
+  array: 'json',
+  map: 'json',
+};
+
+export function columnKind(type: string): ResultColumn['kind'] {
+  return KINDS[type.toLowerCase()] ?? 'other';
+}
+
+type RawValue = string | number | boolean | null | undefined | object;
+
+function converterFor(type: string): (value: RawValue) => SqlValue {
+  const convert = CONVERTERS[type.toLowerCase()];
+  return (value) => {
+    if (value === null || value === undefined) return null;
+    if (typeof value === 'boolean') return value;
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    return convert === undefined ? text : convert(text);
+  };
+}
+
+const float = (text: string): SqlValue => {
+  if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? '-Infinity' : 'Infinity';
+  return Number.isFinite(Number(text)) ? Number(text) : text;
+};
+
+/** The session prints nine digits of a second; trailing zeros are removed here. */
+const time = (text: string): SqlValue => text.replace(/(:\d\d)\.(\d*?)0+(?=$|\s|[+-])/, (_, seconds: string, digits: string) => (digits === '' ? seconds : `${seconds}.${digits}`)); // prettier-ignore
+
+const CONVERTERS: Readonly<Record<string, (text: string) => SqlValue>> = {
+  fixed: exactNumber,
+  decfloat: exactNumber,
+  real: float,
+  time,
+  timestamp_ltz: time,
+  timestamp_ntz: time,
+  timestamp_tz: time,
+  variant: compactJson,
+  object: compactJson,
+  array: compactJson,
+  map: compactJson,
+  binary: (text) => `\\x${text.toLowerCase()}`,
+};

@@ -6,9 +6,8 @@ import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WritingRight } from '../database-check';
-import { SqliteClient, type RequestEnd } from './client';
+import { SqliteClient, type RequestEnd, type ChildRequest } from './client';
 import { checkFile, orThrow } from './errors';
-import type { ChildRequest } from './protocol';
 
 const TIMEOUT_MS = 15_000;
 

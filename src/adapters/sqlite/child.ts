@@ -3,7 +3,7 @@
  * request at a time and is read-only by construction:
  *
  * 1. the file is opened as `mode=ro` (`readonly: true` of libsql is ignored), with `query_only` and `trusted_schema=off`;
- * 2. one statement that starts with SELECT, WITH, VALUES or a bracket, compiled and checked before it runs (bytecode.ts);
+ * 2. one statement that starts with SELECT, WITH, VALUES or a bracket, compiled and checked before it runs (program.ts);
  * 3. a watchdog thread ends the process when its parent has gone, also in the middle of a query;
  * 4. memory is bounded: SQLite's own by `hard_heap_limit` (which nothing can raise again), a value by `MAX_CELL_BYTES`, the
  *    process (libsql hands rows over by the hundred) by the watchdog.
@@ -11,12 +11,12 @@
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import type { SqlValue } from '../../domain';
-import { Compiler } from './compiler';
-import type { ChildReply, ChildRequest } from './protocol';
+import { Compiler } from './program';
+import type { ChildReply, ChildRequest } from './client';
 import { statementIn, tokensOf } from '../../sql/lexer';
 import { columnKind, decoded, digestText, readTextAsBytes, toSqlValue, type RawValue, type Seen } from './values';
-import { startWatchdog } from './watchdog';
 
 let database: Database.Database | null = null;
 let versionReader: Database.Statement | null = null;
@@ -275,6 +275,24 @@ function inSnapshot({ begins, ends }: { begins?: boolean; ends?: boolean }, act:
 function failure(error: unknown): Extract<ChildReply, { kind: 'error' }> {
   const { message, code } = error as { message: string; code?: string };
   return { kind: 'error', message, code: code ?? 'SQLITE_ERROR' };
+}
+
+const PROCESS_BYTES = 1536 * 1024 * 1024;
+
+/** A thread that runs while the main thread is inside SQLite: it checks that the parent lives and how much memory is used. */
+const WATCHDOG = `
+  const { writeSync } = require('node:fs');
+  const { workerData: parent } = require('node:worker_threads');
+  setInterval(() => {
+    const gone = process.ppid !== parent;
+    const large = process.memoryUsage.rss() > ${PROCESS_BYTES};
+    if (large) writeSync(2, 'the result needs more than ${PROCESS_BYTES / 1024 / 1024} MB of memory: select fewer rows or parts of the values\\n');
+    if (gone || large) process.kill(process.pid, 'SIGKILL');
+  }, 100);`;
+
+/** `parent`: told by the parent itself, because it may be gone before this process looks. */
+function startWatchdog(parent: number): void {
+  new Worker(WATCHDOG, { eval: true, workerData: parent }).unref();
 }
 
 process.on('message', (request: ChildRequest) => process.send?.(answer(request)));

@@ -12,10 +12,9 @@ import type { DatabaseDescription } from '../../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../../ports/sql-engine';
 import { Pool } from '../pool';
 import { MAX_RESULT_BYTES, stopwatch } from '../results';
-import { SqliteClient, type RequestEnd } from './client';
+import { SqliteClient, type RequestEnd, type ChildRequest } from './client';
 import { describeSqlite, revisionOfSqlite } from './describe';
 import { checkFile, orThrow, throwIfBroken, toResult, type TimedEnd } from './errors';
-import type { ChildRequest } from './protocol';
 
 export interface SqliteEngineSettings {
   readonly path: string;

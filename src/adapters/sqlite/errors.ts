@@ -3,8 +3,7 @@ import { open, stat } from 'node:fs/promises';
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
 import { errorBy, type ErrorTable } from '../results';
-import type { RequestEnd } from './client';
-import type { ChildReply } from './protocol';
+import type { RequestEnd, ChildReply } from './client';
 
 type Failure = Extract<ChildReply, { kind: 'error' }>;
 

@@ -2,17 +2,14 @@
  * A SQLite parser (sql-parser-cst) as a `SqlInspector`: is this one SELECT, which relations does it read, and which CTEs
  * does it define. In SQLite every CTE of a WITH sees all the others, and names are compared without regard to case.
  */
-import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
-import { inspectingOnce } from '../inspect-once';
-import { MAX_STATEMENT_LENGTH, TOO_DEEP, TOO_LONG } from '../../sql/guard/refusals';
+import type { SqlInspector } from '../../ports/sql-inspector';
 import { statementsOf } from '../../sql/tree';
-import { refuseFunction, refuseRelation } from './refusals';
+import { inspected, inspectingOnce, onlyStatement, Refusal } from '../inspection';
+import { refuseFunction, refuseRelation } from './program';
 
 export function createSqliteInspector(): SqlInspector {
-  return inspectingOnce({ inspect });
+  return inspectingOnce({ inspect: (sql) => inspected(() => read(sql)) });
 }
-
-class Refusal extends Error {}
 
 interface Found {
   readonly relations: Set<string>;
@@ -27,40 +24,23 @@ interface Node {
 /** Functions that may stand in FROM: their rows come from their arguments. */
 const TABLE_FUNCTIONS = new Set(['json_each', 'json_tree', 'generate_series']);
 
-function inspect(sql: string): Inspection {
-  if (sql.length > MAX_STATEMENT_LENGTH) return { kind: 'refused', message: TOO_LONG };
-  let statements: readonly Node[];
-  try {
-    statements = statementsOf(sql, 'sqlite') as unknown as Node[];
-  } catch (error) {
-    if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
-    return { kind: 'syntax-error', message: (error as Error).message.split('\n')[0] ?? '' };
-  }
-  const [first] = statements;
-  if (first === undefined) return { kind: 'refused', message: 'the statement is empty: write one SELECT' };
-  if (statements.length > 1)
-    return { kind: 'refused', message: 'only one statement is allowed: remove what follows the first semicolon' };
-  if (first.type !== 'select_stmt' && first.type !== 'compound_select_stmt') {
-    return {
-      kind: 'refused',
-      message: `${first.type
-        .replace(/_stmt$/, '')
-        .replaceAll('_', ' ')
-        .toUpperCase()} is not allowed: write one SELECT that only reads`,
-    };
+function read(sql: string) {
+  const statement = onlyStatement(sql, parse, ({ message }) => message.split('\n')[0] ?? '');
+  if (statement.type !== 'select_stmt' && statement.type !== 'compound_select_stmt') {
+    const name = statement.type
+      .replace(/_stmt$/, '')
+      .replaceAll('_', ' ')
+      .toUpperCase();
+    throw new Refusal(`${name} is not allowed: write one SELECT that only reads`);
   }
   const found: Found = { relations: new Set(), ctes: new Set() };
-  try {
-    const own = leadingWith(first);
-    for (const name of own === null ? [] : namesOf(own)) found.ctes.add(name);
-    visit(first, new Set(), found);
-    return { kind: 'select', relations: [...found.relations].sort(), ctes: [...found.ctes], hasWith: own !== null };
-  } catch (error) {
-    if (error instanceof Refusal) return { kind: 'refused', message: error.message };
-    if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
-    throw error;
-  }
+  const own = leadingWith(statement);
+  for (const name of own === null ? [] : namesOf(own)) found.ctes.add(name);
+  visit(statement, new Set(), found);
+  return { relations: [...found.relations].sort(), ctes: [...found.ctes], hasWith: own !== null };
 }
+
+const parse = (sql: string): readonly Node[] => statementsOf(sql, 'sqlite') as unknown as Node[];
 
 /** The parser attaches the WITH of a UNION chain to its first SELECT, but it is valid for the whole chain. */
 function leadingWith(statement: Node): Node | null {

@@ -1,12 +1,20 @@
 /**
- * A file from the public web, over HTTPS alone, written as it comes. Every hop passes the checks of `addresses.ts`; a file larger
+ * A file from the public web, over HTTPS alone, written as it comes. Every hop passes the checks of `connection.ts`; a file larger
  * than its limit is refused, and what is not whole is not left behind under its name.
  */
 import { createHash } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { WebError } from '../../ports';
-import { checkedUrl, ownNetworks, refused, type Loopback, type Networks } from './addresses';
-import { exchange, systemResolve, type Resolve } from './connection';
+import {
+  checkedUrl,
+  ownNetworks,
+  refused,
+  type Loopback,
+  type Networks,
+  exchange,
+  systemResolve,
+  type Resolve,
+} from './connection';
 import { redirectOf } from './pages';
 
 const REDIRECTS = 5;

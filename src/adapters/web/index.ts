@@ -3,7 +3,7 @@ import type { Web } from '../../ports';
 import { createPages, type PagesOptions } from './pages';
 import { createSearch, type ProviderOptions } from './providers';
 
-export { checkedUrl, isPublicAddress } from './addresses';
+export { checkedUrl, isPublicAddress } from './connection';
 export type { ProviderName } from './providers';
 
 /** `pages` is for tests: limits, a resolver, ports of this machine. */

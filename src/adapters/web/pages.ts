@@ -1,11 +1,20 @@
 /**
  * `fetch`: one page from the public web as readable text. Every request, robots.txt and redirects included, passes the
- * checks of `addresses.ts`. Bytes, characters, redirects and time are limited.
+ * checks of `connection.ts`. Bytes, characters, redirects and time are limited.
  */
 import robotsParser from 'robots-parser';
 import { WebError, type WebOptions, type WebPage } from '../../ports';
-import { checkedUrl, ownNetworks, type Loopback, type Networks } from './addresses';
-import { exchange, systemResolve, type Exchange, type Resolve, USER_AGENT } from './connection';
+import {
+  checkedUrl,
+  ownNetworks,
+  type Loopback,
+  type Networks,
+  exchange,
+  systemResolve,
+  type Exchange,
+  type Resolve,
+  USER_AGENT,
+} from './connection';
 import { readable, readableType } from './readable';
 
 interface PageLimits {

@@ -8,8 +8,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { clip } from '../../text/clip';
 import { WebError, type SearchResult, type WebOptions } from '../../ports';
-import { LONGEST_URL } from './addresses';
-import { connectionError, listened, USER_AGENT } from './connection';
+import { LONGEST_URL, connectionError, listened, USER_AGENT } from './connection';
 import { afterOf } from './pages';
 import { oneLine } from './readable';
 

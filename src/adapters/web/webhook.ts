@@ -1,11 +1,10 @@
 /**
- * Posts JSON to a webhook. Its address passes the checks of pages (`addresses.ts`) unless the configuration names its host. No
+ * Posts JSON to a webhook. Its address passes the checks of pages (`connection.ts`) unless the configuration names its host. No
  * redirect is followed, the answer is not read, and no message quotes the URL, which may hold a token.
  */
 import { WebError } from '../../ports';
 import { OutletError } from '../../ports/drift';
-import { checkedUrl, ownNetworks } from './addresses';
-import { exchange, systemResolve, type Resolve } from './connection';
+import { checkedUrl, ownNetworks, exchange, systemResolve, type Resolve } from './connection';
 import { afterOf } from './pages';
 
 const TIMEOUT_MS = 10_000;

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalStore } from '../../../../src/adapters/local/store';
-import { toStoreError } from '../../../../src/adapters/local/errors';
+import { toStoreError } from '../../../../src/adapters/local/keys';
 
 let dir: string;
 beforeEach(async () => {

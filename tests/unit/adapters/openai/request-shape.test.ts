@@ -1,11 +1,5 @@
 import fc from 'fast-check';
-import {
-  combined,
-  fullShape,
-  narrower,
-  requestBody,
-  type RequestShape,
-} from '../../../../src/adapters/openai/request-shape';
+import { combined, fullShape, narrower, requestBody, type RequestShape } from '../../../../src/adapters/openai/model';
 import type { ModelRequest } from '../../../../src/ports';
 
 const full = fullShape('json_schema');

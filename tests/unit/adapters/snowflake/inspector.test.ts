@@ -1,6 +1,6 @@
 /** The reader of Snowflake queries: what it lets through with which relations, and a corpus of what it must not. */
 import { createSnowflakeInspector } from '../../../../src/adapters/snowflake';
-import { readStatement } from '../../../../src/adapters/snowflake/statement';
+import { readStatement } from '../../../../src/adapters/snowflake/inspector';
 import { HOSTILE } from './hostile';
 
 const { inspect } = createSnowflakeInspector();

@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import { Compiler } from '../../../../src/adapters/sqlite/compiler';
+import { Compiler } from '../../../../src/adapters/sqlite/program';
 
 /** Counts what is compiled; every statement has these columns. */
 function compilerWith(columns: number): { compile(text: string, version?: string): void; compiled(): number } {

@@ -9,12 +9,12 @@
  *    are looked for in the statement's text. They must stand there: SQL cannot assemble identifiers, and views cannot use
  *    such tables (`trusted_schema` is off).
  */
-
-import { isForbiddenTable } from './refusals';
-import { tokensOf } from '../../sql/lexer';
+import type Database from 'libsql';
+import { tokensOf, rewritten } from '../../sql/lexer';
+import { BoundedMap } from '../../bounded-map';
 
 /** A row of `EXPLAIN`: addr, opcode, p1, p2, p3, p4. */
-export type Instruction = readonly unknown[];
+type Instruction = readonly unknown[];
 
 const FORBIDDEN_OPCODES = new Map<string, string>([
   ['Vacuum', 'VACUUM'],
@@ -56,7 +56,7 @@ const SAFE_FUNCTIONS = new Set(
 );
 
 /** Why the program may not run, or null. */
-export function refuseProgram(sql: string, program: readonly Instruction[]): string | null {
+function refuseProgram(sql: string, program: readonly Instruction[]): string | null {
   for (const instruction of program) {
     const opcode = String(instruction[1]);
     const construct = FORBIDDEN_OPCODES.get(opcode);
@@ -92,3 +92,101 @@ function relationsIn(sql: string): string[] {
 }
 
 const unquoted = (token: string): string => token.replace(/^['"`[](.*)['"`\]]$/s, '$1');
+
+/** What the parser checks refuse in SQLite, each with what to write instead (design §7). */
+
+const FUNCTIONS: readonly (readonly [RegExp, string])[] = [
+  [/^(readfile|writefile|edit|load_extension|fsdir|zipfile|zipfile_cds|sqlar_\w+|lsmode)$/, 'it reaches files or code outside the database: read tables'],
+  [/^(fts3_tokenizer|sqlite3mc_\w+|sqlite_crypt|sqlite_log|sha3_query|rtreecheck)$/, 'it acts on the engine itself: compute with plain functions'],
+  [/^(last_insert_rowid|changes|total_changes)$/, 'it tells about writes, and there are none here: use count()'],
+]; // prettier-ignore
+
+export function refuseFunction(name: string): string | null {
+  const lower = name.toLowerCase();
+  const found = FUNCTIONS.find(([pattern]) => pattern.test(lower));
+  return found === undefined ? null : `the function ${lower} is not allowed: ${found[1]}`;
+}
+
+/** Table-valued pragmas that describe tables. The others show or change the session or the machine. */
+const READABLE_PRAGMAS = [
+  'table_info',
+  'table_xinfo',
+  'table_list',
+  'index_list',
+  'index_info',
+  'index_xinfo',
+  'foreign_key_list',
+];
+
+/** Virtual tables that read files, raw pages or the engine's memory. */
+const FORBIDDEN_TABLE = new RegExp(
+  `^(fsdir|zipfile|sqlite_dbpage|sqlite_stmt|carray|vector_top_k|pragma_(?!(?:${READABLE_PRAGMAS.join('|')})$)\\w+)$`,
+  'i',
+);
+
+const isForbiddenTable = (name: string): boolean => FORBIDDEN_TABLE.test(name);
+
+/** `called`: written with arguments, like a table function. A plain table may be called zipfile. */
+export function refuseRelation(name: string, called = false): string | null {
+  const bare = name.toLowerCase().replace(/^main\./, '');
+  if (!isForbiddenTable(bare)) return null;
+  if (bare.startsWith('pragma_'))
+    return `${bare} is not allowed: only ${READABLE_PRAGMAS.map((pragma) => `pragma_${pragma}`).join(', ')} are`;
+  if (called) return `the table function ${bare} is not allowed: read the tables of the database`;
+  return bare === 'zipfile' ? null : `the relation ${name} is not allowed: it shows the engine and not the data`;
+}
+
+/**
+ * Compiles a statement to learn whether it may run (`refuseProgram`), and its columns. Both depend only on the text and the
+ * schema, so they are cached until the schema changes.
+ */
+
+interface Compiled {
+  /** Why it may not run; null if it may. */
+  readonly refused: string | null;
+  readonly columns: readonly { readonly name: string; readonly type: string | null }[];
+}
+
+const KEPT_CHARS = 1024 * 1024;
+
+export class Compiler {
+  /**
+   * A connection for EXPLAIN only: libsql never resets such a statement, and its connection then keeps every lock. This
+   * one has already read the schema and takes no further lock: statements that do not compile never reach it, and it is
+   * replaced when the schema changes.
+   */
+  #database: Database.Database | null = null;
+  #schemaVersion = '';
+  #kept = new BoundedMap<Compiled>(KEPT_CHARS);
+
+  constructor(readonly connect: () => Database.Database) {}
+
+  /** `statement` must be prepared from `text` on a connection whose snapshot has schema `schemaVersion`. */
+  compile(text: string, statement: Database.Statement, schemaVersion: string): Compiled {
+    if (this.#database === null || schemaVersion !== this.#schemaVersion) {
+      this.#database?.close();
+      this.#database = this.connect();
+      this.#schemaVersion = schemaVersion;
+      this.#kept = new BoundedMap(KEPT_CHARS);
+    }
+    const before = this.#kept.get(text);
+    if (before !== undefined) return before;
+    const program = this.#database
+      .prepare(`EXPLAIN ${withPlainBlobs(text)}`)
+      .raw(true)
+      .all() as Instruction[];
+    const refused = refuseProgram(text, program);
+    const compiled = { refused, columns: refused === null ? statement.columns() : [] };
+    const size = compiled.columns.reduce((sum, { name, type }) => sum + name.length + (type?.length ?? 0) + 100, 100);
+    this.#kept.set(text, compiled, text.length + size);
+    return compiled;
+  }
+}
+
+/**
+ * The same statement with other bytes in its binary literals. EXPLAIN prints those as text, and libsql ends the process on
+ * text that is not UTF-8.
+ */
+function withPlainBlobs(sql: string): string {
+  return rewritten(sql, 'sqlite', ({ raw }) => (/^x'/i.test(raw) ? raw.replace(/[0-9a-f]{2}/gi, '61') : raw));
+}

@@ -1,4 +1,4 @@
-import { inspectingOnce } from '../../../src/adapters/inspect-once';
+import { inspectingOnce } from '../../../src/adapters/inspection';
 import type { SqlInspector } from '../../../src/ports';
 
 function counting(): { readonly inspector: SqlInspector; readonly asked: string[] } {
