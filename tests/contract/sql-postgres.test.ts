@@ -1,12 +1,9 @@
 /**
- * PostgreSQL beyond the common contract: TLS, schemas and search path, plan cost, load (connections, cancelling, crashes),
+ * PostgreSQL beyond the common contract: schemas and search path, plan cost, load (connections, cancelling, crashes),
  * values, encodings, and what goes wrong with a clear line.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
 import { connect, createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import { createGuardedEngine } from '../../src/adapters/guard';
 import {
@@ -25,7 +22,6 @@ let postgres: TestPostgres;
 let admin: Client;
 const engines: SqlEngine[] = [];
 const relays: { close(): void }[] = [];
-const folder = mkdtempSync(join(tmpdir(), 'gate-sql-pg-'));
 
 beforeAll(async () => {
   postgres = await sharedPostgres();
@@ -43,7 +39,6 @@ afterAll(async () => {
   for (const engine of engines) await engine.close();
   for (const one of relays) one.close();
   await admin.end();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function open(more: PostgresEngineSettings['options'] = {}, url = postgres.url('shop')): SqlEngine {
@@ -534,24 +529,6 @@ describe('values', () => {
     expect(await runOne(open({}, postgres.url('european')), sql)).toMatchObject({ rows: [['2020-02-01', 'ISO, DMY']] });
   });
 
-  test('a cell of a gigabyte is a value that says what to do, and its neighbours are answered', async () => {
-    const start = process.memoryUsage.rss();
-    const { results } = await open().run(
-      ['SELECT 1', "SELECT repeat(repeat('x', 1000), 1000000)", 'SELECT 3'],
-      options({ timeoutMs: 100_000 }),
-    );
-    expect(results).toMatchObject([
-      { rows: [[1]] },
-      {
-        kind: 'sql-error',
-        code: '54000',
-        message: expect.stringMatching(/too large .*left\(column, 1000\)/) as string,
-      },
-      { rows: [[3]] },
-    ]);
-    expect(process.memoryUsage.rss() - start).toBeLessThan(600 * 1024 * 1024);
-  });
-
   test('a JSON text of 20 MB arrives', async () => {
     const result = await runOne(open(), "SELECT to_json(repeat('x', 20000000))");
     expect(result).toMatchObject({ kind: 'rows', columns: [{ kind: 'json' }] });
@@ -609,178 +586,5 @@ describe('values', () => {
     await admin.query('DROP TABLE fleeting');
     const { results } = await running;
     expect(results).toMatchObject([{ kind: 'rows' }, { kind: 'sql-error', code: '42P01' }, { rows: [[1]] }]);
-  });
-});
-
-describe('passwords and TLS', () => {
-  let secured: TestPostgres;
-  const file = (name: string): string => join(folder, name);
-  const openssl = (...args: string[]): Buffer => execFileSync('openssl', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-
-  /** Certificates for 127.0.0.1: a good one, and one that has expired, both of one authority. */
-  beforeAll(async () => {
-    openssl(
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-keyout',
-      file('ca.key'),
-      '-out',
-      file('ca.crt'),
-      '-subj',
-      '/CN=Test authority',
-      '-days',
-      '30',
-    );
-    for (const [name, days] of [
-      ['good', 30],
-      ['expired', -1],
-    ] as const) {
-      openssl(
-        'req',
-        '-newkey',
-        'rsa:2048',
-        '-nodes',
-        '-keyout',
-        file(`${name}.key`),
-        '-out',
-        file(`${name}.csr`),
-        '-subj',
-        '/CN=127.0.0.1',
-      );
-      writeFileSync(file('names'), name === 'good' ? 'subjectAltName=IP:127.0.0.1' : 'subjectAltName=DNS:elsewhere');
-      openssl(
-        'x509',
-        '-req',
-        '-in',
-        file(`${name}.csr`),
-        '-CA',
-        file('ca.crt'),
-        '-CAkey',
-        file('ca.key'),
-        '-CAcreateserial',
-        '-extfile',
-        file('names'),
-        '-out',
-        file(`${name}.crt`),
-        '-days',
-        String(days),
-      );
-    }
-    secured = await startPostgres();
-    const client = new Client({ connectionString: secured.url('postgres') });
-    await client.connect();
-    const { rows } = await client.query<{ data: string }>("SELECT current_setting('data_directory') AS data");
-    data = rows[0]?.data ?? '';
-    await client.query("SET password_encryption = 'scram-sha-256'"); // the default since 14
-    await client.query("CREATE ROLE ann LOGIN SUPERUSER PASSWORD 'right'");
-    await client.end();
-  });
-  afterAll(() => secured.stop());
-
-  let data = '';
-  /** The server shows this certificate from now on, and wants a password of ann. */
-  async function serve(name: 'good' | 'expired'): Promise<void> {
-    for (const ending of ['crt', 'key']) {
-      const target = join(data, `server.${ending}`);
-      copyFileSync(file(`${name}.${ending}`), target);
-      chmodSync(target, 0o600);
-      execFileSync('chown', ['--reference', data, target]);
-    }
-    writeFileSync(
-      join(data, 'pg_hba.conf'),
-      'host all postgres 127.0.0.1/32 trust\nhost all ann 127.0.0.1/32 scram-sha-256\n',
-    );
-    const client = new Client({ connectionString: secured.url('postgres') });
-    await client.connect();
-    await client.query('ALTER SYSTEM SET ssl = on');
-    const before = await loadedAt();
-    await client.query('SELECT pg_reload_conf()');
-    await client.end();
-    await eventually(async () => (await loadedAt()) !== before);
-  }
-
-  /** When the server read its settings, as a session that begins now has them from it. */
-  async function loadedAt(): Promise<string> {
-    const client = new Client({ connectionString: secured.url('postgres') });
-    await client.connect();
-    const { rows } = await client.query<{ at: string }>('SELECT pg_conf_load_time()::text AS at');
-    await client.end();
-    return rows[0]?.at ?? '';
-  }
-
-  const url = (parameters: string, password = 'right'): string =>
-    `postgres://ann:${password}@127.0.0.1:${secured.port}/postgres${parameters === '' ? '' : `?${parameters}`}`;
-  const SSL = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
-  const ask = (parameters: string, password?: string): Promise<SqlResult> =>
-    runOne(open({ role: 'none' }, url(parameters, password)), SSL);
-
-  test('sslmode means what it means to libpq', async () => {
-    await serve('good');
-    const ca = `sslrootcert=${encodeURIComponent(file('ca.crt'))}`;
-    expect(await ask('sslmode=disable')).toMatchObject({ rows: [[false]] });
-    for (const mode of [
-      'sslmode=require',
-      'sslmode=prefer',
-      `sslmode=verify-ca&${ca}`,
-      `sslmode=verify-full&${ca}`,
-      `sslmode=require&${ca}`,
-    ])
-      expect([mode, await ask(mode)]).toMatchObject([mode, { rows: [[true]] }]);
-    await expect(ask('sslmode=verify-full')).rejects.toMatchObject({
-      code: 'not-configured',
-      message: expect.stringMatching(/is not trusted .*sslrootcert=FILE/) as string,
-    });
-    expect(() => open({}, url('sslmode=verify-ca'))).toThrow('needs sslrootcert');
-    expect(() => open({}, url('sslmode=maybe'))).toThrow('sslmode=maybe is not known');
-    expect(() => open({}, url('sslmode=require&sslrootcert=/no/such/file'))).toThrow(
-      'sslrootcert=/no/such/file cannot be read (ENOENT)',
-    );
-  });
-
-  test('an expired certificate, and one for another host, are said to be so', async () => {
-    await serve('expired');
-    const ca = `sslrootcert=${encodeURIComponent(file('ca.crt'))}`;
-    await expect(ask(`sslmode=verify-ca&${ca}`)).rejects.toMatchObject({
-      code: 'not-configured',
-      message: expect.stringContaining('has expired: renew it') as string,
-    });
-    expect(await ask('sslmode=require')).toMatchObject({ rows: [[true]] });
-  });
-
-  test('a wrong password is refused by name, and does not show', async () => {
-    const failure: unknown = await ask('', 'wr0ng').catch((error: unknown) => error);
-    expect(failure).toMatchObject({
-      code: 'authentication',
-      message: expect.stringContaining('refused user ann') as string,
-    });
-    expect((failure as Error).message).not.toContain('wr0ng');
-    await expect(ask('', '')).rejects.toMatchObject({
-      code: 'authentication',
-      message: expect.stringContaining('wants a password') as string,
-    });
-  });
-
-  test('a server without TLS: require says so, prefer goes on without', async () => {
-    const plain = new URL(postgres.url('shop'));
-    const at = (mode: string): string => Object.assign(new URL(plain.href), { search: `?sslmode=${mode}` }).href;
-    await expect(runOne(open({}, at('require')), 'SELECT 1')).rejects.toMatchObject({
-      message: expect.stringContaining('offers no TLS') as string,
-    });
-    expect(await runOne(open({}, at('prefer')), 'SELECT 1')).toMatchObject({ rows: [[1]] });
-  });
-
-  test('a server without a free connection is an outage that passes', async () => {
-    await admin.query('CREATE ROLE crowd LOGIN CONNECTION LIMIT 1');
-    const crowd = Object.assign(new URL(postgres.url('shop')), { username: 'crowd' }).href;
-    const holder = new Client({ connectionString: crowd });
-    await holder.connect();
-    await expect(runOne(open({}, crowd), 'SELECT 1')).rejects.toMatchObject({
-      code: 'connection',
-      message: expect.stringMatching(/no free connection.*maxConnections/) as string,
-    });
-    await holder.end();
   });
 });

@@ -1,7 +1,7 @@
 /**
  * What a hostile statement can do to a SQLite file through this engine, and to the machine that reads it: nothing that
- * lasts. The corpus runs as the file's owner, on a file that may be written and on one that may not, behind the parser's
- * fence and without it. Before and after each group the bytes of the file, its folder, a scratch folder, the working
+ * lasts. The corpus runs as the file's owner on a file that may be written; in the full run also behind the parser's fence,
+ * and on a file that may not be written. Before and after each group the bytes of the file, its folder, a scratch folder, the working
  * directory and the temporary folder are compared; a difference is traced to its statement.
  */
 import { createHash } from 'node:crypto';
@@ -50,13 +50,13 @@ interface Way {
   readonly writable: boolean;
 }
 
-/** The file that may not be written allows less than the one that may: in `npm run test:full` only. */
+/** A file that may be written, without the fence, allows most: the other ways are in `npm run test:full` only. */
 const allWays: readonly Way[] = [
-  { name: 'a file that may be written, behind the fence', fence: true, writable: true },
   { name: 'a file that may be written, without the fence', fence: false, writable: true },
+  { name: 'a file that may be written, behind the fence', fence: true, writable: true },
   { name: 'a file that may not be written, without the fence', fence: false, writable: false },
 ];
-const ways = allWays.slice(0, extent({ usual: 2, full: 3 }));
+const ways = allWays.slice(0, extent({ usual: 1, full: 3 }));
 
 const fileOf = ({ writable }: Way): string => join(home, writable ? 'open.sqlite' : 'closed.sqlite');
 
