@@ -1,6 +1,7 @@
-/** What all engines have in common: their results, errors sorted by a table, texts and names as standard SQL writes them. */
+/** What all engines have in common: their results, errors, texts and names as standard SQL writes them. */
 import type { SqlResult } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlSnapshot, type SqlEngineErrorCode } from '../ports/sql-engine';
+import { sorted, type ErrorTable } from './error-table';
 
 /** A result larger than this is cut like one with too many rows. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
@@ -21,20 +22,16 @@ export function digestOf({ results: [result] }: SqlSnapshot): Awaited<ReturnType
 
 export const hasTimedOut = ({ kind }: SqlResult): boolean => kind === 'timeout';
 
-/** What an error says of itself, its kind, and the line for the user, in which `{host}` and the like stand for facts. */
-export type ErrorTable = readonly (readonly [says: RegExp, kind: SqlEngineErrorCode, line: string])[];
+export type EngineErrors = ErrorTable<SqlEngineErrorCode>;
 
-/** By the first row that fits; null: none does. */
 export function errorBy(
-  table: ErrorTable,
+  table: EngineErrors,
   says: string,
   facts: Readonly<Record<string, string>>,
   cause?: unknown,
 ): SqlEngineError | null {
-  const row = table.find(([pattern]) => pattern.test(says));
-  if (row === undefined) return null;
-  const line = row[2].replace(/\{(\w+)\}/g, (_, name: string) => facts[name] ?? '');
-  return new SqlEngineError(row[1], line, { cause });
+  const found = sorted(table, says, facts);
+  return found && new SqlEngineError(found.code, found.line, { cause });
 }
 
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;

@@ -7,6 +7,7 @@
 import { types } from 'node:util';
 import { APIConnectionError, APIError } from 'openai';
 import { ModelError, type ModelErrorCode } from '../../ports';
+import { sorted, type ErrorTable } from '../error-table';
 
 /** To set up a connection, TLS included. */
 export const CONNECT_TIMEOUT_MS = 10_000;
@@ -90,62 +91,52 @@ function httpError(failure: HttpFailure, context: CallContext): ModelError {
 }
 
 function classify(failure: HttpFailure, context: CallContext): Finding {
-  const { endpoint, model, settings = CHAT_SETTINGS } = context;
+  const { endpoint, model, settings = CHAT_SETTINGS, apiKey } = context;
   const { status, code, type, message } = failure;
-  const said = `${endpoint} answered ${status}: ${oneLine(message)}`;
-  if (code === 'insufficient_quota' || type === 'insufficient_quota' || status === 402) {
-    return {
-      code: 'authentication',
-      message: `The account behind ${settings.key} has no quota left at ${endpoint}: add credit there or use another key`,
-    };
-  }
-  if (isContextTooLong(failure)) return tooLong(said, context);
-  if (
-    code === 'model_not_found' ||
-    (status === 400 && /invalid model name|model .{0,80}(not found|does not exist)/i.test(message))
-  ) {
-    return unknownModel(context);
-  }
-  if (status === 401) {
-    const key =
-      context.apiKey === null ? `needs a key: set ${settings.key}` : `rejected the key: check ${settings.key}`;
-    return { code: 'authentication', message: `${endpoint} ${key} (401)` };
-  }
-  if (status === 403) {
-    return {
-      code: 'authentication',
-      message: `The key in ${settings.key} may not use this model or endpoint. ${said}`,
-    };
-  }
-  if (status === 404) {
-    return /model/i.test(message)
-      ? unknownModel(context)
-      : {
-          code: 'unknown-model',
-          message: `${endpoint} answered 404 for model "${model}": check ${settings.model}, and that ${settings.url} ends where ${settings.path} follows (often /v1)`,
-        };
-  }
-  if (status === 429) return { code: 'rate-limited', message: said };
+  const facts = {
+    ...{ endpoint, model, key: settings.key, modelSetting: settings.model, url: settings.url, path: settings.path },
+    said: `${endpoint} answered ${status}: ${oneLine(message)}`,
+    noKey: apiKey === null ? `needs a key: set ${settings.key}` : `rejected the key: check ${settings.key}`,
+    shorter: settings === CHAT_SETTINGS ? ', lower models.maxOutputTokens, or shorten --docs and --context' : '',
+  };
+  const says = `${status} code:${code ?? ''} type:${type ?? ''} | ${message}`;
+  const found = sorted(ERRORS, says, facts) ?? { code: 'bad-request', line: facts.said };
+  return { code: found.code, message: found.line };
+}
+
+const UNKNOWN_MODEL = '{endpoint} has no model "{model}" for this key: set {modelSetting} to one it serves';
+
+/**
+ * An endpoint's own words for a request that does not fit the model's context. OpenAI and llama.cpp have a code for it; vLLM,
+ * Ollama, LiteLLM, OpenRouter, TGI and gateways to Anthropic, Gemini and Mistral only say it in words, some with a status of 500.
+ */
+const TOO_LONG = [
+  'context[ _-]?(length|size|window)[ _-]?(limit )?(has been |is |was )?exceeded',
+  "exceed(s|ed|ing)? (the )?(model'?s )?(maximum |available |configured )?context",
+  'maximum context length',
+  'longer than the maximum model length',
+  'input tokens exceed',
+  '(prompt|input|request) is too long\\b',
+  'input token count.{0,40}exceeds',
+  'reduce the length of the (messages|prompt|input)',
+  'inputs`? tokens \\+ `?max_new_tokens',
+].join('|');
+
+/** By the status, the code and the type of the answer, and its message after a bar. */
+const ERRORS: ErrorTable<ModelErrorCode> = [
+  [/^402 |^\d+ (code:\S* type|code):insufficient_quota /, 'authentication', 'The account behind {key} has no quota left at {endpoint}: add credit there or use another key'],
+  [new RegExp(`^\\d+ (code:\\S* type|code):(context_length_exceeded|exceed_context_size_error) | \\| .*(${TOO_LONG})`, 'is'), 'context-too-long', 'The prompt is longer than the context of model "{model}": set {modelSetting} to a model with a longer context, serve this one with a longer context{shorter}. {said}'],
+  [/^\d+ code:model_not_found /, 'unknown-model', UNKNOWN_MODEL],
+  [/^400 .* \| .*(invalid model name|model .{0,80}(not found|does not exist))/is, 'unknown-model', UNKNOWN_MODEL],
+  [/^401 /, 'authentication', '{endpoint} {noKey} (401)'],
+  [/^403 /, 'authentication', 'The key in {key} may not use this model or endpoint. {said}'],
+  [/^404 .* \| .*model/is, 'unknown-model', UNKNOWN_MODEL],
+  [/^404 /, 'unknown-model', '{endpoint} answered 404 for model "{model}": check {modelSetting}, and that {url} ends where {path} follows (often /v1)'],
+  [/^429 /, 'rate-limited', '{said}'],
   // Not implemented, a wrong HTTP version, a redirect: the endpoint is another one than the configuration says.
-  if (status === 501 || status === 505 || status < 400) return { code: 'bad-answer', message: said };
-  if (status === 408 || status === 409 || status >= 500) return { code: 'server-error', message: said };
-  return { code: 'bad-request', message: said };
-}
-
-function tooLong(said: string, { model, settings = CHAT_SETTINGS }: CallContext): Finding {
-  const shorter = settings === CHAT_SETTINGS ? ', lower models.maxOutputTokens, or shorten --docs and --context' : '';
-  return {
-    code: 'context-too-long',
-    message: `The prompt is longer than the context of model "${model}": set ${settings.model} to a model with a longer context, serve this one with a longer context${shorter}. ${said}`,
-  };
-}
-
-function unknownModel({ endpoint, model, settings = CHAT_SETTINGS }: CallContext): Finding {
-  return {
-    code: 'unknown-model',
-    message: `${endpoint} has no model "${model}" for this key: set ${settings.model} to one it serves`,
-  };
-}
+  [/^(501|505|[123]\d\d) /, 'bad-answer', '{said}'],
+  [/^(408|409|5\d\d) /, 'server-error', '{said}'],
+]; // prettier-ignore
 
 /** `x-should-retry` is the endpoint's own word on whether to call again, and wins over the status. */
 function honourRetryHeader(found: Finding, failure: HttpFailure, context: CallContext): Finding {
@@ -230,36 +221,6 @@ function redactedCause(error: unknown, context: CallContext): Error | undefined 
   copy.name = error.name;
   copy.stack = `${copy.name}: ${copy.message}`;
   return copy;
-}
-
-const CODES: ReadonlySet<string> = new Set(['context_length_exceeded', 'exceed_context_size_error']);
-
-const WORDS = [
-  /context[ _-]?(length|size|window)[ _-]?(limit )?(has been |is |was )?exceeded/i,
-  /exceed(s|ed|ing)? (the )?(model'?s )?(maximum |available |configured )?context/i,
-  /maximum context length/i,
-  /longer than the maximum model length/i,
-  /input tokens exceed/i,
-  /(prompt|input|request) is too long\b/i,
-  /input token count.{0,40}exceeds/i,
-  /reduce the length of the (messages|prompt|input)/i,
-  /inputs`? tokens \+ `?max_new_tokens/i,
-];
-
-/**
- * Whether an endpoint's error says that the request does not fit the model's context. OpenAI and llama.cpp have a code for
- * it; vLLM, Ollama, LiteLLM, OpenRouter, TGI and gateways to Anthropic, Gemini and Mistral only say it in words, some with
- * a status of 500.
- */
-function isContextTooLong(failure: {
-  readonly code: string | null;
-  readonly type: string | null;
-  readonly message: string;
-}): boolean {
-  const { code, type, message } = failure;
-  if (code !== null && CODES.has(code)) return true;
-  if (type !== null && CODES.has(type)) return true;
-  return WORDS.some((words) => words.test(message));
 }
 
 const TINY = 3;

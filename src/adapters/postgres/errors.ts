@@ -4,7 +4,7 @@
  */
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
-import { errorBy, type ErrorTable } from '../results';
+import { errorBy, type EngineErrors } from '../results';
 import type { Target } from './connection';
 
 interface ServerError {
@@ -69,7 +69,7 @@ export function toEngineError(error: unknown, target: Target): SqlEngineError {
 }
 
 /** By the code of the server or the socket, and by the message after it. */
-const ERRORS: ErrorTable = [
+const ERRORS: EngineErrors = [
   [/^(28P01|28000) /, 'authentication', 'PostgreSQL at {host} refused user {user}: {message}; check user and password in the URL'],
   [/^3D000 /, 'not-found', 'PostgreSQL at {host} has no database {database}: check the name in the URL'],
   [/^42501 /, 'authentication', 'PostgreSQL at {host}: {message}; grant it to {user} or use another user'],

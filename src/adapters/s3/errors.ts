@@ -3,7 +3,8 @@
  * right and a wrong key are `misconfigured`; the message is one line and names the setting to change. The SDK's own texts
  * are not repeated, because some contain the access key.
  */
-import { StoreError } from '../../ports';
+import { StoreError, type StoreErrorCode } from '../../ports';
+import { sorted, type ErrorTable } from '../error-table';
 
 /** For messages: where the store is and where its key comes from. No secrets. */
 export interface S3Place {
@@ -20,14 +21,23 @@ const OUTAGES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'],
 ]);
-const BAD_KEYS = new Set([
-  ...['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'ExpiredToken', 'ExpiredTokenException', 'InvalidToken'],
-  ...['TokenRefreshRequired', 'UnrecognizedClientException'],
-]);
-const DENIED = new Set(['AccessDenied', 'Forbidden', 'AllAccessDisabled', 'AccountProblem', 'MethodNotAllowed']);
-const REGIONS = new Set(['AuthorizationHeaderMalformed', 'PermanentRedirect', 'IllegalLocationConstraintException']);
-const FULL = new Set(['QuotaExceeded', 'XMinioStorageFull', 'InsufficientStorage']);
-const CLOCKS = new Set(['RequestTimeTooSkewed', 'RequestExpired']);
+
+/** By the code, the HTTP status, and the message after a bar. */
+const ERRORS: ErrorTable<StoreErrorCode> = [
+  [/^NoSuchBucket /, 'misconfigured', 'the bucket "{bucket}" does not exist ({location}): create it, or correct GATE_STORE'],
+  [/^(InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|ExpiredTokenException|InvalidToken|TokenRefreshRequired|UnrecognizedClientException) /, 'misconfigured', '{location} does not accept the key from {credentialsFrom} ({code}): correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'],
+  [/^CredentialsProviderError /, 'misconfigured', 'no key for {location}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'],
+  [/^(RequestTimeTooSkewed|RequestExpired) /, 'misconfigured', "{location} refuses this machine's clock ({code}): set the clock right, GATE_STORE cannot be used until then"],
+  [/^(AccessDenied|Forbidden|AllAccessDisabled|AccountProblem|MethodNotAllowed) |^\S* 403 /, 'misconfigured', '{location} may not be {done} with the key from {credentialsFrom}: allow s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket, or correct GATE_STORE'],
+  [/^(AuthorizationHeaderMalformed|PermanentRedirect|IllegalLocationConstraintException) |^\S+ 301 /, 'misconfigured', 'the bucket "{bucket}" is {where} ({location}): set AWS_REGION to {region}'],
+  [/^(QuotaExceeded|XMinioStorageFull|InsufficientStorage) |^\S* 507 /, 'full', 'No space left in {location}'],
+  [/^NotImplemented |^\S* 501 /, 'misconfigured', '{location} does not support conditional writes (If-None-Match): choose another S3 server for GATE_STORE'],
+  [/ \| Region is missing/, 'misconfigured', 'no region for {location}: set AWS_REGION'],
+  [/^(ERR_INVALID_URL|InvalidBucketName) /, 'misconfigured', '{location} is not a valid address ({code}): correct GATE_STORE or AWS_ENDPOINT_URL_S3'],
+  [new RegExp(`^(${[...OUTAGES].join('|')}) |^\\S* (5..|429|408) `), 'unavailable', 'the store {location} cannot be reached ({code})'],
+  [/ \| .*checksum mismatch/is, 'unavailable', 'what {location} sent does not match its checksum'],
+  [/^\S* 4\d\d /, 'misconfigured', '{location} refuses the request ({code}): check GATE_STORE'],
+]; // prettier-ignore
 
 export function isNoSuchKey(error: unknown): boolean {
   return NO_KEY.has(codeOf(error));
@@ -53,54 +63,15 @@ export function toStoreError(error: unknown, doing: 'read' | 'write', place: S3P
   if (error instanceof StoreError || error instanceof RangeError) return error;
   const code = codeOf(error);
   const status = statusOf(error);
-  const { bucket, location, credentialsFrom } = place;
-  const wrong = (line: string): StoreError => new StoreError('misconfigured', line, { cause: error });
-  if (code === 'NoSuchBucket') {
-    return wrong(`the bucket "${bucket}" does not exist (${location}): create it, or correct GATE_STORE`);
-  }
-  if (BAD_KEYS.has(code)) {
-    return wrong(
-      `${location} does not accept the key from ${credentialsFrom} (${code}): correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE`,
-    );
-  }
-  if (code === 'CredentialsProviderError') {
-    return wrong(`no key for ${location}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE`);
-  }
-  if (DENIED.has(code) || (status === 403 && !CLOCKS.has(code))) {
-    const right = doing === 'write' ? 'written to' : 'read';
-    return wrong(
-      `${location} may not be ${right} with the key from ${credentialsFrom}: allow s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket, or correct GATE_STORE`,
-    );
-  }
-  if (REGIONS.has(code) || (status === 301 && code !== '')) {
-    const region = regionOf(error);
-    const where = region === null ? 'in another region' : `in the region ${region}`;
-    return wrong(`the bucket "${bucket}" is ${where} (${location}): set AWS_REGION to ${region ?? "the bucket's"}`);
-  }
-  if (CLOCKS.has(code))
-    return wrong(
-      `${location} refuses this machine's clock (${code}): set the clock right, GATE_STORE cannot be used until then`,
-    );
-  if (FULL.has(code) || status === 507) return new StoreError('full', `No space left in ${location}`, { cause: error });
-  if (status === 501 || code === 'NotImplemented') {
-    return wrong(
-      `${location} does not support conditional writes (If-None-Match): choose another S3 server for GATE_STORE`,
-    );
-  }
-  if (messageOf(error).startsWith('Region is missing')) return wrong(`no region for ${location}: set AWS_REGION`);
-  if (code === 'ERR_INVALID_URL' || code === 'InvalidBucketName') {
-    return wrong(`${location} is not a valid address (${code}): correct GATE_STORE or AWS_ENDPOINT_URL_S3`);
-  }
-  if (OUTAGES.has(code) || status >= 500 || status === 429 || status === 408) {
-    return new StoreError('unavailable', `the store ${location} cannot be reached (${code || String(status)})`, {
-      cause: error,
-    });
-  }
-  if (isGarbled(error)) {
-    return new StoreError('unavailable', `what ${location} sent does not match its checksum`, { cause: error });
-  }
-  if (status >= 400) return wrong(`${location} refuses the request (${code || String(status)}): check GATE_STORE`);
-  return error;
+  const region = regionOf(error);
+  const found = sorted(ERRORS, `${code} ${status} | ${messageOf(error)}`, {
+    ...place,
+    code: code || String(status),
+    done: doing === 'write' ? 'written to' : 'read',
+    where: region === null ? 'in another region' : `in the region ${region}`,
+    region: region ?? "the bucket's",
+  });
+  return found === null ? error : new StoreError(found.code, found.line, { cause: error });
 }
 
 /** The `name` of an S3 error, else the system's error code. */

@@ -5,7 +5,7 @@
  */
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
-import { errorBy, type ErrorTable } from '../results';
+import { errorBy, type EngineErrors } from '../results';
 import type { Target } from './target';
 
 interface SdkError {
@@ -67,7 +67,7 @@ export function toEngineError(error: unknown, target: Target): SqlEngineError {
 }
 
 /** By the code of the server or the driver, the HTTP status, the code of the network, and the message after a bar. */
-const ERRORS: ErrorTable = [
+const ERRORS: EngineErrors = [
   [/^no-answer /, 'connection', 'Snowflake account {account} does not answer: {message}'],
   [WAREHOUSE, 'not-configured', 'Snowflake cannot use the warehouse ({warehouse}): {message}; name one that {user} may use and that can run'],
   [/^(390104|39011[0-5]|390195) /, 'connection', 'the session with Snowflake ended: {message}'],

@@ -2,7 +2,7 @@
 import { open, stat } from 'node:fs/promises';
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
-import { errorBy, type ErrorTable } from '../results';
+import { errorBy, type EngineErrors } from '../results';
 import type { RequestEnd, ChildReply } from './client';
 
 type Failure = Extract<ChildReply, { kind: 'error' }>;
@@ -40,7 +40,7 @@ function explain({ code, message }: Failure): string {
 }
 
 /** Of a file that is locked or damaged: the statement did not cause that. */
-const BROKEN: ErrorTable = [
+const BROKEN: EngineErrors = [
   [/^SQLITE_(BUSY|LOCKED|IOERR)/, 'connection', 'cannot read {path} just now: {message}'],
   [/^SQLITE_(NOTADB|CORRUPT)/, 'not-found', '{path} is not a SQLite database (or it is damaged or encrypted): name a SQLite 3 file'],
   [/^SQLITE_READONLY_ROLLBACK$/, 'not-found', 'a program was stopped in the middle of writing {path}, and a reader may not repair the file: open it once with one that may write (sqlite3 FILE .tables)'],
