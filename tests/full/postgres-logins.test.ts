@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { createPostgresEngine, type PostgresEngineSettings } from '../../src/adapters/postgres';
 import type { SqlResult } from '../../src/domain';
 import type { SqlEngine } from '../../src/ports/sql-engine';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, startPostgres, type TestPostgres } from '../helpers/postgres';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-sql-pg-'));
 const engines: SqlEngine[] = [];
@@ -16,11 +16,10 @@ let postgres: TestPostgres;
 let secured: TestPostgres;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
 afterAll(async () => {
   for (const engine of engines) await engine.close();
-  await postgres.stop();
   await secured.stop();
   rmSync(folder, { recursive: true, force: true });
 });
