@@ -16,7 +16,7 @@ import { GateClient } from '../../src/adapters/postgres/connection';
 import { settle, Transaction } from '../../src/adapters/postgres/transaction';
 import { SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
-import { sharedPostgres, startPostgres, type TestPostgres } from '../helpers/postgres';
+import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 
 let postgres: TestPostgres;
 let admin: Client;
