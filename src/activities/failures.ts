@@ -4,7 +4,6 @@
  * stripped of credentials, because they are stored in the history.
  */
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
-import type { OutletErrorCode } from '../ports/drift';
 import type { ModelErrorCode } from '../ports/language-model';
 import type { StoreErrorCode } from '../ports/object-store';
 import type { SqlEngineErrorCode } from '../ports/sql-engine';
@@ -70,18 +69,11 @@ const WEB_RULES: Readonly<Record<WebErrorCode, Rule>> = {
   unsupported: { retry: false },
 };
 
-const OUTLET_RULES: Readonly<Record<OutletErrorCode, Rule>> = {
-  'not-here': { retry: true },
-  unavailable: { retry: true },
-  refused: { retry: false },
-};
-
 const FAMILIES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   ModelError: MODEL_RULES,
   SqlEngineError: SQL_RULES,
   StoreError: STORE_RULES,
   WebError: WEB_RULES,
-  OutletError: OUTLET_RULES,
 };
 
 /** A server may ask for hours; the schedule-to-close limit of the activity is one hour. */

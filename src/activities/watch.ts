@@ -1,15 +1,13 @@
-/** The steps of a watch of a layer as activities. */
-import type { WatchFound, WatchSteps } from '../ports/drift';
+/** The step of a watch of a layer as an activity. */
+import type { WatchFound, WatchRun, WatchSteps } from '../steps/verify-layer';
 import { runStep } from './run-step';
 
+export type { WatchFound, WatchRun };
+
 export interface WatchActivities {
-  verifyLayer(input: Parameters<WatchSteps['verifyLayer']>[0]): Promise<WatchFound>;
-  reportDrift(input: Parameters<WatchSteps['reportDrift']>[0]): Promise<void>;
+  verifyLayer(run: WatchRun): Promise<WatchFound>;
 }
 
 export function createWatchActivities(steps: WatchSteps): WatchActivities {
-  return {
-    verifyLayer: (input) => runStep((options) => steps.verifyLayer(input, options)),
-    reportDrift: (input) => runStep((options) => steps.reportDrift(input, options)),
-  };
+  return { verifyLayer: (run) => runStep((options) => steps.verifyLayer(run, options)) };
 }

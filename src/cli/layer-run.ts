@@ -20,8 +20,7 @@ import { openQuestionsText } from './show-answer';
 import { openServices, sha256, type Services } from './services';
 import { textTable } from './table';
 import { driftBetween, fallOf, fallText, type Drift } from '../layer/drift';
-import { lowerOf, verifyEntries } from '../steps/verify-layer';
-import { resultText } from './watch-texts';
+import { lowerOf, verifyEntries, type WatchFound } from '../steps/verify-layer';
 
 export interface LayerFlags {
   readonly db?: string;
@@ -315,7 +314,7 @@ function nothingToCheck(name: string, { entries, rules }: Layer): string {
 }
 
 /** `still`: were broken before. */
-export function printDrift(
+function printDrift(
   { broke, fell, heldAgain }: Drift,
   still: readonly {
     readonly entryId: string;
@@ -334,4 +333,17 @@ export function printDrift(
   for (const entry of fell) line(entry.entryId, 'holds for fewer rows', entry.statement, fallText(entry));
   for (const { entryId, statement, brokenSince } of heldAgain)
     line(entryId, 'holds again', statement, `broken since ${brokenSince}`);
+}
+
+export function resultText({ checked, unseen, broken, lower, broke, fell, heldAgain }: WatchFound): string {
+  const hold = (count: number): string => (count === 1 ? 'holds' : 'hold');
+  const fresh = (count: number): string => (count === 0 ? '' : ` (${count} new)`);
+  return [
+    checked === 0 ? 'nothing checked' : `${counted(checked, 'entry', 'entries')} checked`,
+    ...(checked > 0 && broken + lower === 0 ? ['all hold'] : []),
+    ...(broken === 0 ? [] : [`${broken} no longer ${hold(broken)}${fresh(broke)}`]),
+    ...(lower === 0 ? [] : [`${lower} ${hold(lower)} for fewer rows${fresh(fell)}`]),
+    ...(heldAgain === 0 ? [] : [`${heldAgain} ${hold(heldAgain)} again`]),
+    ...(unseen === 0 ? [] : [`${unseen} could not be checked`]),
+  ].join(', ');
 }

@@ -41,7 +41,7 @@ export const layerCommand: CommandFactory = (io, outcome) => {
     command,
     'gate layer list --db shop',
     'gate layer verify --db shop',
-    'gate layer watch --db shop --every 1h --webhook GATE_WEBHOOK',
+    'gate layer watch --db shop --every 1h',
   );
 };
 
@@ -70,29 +70,18 @@ const verify: CommandFactory = (io, outcome) =>
     outcome.code = await (await import('./layer-run')).verifyLayer(flags, io);
   });
 
-const watch: CommandFactory = (io, outcome) =>
+const watch: CommandFactory = (io) =>
   timed(
     action(
       'watch',
-      'run all checks on a schedule of Temporal, and tell of drift',
-      'gate layer watch --db shop --every 1h --webhook GATE_WEBHOOK --file drift.jsonl',
+      'run all checks on a schedule of Temporal; what they show is kept in the layer',
+      'gate layer watch --db shop --every 1h',
       'gate layer watch --list',
-      'gate layer watch --db shop --now',
-    )
-      .option(
-        '--every <interval>',
-        'how often: 30m, 1h, 1d, 1w; the same again with other options changes it',
-        interval,
-      )
-      .option('--webhook <variable>', 'post drift as JSON to the URL in this variable: GATE_WEBHOOK or GATE_WEBHOOK_…')
-      .option('--file <path>', "append drift as a line of JSON to this file on the worker's machine (….jsonl)"),
+    ).option('--every <interval>', 'how often: 30m, 1h, 1d, 1w; given again, it changes', interval),
   )
-    .option('--now', 'run the checks now; exit code as gate layer verify')
-    .option('--list', 'what is watched: next and last run')
+    .option('--list', 'what is watched: next and last checks')
     .option('--stop', 'watch it no longer')
-    .action(async (flags: WatchFlags) => {
-      outcome.code = await (await import('./layer-watch')).watchLayer(flags, io);
-    });
+    .action(async (flags: WatchFlags) => (await import('./layer-watch')).watchLayer(flags, io));
 
 const confirm: CommandFactory = (io) =>
   decided(

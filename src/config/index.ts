@@ -18,7 +18,6 @@ import { VersioningEntry, versioningOf, type VersioningConfig } from './limits';
 import { modelsOf, ModelsEntry, type ModelsConfig } from './models';
 import { MemoryMode, PresetName } from '../domain/question';
 import { StoreEntry, storeOf, type StoreConfig } from './store';
-import { WatchEntry, watchOf, type WatchConfig } from './watch';
 import { WebEntry, webOf, type WebConfig } from './web';
 import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS, DEFAULT_PRESET, MAX_QUERIES_PER_ACTION } from './presets';
@@ -56,8 +55,6 @@ export const ConfigFile = z.strictObject({
   encryption: EncryptionEntry.optional(),
   /** Left out: no question can ask the web. */
   web: WebEntry.optional(),
-  /** Where drift of a watched layer may be told. */
-  watch: WatchEntry.optional(),
   temporal: z
     .strictObject({
       address: z.string().min(1).optional(),
@@ -105,7 +102,6 @@ export interface Config {
   readonly encryption: EncryptionConfig | null;
   /** null: no web. */
   readonly web: WebConfig | null;
-  readonly watch: WatchConfig;
   /** `address` null: a `temporal.toml` profile, else the embedded server. */
   readonly temporal: {
     readonly address: string | null;
@@ -157,7 +153,6 @@ export function loadConfig(source: ConfigSource): Config {
     retentionDays: file.store?.retentionDays ?? null,
     encryption,
     web,
-    watch: watchOf(file.watch, source.env),
     temporal: {
       address: env.temporalAddress ?? file.temporal?.address ?? null,
       namespace: env.temporalNamespace ?? file.temporal?.namespace ?? 'default',

@@ -1,9 +1,7 @@
 /** What one run of all checks changed in a layer: which entries broke, match fewer rows or hold again, and since when. */
 import type { EntryCounts, LayerEvent } from '../domain';
-import { visibleLine } from '../text/visible';
 import { fellFrom, type Agreement } from '../sql/agreement';
 import { figuresNow, hasFallen, layerOf, type HeldEntry, type Layer } from './state';
-import { counted } from '../counted';
 
 export interface Drift {
   /** Held before. */
@@ -69,47 +67,4 @@ export function fallText({ counts, kept }: Drift['fell'][number]): string {
 /** When its check showed it last, as far as the layer knows. */
 function lastHeld({ entry, since }: HeldEntry, verifiedAt: string | null): string {
   return [entry.provedAt, since, verifiedAt ?? ''].reduce((a, b) => (a > b ? a : b));
-}
-
-/** Of a report: receivers of webhooks take no more than some tens of kilobytes. */
-const MAX_ENTRIES = 40;
-const MAX_CHARS = 40_000;
-const STATEMENT_CHARS = 300;
-
-/** A drift as one line of JSON. `text` is for people: chat programs show it. */
-export function driftReport(
-  { broke, fell, heldAgain }: Drift,
-  run: { readonly database: string; readonly at: string; readonly checked: number; readonly broken: number },
-): string {
-  const short = <T extends DriftEntry>(entry: T): T => ({
-    ...entry,
-    statement: cut(entry.statement),
-    why: entry.why === null ? null : cut(entry.why),
-    counts: entry.counts === null ? null : { ...entry.counts, rivals: [] },
-  });
-  const holds = ({ length }: readonly unknown[]): string => (length === 1 ? 'holds' : 'hold');
-  const report = (most: number): string => {
-    const [shown, fallen] = [broke.slice(0, most).map(short), fell.slice(0, most).map(short)];
-    const again = heldAgain.slice(0, most).map(short);
-    const left = broke.length + fell.length + heldAgain.length - shown.length - fallen.length - again.length;
-    const lines = [
-      `${run.database}: ${broke.length} of ${counted(run.checked, 'convention')} broke, ${fell.length} ${holds(fell)} for fewer rows, ${heldAgain.length} ${holds(heldAgain)} again`,
-      ...shown.map(({ statement, why, heldUntil }) => `broke: ${statement} (${why ?? ''}; held until ${heldUntil})`),
-      ...fallen.map((entry) => `holds for fewer rows: ${entry.statement} (${fallText(entry)})`),
-      ...again.map(({ statement, brokenSince }) => `holds again: ${statement} (broken since ${brokenSince})`),
-      ...(left === 0 ? [] : [`and ${left} more: gate layer list --all`]),
-    ];
-    return JSON.stringify({
-      ...{ schemaVersion: 1, kind: 'gate-layer-drift', text: lines.join('\n'), ...run },
-      ...{ broke: shown, fell: fallen, heldAgain: again, left },
-    });
-  };
-  let most = MAX_ENTRIES;
-  while (most > 1 && report(most).length > MAX_CHARS) most = Math.floor(most / 2);
-  return report(most);
-}
-
-function cut(text: string): string {
-  const line = visibleLine(text);
-  return line.length <= STATEMENT_CHARS ? line : `${line.slice(0, STATEMENT_CHARS - 1)}…`;
 }

@@ -1,14 +1,22 @@
-/** `gate layer verify`: all checks of a layer run again, and what they count otherwise than before becomes an event. */
+/**
+ * All checks of a layer run again, and what they count otherwise than before becomes an event: for `gate layer verify`, and as
+ * the step of a watch.
+ */
 import type { DatabaseDescription, LayerEvent } from '../domain';
 import { canonical } from '../domain/canonical';
-import { hasFallen, type HeldEntry, type Layer } from '../layer/state';
+import { driftAt } from '../layer/drift';
+import { hasFallen, layerOf, type HeldEntry, type Layer } from '../layer/state';
 import type { SqlEngine } from '../ports';
+import type { StepOptions } from '../ports/step-parts';
+import { appendToLayer, readLayer } from '../record/layer-store';
+import { identityKey } from '../record/search-id';
 import { runInBatches } from './check-batches';
+import type { StepDeps } from './context';
 import { countsOf, recounted, visibleEntries, type Recounted } from './layer-entries';
 
 export interface Verified {
   readonly entries: readonly Recounted[];
-  /** Those that this reader may not see, or that the database did not answer. */
+  /** Entries that this reader may not see, or that the database did not answer. */
   readonly unseen: number;
   /** To append to the layer. */
   readonly events: readonly LayerEvent[];
@@ -54,5 +62,67 @@ export async function verifyEntries(
     entries: told,
     unseen: held.length - told.length,
     events: [...changed, { kind: 'verified', at, checked: told.map((each) => each.entry.entryId) }],
+  };
+}
+
+/** One run of a watch. */
+export interface WatchRun {
+  readonly database: string;
+  /** Which database it is, whatever its name. */
+  readonly identity: string;
+  /** When the run began (ISO): its events have this time, so that a retried step finds what it wrote before. */
+  readonly at: string;
+  /** Of one check. */
+  readonly timeoutMs: number;
+}
+
+/** Counts only: what broke is in the layer. */
+export interface WatchFound {
+  readonly checked: number;
+  /** Hidden, or no answer in time. */
+  readonly unseen: number;
+  /** Do not hold now. */
+  readonly broken: number;
+  /** Of these, held before this run. */
+  readonly broke: number;
+  /** Hold for a smaller share of the rows than is kept. */
+  readonly lower: number;
+  /** Of these, for a smaller one than before this run. */
+  readonly fell: number;
+  readonly heldAgain: number;
+}
+
+export interface WatchSteps {
+  verifyLayer(run: WatchRun, options: StepOptions): Promise<WatchFound>;
+}
+
+/** A run without drift is written at most this often: whoever reads the layer reads all that was written. */
+const QUIET_MS = 24 * 60 * 60_000;
+
+export function createWatchSteps(deps: Pick<StepDeps, 'store' | 'hash' | 'engine'>): WatchSteps {
+  return {
+    async verifyLayer({ database, identity, at, timeoutMs }, { signal = new AbortController().signal }) {
+      const place = { ...deps, database: identityKey(identity) };
+      const { engine } = await deps.engine(database, identity);
+      const description = await engine.describe({ signal });
+      const events = await readLayer(place);
+      // Without what an earlier try of this run wrote.
+      const { entries, verifiedAt } = layerOf(events.filter((event) => event.at < at));
+      const verified = await verifyEntries(entries, { engine, description, timeoutMs, signal, at });
+      const all = [...events, ...verified.events];
+      const { broke, fell, heldAgain } = driftAt(all, at);
+      const isTelling = broke.length + fell.length + heldAgain.length > 0;
+      if (isTelling || verifiedAt === null || Date.parse(at) - Date.parse(verifiedAt) >= QUIET_MS)
+        await appendToLayer(place, verified.events);
+      return {
+        checked: verified.entries.length,
+        unseen: verified.unseen,
+        broken: verified.entries.filter(({ why }) => why !== null).length,
+        lower: lowerOf(verified, layerOf(all)).length,
+        broke: broke.length,
+        fell: fell.length,
+        heldAgain: heldAgain.length,
+      };
+    },
   };
 }

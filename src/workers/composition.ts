@@ -8,14 +8,12 @@ import type { Config } from '../config';
 import { limitsOf, shareOf } from '../config/limits';
 import type { WebConfig } from '../config/web';
 import type { ResolvedDatabase } from '../config/databases';
-import type { WatchSteps } from '../ports/drift';
 import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
 import { createSteps, type StepDeps } from '../steps';
-import { createWatchSteps } from '../steps/watch-layer';
+import { createWatchSteps, type WatchSteps } from '../steps/verify-layer';
 import { telemetry } from '../telemetry/active';
 import { observedModel } from '../telemetry/observed';
-import { tellerOf } from './drift-outlets';
 import { inspectorOf, openEngines, type Engines } from './engines';
 import { openStore } from './open-store';
 import type { WorkerSteps } from './run-worker';
@@ -70,7 +68,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
   return {
     store,
     steps: createSteps(deps),
-    watch: createWatchSteps({ ...deps, tell: tellerOf(config.watch) }),
+    watch: createWatchSteps(deps),
     engine,
     ...{ model, modelUrl, recording, ollamaModels },
     closeDatabases: closeEngines,

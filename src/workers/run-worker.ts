@@ -17,7 +17,7 @@ import { createSqlActivities } from '../activities/sql';
 import { createStoreActivities } from '../activities/store';
 import { createWatchActivities } from '../activities/watch';
 import { createWebActivities } from '../activities/web';
-import type { WatchSteps } from '../ports/drift';
+import type { WatchSteps } from '../steps/verify-layer';
 import type { createSteps } from '../steps';
 import { telemetry } from '../telemetry/active';
 import { countedActivities, tracedActivities, traceSinks } from '../telemetry/activities';

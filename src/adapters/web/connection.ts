@@ -33,8 +33,8 @@ interface ExchangeOptions {
   readonly accept: string;
   /** Takes the body piece by piece, instead of `body`. */
   readonly sink?: (chunk: Buffer) => Promise<void>;
-  /** JSON to post; left out: GET. */
-  readonly post?: string;
+  /** Left out: GET. */
+  readonly post?: { readonly json: string; readonly headers: Readonly<Record<string, string>> };
   /** A host that the configuration allows, wherever it is. */
   readonly isTrusted?: boolean;
   readonly resolve: Resolve;
@@ -66,9 +66,9 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
       signal: options.signal,
       headers: {
         ...{ 'user-agent': USER_AGENT, accept: options.accept, 'accept-encoding': 'gzip, br' },
-        ...(options.post === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(options.post && { 'content-type': 'application/json', ...options.post.headers }),
       },
-      ...(options.post === undefined ? {} : { body: options.post }),
+      body: options.post?.json,
     });
     listened(response.body);
     const header = (name: string): string | null => {

@@ -82,7 +82,7 @@ describe('loadConfig', () => {
       { database: {} },
       {},
       [
-        'FILE: database: unknown setting; allowed: databases, models, prices, schema, store, encryption, web, watch, temporal, preset, memory, react, budgets',
+        'FILE: database: unknown setting; allowed: databases, models, prices, schema, store, encryption, web, temporal, preset, memory, react, budgets',
       ],
     ],
     [

@@ -1,6 +1,6 @@
-/** What a run of the checks changed, and how it is told. */
+/** What a run of the checks changed. */
 import type { LayerEvent } from '../../../src/domain';
-import { driftAt, driftReport } from '../../../src/layer/drift';
+import { driftAt } from '../../../src/layer/drift';
 import { layerOf } from '../../../src/layer/state';
 import { AT, entryOf } from '../../helpers/kept-layer';
 
@@ -47,29 +47,8 @@ test('a fall is told once for each smaller share, with the figures that are kept
   expect(driftAt(events, day(3))).toEqual(NOTHING);
   expect(driftAt(events, day(4)).fell).toHaveLength(1);
   expect(driftAt(events, day(5))).toEqual(NOTHING);
-  const { text } = JSON.parse(
-    driftReport(driftAt(events, day(2)), { database: 'shop', at: day(2), checked: 1, broken: 0 }),
-  ) as { text: string };
-  expect(text).toContain('holds for fewer rows: orders.total is in cents. (39 of 40, kept as 40 of 40)');
 });
 
 test('what somebody else wrote at another time is no drift of this run', () => {
   expect(driftAt(EVENTS, day(1))).toEqual(NOTHING);
-});
-
-test('a report is one line of bounded size, and says how many it leaves out', () => {
-  const entries = Array.from({ length: 500 }, (_, at) =>
-    entryOf({ check: `SELECT ${at}`, statement: `a\n\u001b[31m${'é"'.repeat(2000)}` }),
-  );
-  const events = entries.flatMap((entry): LayerEvent[] => [
-    { kind: 'proved', at: AT, entry },
-    { kind: 'broken', entryId: entry.entryId, at: day(2), why: 'x'.repeat(5000), counts },
-  ]);
-  const text = driftReport(driftAt(events, day(2)), { database: 'shop', at: day(2), checked: 500, broken: 500 });
-  expect(text).not.toMatch(/[\n\u001b]/);
-  expect(Buffer.byteLength(text)).toBeLessThan(64 * 1024);
-  const report = JSON.parse(text) as { broke: object[]; left: number; text: string };
-  expect(report.broke.length).toBeGreaterThan(5);
-  expect(report.broke.length + report.left).toBe(500);
-  expect(report.text).toContain(`and ${report.left} more`);
 });
