@@ -29,6 +29,9 @@ import { hangingModel, MODELS } from './histories/replies';
 
 const HISTORIES = join(__dirname, '..', 'tests', 'replay', 'histories');
 
+/** Most of a case is waiting for the server. */
+const AT_ONCE = 6;
+
 const scriptedWeb: Web = {
   search: () =>
     Promise.resolve([
@@ -91,9 +94,12 @@ async function record(folder: string, address: string): Promise<void> {
   };
   try {
     const files = new Map<string, string>();
-    for (const { name, record: run } of wantedCases(process.argv.slice(2))) {
-      for (const [file, text] of await histories(gate, name, await run(recording))) files.set(file, text);
-    }
+    const waiting = [...wantedCases(process.argv.slice(2))];
+    const recordNext = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+        for (const [file, text] of await histories(gate, next.name, await next.record(recording))) files.set(file, text);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, recordNext));
     for (const [file, text] of [...files]) {
       const asked = await askedSteps(JSON.parse(text) as HistoryJson, bundle);
       files.set(file.replace(/json$/, 'steps'), `${asked.join('\n')}\n`);
@@ -130,14 +136,14 @@ function wantedCases(names: readonly string[]): readonly RecordedCase[] {
   return names.length === 0 ? CASES : CASES.filter(({ name }) => names.includes(name));
 }
 
-/** All or nothing: the files of the last recording go once everything is recorded; folders of older ones stay. */
+/** All or nothing: the files of the last recording go once everything is recorded. */
 function replaceFiles(files: ReadonlyMap<string, string>, names: readonly string[]): void {
   mkdirSync(HISTORIES, { recursive: true });
   for (const file of readdirSync(HISTORIES)) {
     const name = /^(.*?)(?:-\d+)?\.(?:json|steps)$/.exec(file)?.[1];
     if (name !== undefined && (names.length === 0 || names.includes(name))) rmSync(join(HISTORIES, file));
   }
-  for (const [file, text] of files) {
+  for (const [file, text] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
     writeFileSync(join(HISTORIES, file), text);
     if (!file.endsWith('.json')) continue;
     const events = (JSON.parse(text) as { events: unknown[] }).events.length;

@@ -2,12 +2,12 @@
  * What a batch workflow keeps outside its history: the manifest it works through, page by page, and one result object
  * per question. Keys: `batches/<id>/manifest.json`, `…/manifest-00000.json`, `…/results/000000.json`.
  */
+import type { Settings } from '../domain';
 import { activityInfo, Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { isDecided, type AnswerStatus } from '../domain/answer';
 import { StoreError, type ObjectStore } from '../ports/object-store';
-import type { BriefSettings } from '../search/state/control-settings';
 import type { AnswerSummary } from '../ports/search-steps';
 import { UNUSABLE_REPLIES } from '../search/select-answer';
 import { runStep } from './run-step';
@@ -22,7 +22,7 @@ export interface BatchEntry {
   /** The database's name, for a column in the UI. */
   readonly database?: string;
   /** Where they are not those of the batch: a search that an earlier version began goes on with its own. */
-  readonly settings?: BriefSettings;
+  readonly settings?: Settings;
   readonly taskQueues: {
     readonly workflow: string;
     readonly models?: Readonly<Record<string, string>>;

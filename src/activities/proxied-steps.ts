@@ -3,8 +3,7 @@
  * with its own timeouts, bounded retries and a summary that a person can read.
  *
  * 1. Checkpoints and the final record are written even after a cancellation (design D6). A cancellation ends all other steps.
- * 2. Step inputs and results enter the history without fields that have their usual value (D3, `ports/brief.ts`).
- * 3. Short work that this worker can do itself runs as a local activity: one event instead of six (D3), and no task queue.
+ * 2. Short work that this worker can do itself runs as a local activity: one event instead of six (D3), and no task queue.
  *    SQL gets one short try there. If it does not finish, it runs as a regular activity, with heartbeats and retries.
  */
 import {
@@ -21,8 +20,6 @@ import {
 } from '@temporalio/workflow';
 import type { Settings } from '../domain';
 import { toolCallsOf } from '../domain/control-view';
-import { brief, whole, type Brief } from '../ports/brief';
-import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../ports/brief-steps';
 import {
   byPurpose,
   byRole,
@@ -168,9 +165,9 @@ function modelCaller(
     const role: R = input.role;
     const activities = proxyActivities<ModelActivities>({ ...optionsOf(role), summary: labels.model(input) });
     onCall(1);
-    const called = activities.callModel(brief(MODEL_INPUT, input)).finally(() => onCall(-1));
+    const called = activities.callModel(input).finally(() => onCall(-1));
     onWait?.(models[role] ?? models.default, called);
-    const outcome = whole(modelOutcome(role), await called);
+    const outcome = await called;
     labels.learnFrom(outcome);
     return outcome;
   };
@@ -188,10 +185,7 @@ function sqlExecutor({ sqlTimeoutMs, tries, onWait }: ProxyOptions, labels: Labe
   };
   // If the database was slow once, later steps skip the short try. A slow read of a large schema does not count.
   let trySqlHere = true;
-  const shortSql = async <P extends SqlPurpose>(
-    input: SqlInput<P>,
-    summary: string,
-  ): Promise<Brief<SqlValue<P>> | null> => {
+  const shortSql = async <P extends SqlPurpose>(input: SqlInput<P>, summary: string): Promise<SqlValue<P> | null> => {
     if (!trySqlHere) return null;
     const purpose: SqlPurpose = input.purpose;
     try {
@@ -209,10 +203,9 @@ function sqlExecutor({ sqlTimeoutMs, tries, onWait }: ProxyOptions, labels: Labe
       onWait?.('the database', running);
       return running;
     };
-    const result =
+    const value =
       (await waitedFor(shortSql(input, summary))) ??
       (await waitedFor(proxyActivities<SqlActivities>({ ...sql, summary }).executeSql(input)));
-    const value = whole(SQL_RESULT[input.purpose], result);
     labels.learn(value);
     return value;
   };

@@ -2,7 +2,7 @@
  * Checkpoints, final records and what passes between a search and its children: the only store writes that are activities of
  * their own (design D1, D4).
  */
-import type { Remark, SearchState } from '../domain';
+import type { Remark, SearchState, Settings } from '../domain';
 import type {
   AdoptInput,
   AllSteps,
@@ -15,7 +15,6 @@ import type {
   OpenChildStep,
   OpenedChild,
 } from '../ports/search-steps';
-import { briefSettings, type BriefSettings } from '../search/state/control-settings';
 import type { RemarkStep } from '../steps';
 import { runStep } from './run-step';
 
@@ -23,16 +22,13 @@ export type StoreSteps = Pick<AllSteps, 'checkpoint' | 'finish' | 'amend' | 'ado
 /** A remark without its time, which the activity sets. */
 export type NewRemark = Omit<Remark, 'schemaVersion' | 'at'>;
 
-/** With the settings that control reads. */
-export type BriefChild = Omit<OpenedChild, 'settings'> & { readonly settings: BriefSettings };
-
 export interface StoreActivities {
   saveCheckpoint(state: SearchState): Promise<void>;
   saveRemark(searchId: string, remark: NewRemark): Promise<void>;
   /** Returns only what the workflow does not know: the rest of the summary would be in its history twice (D3). */
   finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql' | 'proof'>>;
   amendRecord(input: AmendInput): Promise<KeptAfter>;
-  openChild(input: ChildInput): Promise<BriefChild>;
+  openChild(input: ChildInput): Promise<OpenedChild>;
   adoptAnswer(input: AdoptInput): Promise<CandidateRun>;
 }
 
@@ -46,11 +42,7 @@ export function createStoreActivities(steps: StoreSteps): StoreActivities {
         return { answer, sql, ...(proof && { proof }) };
       }),
     amendRecord: (input) => runStep((options) => steps.amend(input, options)),
-    openChild: (input) =>
-      runStep(async (options) => {
-        const { settings, ...opened } = await steps.openChild(input, options);
-        return { ...opened, settings: briefSettings(settings) };
-      }),
+    openChild: (input) => runStep((options) => steps.openChild(input, options)),
     adoptAnswer: (input) => runStep((options) => steps.adopt(input, options)),
   };
 }

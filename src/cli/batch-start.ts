@@ -8,7 +8,6 @@ import { batchResultKey, putBatchResult, writeBatchManifest } from '../activitie
 import { canonical } from '../domain/canonical';
 import type { ObjectStore } from '../ports';
 import { counted, cut } from '../report/printable';
-import { briefSettings } from '../search/state/control-settings';
 import { awaitBatch, signalBatch, startBatch } from '../workers/client';
 import { runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
@@ -54,7 +53,7 @@ export async function startOrJoin(start: StartBatch): Promise<'started' | 'joine
   const usual = canonical(settings);
   const entries = searches.map(({ searchId, question, settings: own }, n) => ({
     ...{ n, searchId, database: question.database, label: cut(`${question.database}: ${question.text}`, 80) },
-    ...(canonical(own) === usual ? {} : { settings: briefSettings(own) }),
+    ...(canonical(own) === usual ? {} : { settings: own }),
     taskQueues: queues.questionOn(question.database),
   }));
   for (const n of pending) {

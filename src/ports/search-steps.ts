@@ -5,8 +5,7 @@
  *
  * 1. A step is idempotent: the same position gives the same ids, and a journalled model call is not paid again (D2).
  * 2. Failures that the search can learn from are values; only infrastructure errors are thrown (D5).
- * 3. Everything in and out is plain JSON and small: it becomes Temporal history (D3), without fields that have their
- *    usual value (`brief-steps.ts`).
+ * 3. Everything in and out is plain JSON and small: it becomes Temporal history (D3).
  */
 import type { SearchState } from '../domain';
 import type { AnswerStatus } from '../domain/answer';

@@ -9,6 +9,7 @@ import type {
   PlanView,
   SearchEvent,
   SearchState,
+  Settings,
   Trajectory,
   UpdateView,
   Usage,
@@ -17,12 +18,11 @@ import { NO_USAGE } from '../domain/control-view';
 import type { MemoryRef, ModelOutcome, UsageDelta } from '../ports/search-steps';
 import type { RanAhead } from './run-ahead';
 import { addUsage, callsLeft, exhaustedBudget, shareOfLookups, type Spending } from './state/budgets';
-import type { ControlSettings } from './state/control-settings';
 import { counted } from '../counted';
 
 /** What may change while a turn or an expansion runs: read at the moment of asking. */
 export interface SearchNow {
-  readonly settings: ControlSettings;
+  readonly settings: Settings;
   /** The current limits; a person may change them. */
   budgets(): Budgets;
   /** Ids of people's remarks so far. */
@@ -49,7 +49,7 @@ export interface FindingsContext extends SearchNow {
 /** The lookups of one of `of` concurrent expansions. */
 export function webOf(
   { lookups = [], usage }: SearchState,
-  settings: ControlSettings,
+  settings: Settings,
   index = 0,
   of = 1,
 ): Pick<FindingsContext, 'web'> {

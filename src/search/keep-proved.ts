@@ -2,13 +2,12 @@
  * What a turn proved by claims, or the search by probes, is read, kept in the layer of the database (docs/layer.md), and told
  * apart from what was kept before.
  */
-import type { Budgets, EndedBy, SearchState, Usage } from '../domain';
+import type { Budgets, EndedBy, SearchState, Settings, Usage } from '../domain';
 import { isCutShort, ROOT } from '../domain/control-view';
 import type { KeepSteps, Kept, KeptAfter } from '../ports/search-steps';
 import { Findings, reasonOf, SearchStopped } from './findings';
 import { addUsage } from './state/budgets';
 import type { Decision } from './select-answer';
-import type { ControlSettings } from './state/control-settings';
 import { tryModel } from './try-model';
 
 /** What a search proved, to be read once its answer is stored. */
@@ -31,7 +30,7 @@ interface Reading {
 /** Adds to the record what was kept, or why nothing was. The answer stands whatever comes of it. */
 export async function keepAfter(
   { searchId, iteration, usage, budgets, of }: Keeping,
-  settings: ControlSettings,
+  settings: Settings,
   steps: KeepSteps,
 ): Promise<KeptAfter> {
   const findings = new Findings({
@@ -89,7 +88,7 @@ async function keepGroundings(
 /** The answer, if it rests on something proved. Nothing is spent where a person or a budget ended the search (D6). */
 export function provedAnswer(
   { candidates }: SearchState,
-  { layer }: ControlSettings,
+  { layer }: Settings,
   { status, candidate }: Decision,
   endedBy: EndedBy,
 ): string | null {

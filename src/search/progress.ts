@@ -1,9 +1,8 @@
 /** What is told of a running search, after every step that changes it. */
 import { counted } from '../counted';
-import type { PlanView, SearchState, Usage } from '../domain';
+import type { PlanView, SearchState, Settings, Usage } from '../domain';
 import { frontierOf, score } from './select-plan';
 import { addUsage } from './state/budgets';
-import type { ControlSettings } from './state/control-settings';
 
 /** A step under way, and since when. */
 export interface Waiting {
@@ -38,7 +37,7 @@ export interface Progress {
 /** `now`: what the step under way works on and has spent, which the state does not show yet. */
 export function progressOf(
   state: SearchState,
-  settings: ControlSettings,
+  settings: Settings,
   now: Pick<Progress, 'bottleneck' | 'learned'> & { readonly underWay: Usage; readonly plan: PlanView | null },
 ): Progress {
   const open = frontierOf(state, settings);

@@ -3,11 +3,10 @@
  * or the candidate run after a `check` (`plan.ts`), the candidate run after a `settle` (`settle.ts`). The step before is
  * charged for both. When control then asks for exactly this step, its output is there.
  */
-import type { PlanView } from '../domain';
+import type { PlanView, Settings } from '../domain';
 import { canonical } from '../domain/canonical';
 import type { CandidateInput, CandidateRun, FollowUp, Probed, ProbeInput } from '../ports/search-steps';
 import { hasBottleneck } from './bottleneck';
-import type { ControlSettings } from './state/control-settings';
 import { isComplete } from './state/plan-view';
 
 export interface RanAhead {
@@ -33,6 +32,6 @@ export function candidateAhead(plan: PlanView, { settings, candidateOf }: Candid
 }
 
 interface CandidateAhead {
-  readonly settings: Pick<ControlSettings, 'proof'>;
+  readonly settings: Pick<Settings, 'proof'>;
   readonly candidateOf: (plan: PlanView) => CandidateInput | null;
 }

@@ -2,7 +2,7 @@
  * What every way of searching has in common (`search.ts`, the methods): iterations over a state, a person's commands to it,
  * its limits, and its end. Its time comes from the hooks, so it is the same in a workflow and in a process.
  */
-import type { Budgets, EndedBy, SearchState, Steering } from '../domain';
+import type { Budgets, EndedBy, SearchState, Settings, Steering } from '../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, ChildRun, SearchSteps } from '../ports/search-steps';
 import { Findings, reasonOf, SearchStopped, webOf, type SearchNow } from './findings';
@@ -11,7 +11,6 @@ import type { Progress } from './progress';
 import { rootTrajectory } from './remember/merge';
 import { BROKEN_MODEL_FAILS, brokenModel, BrokenModelError, type Decision } from './select-answer';
 import { addUsage, exhaustedBudget } from './state/budgets';
-import type { ControlSettings } from './state/control-settings';
 import { budgetsOf, heard, refusal, steer, unheardHints, type Command } from './steering';
 
 export interface SearchHooks {
@@ -40,7 +39,7 @@ export interface SteeredSearch {
 
 export interface SearchStart {
   readonly searchId: string;
-  readonly settings: ControlSettings;
+  readonly settings: Settings;
   /** The checkpoint to continue from; null starts a new search. */
   readonly state: SearchState | null;
 }

@@ -6,7 +6,7 @@
  * 2. A search always ends: by agreement, enough candidates, a budget, iterations, or nothing left to try (S7).
  * 3. The state between two iterations is complete: a checkpoint, a continued run and a fork start from it alone.
  */
-import type { EndedBy, PlanView, SearchState, Trajectory, Usage } from '../domain';
+import type { EndedBy, PlanView, SearchState, Settings, Trajectory, Usage } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, SearchSteps } from '../ports/search-steps';
 import { runCandidates, withLastCommit } from './candidate';
@@ -21,7 +21,6 @@ import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from './r
 import { chooseAnswer, chooseByNumber, judge, judged, type Decision } from './select-answer';
 import { frontierOf, secondDerivation, selectPlans } from './select-plan';
 import { callsLeft, exhaustedBudget } from './state/budgets';
-import type { ControlSettings } from './state/control-settings';
 import { steer, type Command } from './steering';
 import { stopReason } from './stop';
 
@@ -144,7 +143,7 @@ class SearchLoop extends Run<SearchSteps> {
     await super.prepare();
   }
 
-  private get settings(): ControlSettings {
+  private get settings(): Settings {
     return this.start.settings;
   }
 

@@ -3,10 +3,9 @@
  * arithmetic:  score = potential - b + p, lowest first. Without plan evaluation the distance, which is what execution alone
  * says, takes the place of the estimate.
  */
-import type { SearchState, Trajectory } from '../domain';
+import type { SearchState, Settings, Trajectory } from '../domain';
 import { compareText } from '../domain/canonical';
 import { ROOT } from '../domain/control-view';
-import type { ControlSettings } from './state/control-settings';
 import { selectable } from './state/frontier';
 import { derivations } from './state/independence';
 
@@ -34,7 +33,7 @@ export function staleness(densityValue: number, trajectory: Trajectory): number 
   return densityValue > 2.5 && !fallen ? Math.min(5, densityValue - 0.5) : 0;
 }
 
-type Scoring = Pick<ControlSettings, 'exploration' | 'without'>;
+type Scoring = Pick<Settings, 'exploration' | 'without'>;
 
 export function score(
   trajectory: Trajectory,
@@ -63,12 +62,12 @@ export function rankTrajectories(
 }
 
 /** The trajectories that may be expanded next, best first. */
-export function frontierOf({ trajectories }: SearchState, settings: ControlSettings): readonly Trajectory[] {
+export function frontierOf({ trajectories }: SearchState, settings: Settings): readonly Trajectory[] {
   return rankTrajectories(selectable(trajectories), trajectories, settings).slice(0, settings.frontier);
 }
 
 /** The best trajectories. Free places go to the root again, because several plans of it can be made independently. */
-export function selectPlans(state: SearchState, settings: ControlSettings, width: number): readonly Trajectory[] {
+export function selectPlans(state: SearchState, settings: Settings, width: number): readonly Trajectory[] {
   const frontier = frontierOf(state, settings);
   const best = (settings.without === 'plan-selection' ? drawn(frontier, state) : frontier).slice(0, width);
   const root = best.find(({ id }) => id === ROOT);
@@ -96,7 +95,7 @@ function mixed(text: string): number {
  * The root, as long as there are fewer derivations than `cMin`: a second derivation says more about open doubts than
  * further attempts on the first, and choosing it needs no evaluation. Not in preset `paper`.
  */
-export function secondDerivation(state: SearchState, settings: ControlSettings): Trajectory | null {
+export function secondDerivation(state: SearchState, settings: Settings): Trajectory | null {
   if (!settings.followOn || settings.parallelism > 1 || settings.without === 'plan-selection') return null;
   const made = derivations(state.candidates).length;
   if (made === 0 || made >= settings.cMin) return null;

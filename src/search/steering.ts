@@ -10,6 +10,7 @@ import type {
   Budgets,
   OperatorView,
   SearchState,
+  Settings,
   Steered,
   Steering,
   SteeringOf,
@@ -20,7 +21,6 @@ import type { HumanVerdict } from '../domain/state';
 import { applyBody, assumedBody, type NewBody } from './remember/update';
 import { exhaustedBudget } from './state/budgets';
 import { compareText } from '../domain/canonical';
-import type { ControlSettings } from './state/control-settings';
 import { withdraw } from './state/dependence';
 import { LIVE } from './state/frontier';
 import { findOperator } from './state/plan-view';
@@ -36,7 +36,7 @@ const NOTHING: Steered = { remarks: [], vetoes: [], pins: [], budgets: null };
 /** The most remarks per search, because every prompt shows all of them. */
 const MOST_REMARKS = 20;
 
-export function budgetsOf(state: SearchState, settings: ControlSettings): Budgets {
+export function budgetsOf(state: SearchState, settings: Settings): Budgets {
   return state.steered?.budgets ?? settings.budgets;
 }
 
@@ -59,12 +59,7 @@ export function isBare(steering: Steering): steering is SteeringOf<'pause' | 're
 }
 
 /** Why the command is refused now; null if it is accepted. */
-export function refusal(
-  state: SearchState,
-  settings: ControlSettings,
-  steering: Steering,
-  elapsedMs: number,
-): string | null {
+export function refusal(state: SearchState, settings: Settings, steering: Steering, elapsedMs: number): string | null {
   const { method } = settings;
   if (method !== 'gate' && method !== 'learn' && (steering.kind === 'veto' || steering.kind === 'pin'))
     return `the method ${method} has no groundings: give it a hint`;
@@ -97,7 +92,7 @@ export function refusal(
 }
 
 /** Expects a command that was not refused. */
-export function steer(state: SearchState, settings: ControlSettings, { steering, remarkId }: Command): SearchState {
+export function steer(state: SearchState, settings: Settings, { steering, remarkId }: Command): SearchState {
   const steered = state.steered ?? NOTHING;
   const remarks = remarkId === null ? steered.remarks : [...steered.remarks, remarkId];
   switch (steering.kind) {
@@ -250,7 +245,7 @@ function isVetoed(state: SearchState, shape: string, bodyId: string): boolean {
   return state.steered?.vetoes.some((veto) => veto.shape === shape && veto.bodyId === bodyId) ?? false;
 }
 
-function newBudgets(state: SearchState, settings: ControlSettings, change: Partial<Budgets>): Budgets {
+function newBudgets(state: SearchState, settings: Settings, change: Partial<Budgets>): Budgets {
   return { ...budgetsOf(state, settings), ...change };
 }
 

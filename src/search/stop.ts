@@ -1,14 +1,13 @@
 /** When a search ends, and why (design §3, step 8). A search always ends: iterations and plans of the root are bounded. */
-import type { CandidateView, EndedBy, SearchState } from '../domain';
+import type { CandidateView, EndedBy, SearchState, Settings } from '../domain';
 import { exhaustedBudget } from './state/budgets';
 import { isProved } from '../domain/control-view';
 import { isSound } from './select-answer';
-import type { ControlSettings } from './state/control-settings';
 import { selectable } from './state/frontier';
 import { agrees, derivations, independentSupport, resultClasses } from './state/independence';
 import { perObject } from './state/memo';
 
-export function stopReason(state: SearchState, settings: ControlSettings, nowMs: number): EndedBy | null {
+export function stopReason(state: SearchState, settings: Settings, nowMs: number): EndedBy | null {
   const budget = exhaustedBudget(state.usage, nowMs - state.startedAtMs, settings.budgets);
   const made = derivations(state.candidates).length;
   if (made >= settings.cMin && hasAgreement(state.candidates)) return 'agreement';

@@ -12,7 +12,7 @@ import {
   type WorkflowHandleWithFirstExecutionRunId,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { briefSettings, type ControlSettings } from '../search/state/control-settings';
+import type { Settings } from '../domain';
 import type { AnswerSummary, KeptAfter } from '../ports/search-steps';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import type { BatchPause, BatchProgress } from '../workflows/batch-progress';
@@ -97,7 +97,7 @@ export async function loginProblem(
 }
 
 export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 'modelTimeoutMs' | 'modelOutageMs'> {
-  readonly settings: ControlSettings;
+  readonly settings: Settings;
   readonly queues: QuestionQueues;
   readonly state?: AnswerQuestionInput['state'];
   readonly iterationsPerRun?: number;
@@ -131,7 +131,7 @@ export function startQuestion(gate: GateClient, start: StartQuestion): Promise<Q
       taskQueue: queues.workflow,
       args: [
         {
-          ...{ searchId, settings: briefSettings(settings), modelTimeoutMs },
+          ...{ searchId, settings, modelTimeoutMs },
           ...(modelOutageMs !== undefined && { modelOutageMs }),
           taskQueues: queues.models === undefined ? {} : { models: queues.models },
           state: start.state ?? null,
@@ -180,13 +180,12 @@ export function awaitBatch(gate: GateClient, batchId: string): Promise<Ended<Bat
 
 export function startBatch(gate: GateClient, input: RunBatchInput, queue: string, label: string, serving?: Serving) {
   const { question } = input;
-  const settings = briefSettings(question.settings);
   return withAttributes(gate, (shown) =>
     gate.client.workflow.start<typeof runBatch>('runBatch', {
       ...POLICIES,
       workflowId: batchWorkflowId(input.batchId),
       taskQueue: queue,
-      args: [{ ...input, question: { ...question, settings, ...(shown && { searchAttributes: shown }) } }],
+      args: [{ ...input, question: { ...question, ...(shown && { searchAttributes: shown }) } }],
       staticSummary: label,
       memo: { label, ...servingMemo(serving) },
       ...(shown && { typedSearchAttributes: startAttributes(shown, { label, method: question.settings.method }) }),

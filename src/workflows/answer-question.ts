@@ -22,15 +22,13 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
-import type { BriefChild } from '../activities/store';
-import type { SearchState } from '../domain';
+import type { SearchState, Settings } from '../domain';
 import { runMethod } from '../methods';
 import { reasonOf } from '../search/findings';
 import type { SearchHooks, SearchOutcome, SearchStart, SteeredSearch } from '../search/run';
 import type { Keeping } from '../search/keep-proved';
 import type { Progress, Waiting } from '../search/progress';
-import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
-import type { AnswerSummary, ChildInput, MethodSteps } from '../ports/search-steps';
+import type { AnswerSummary, ChildInput, MethodSteps, OpenedChild } from '../ports/search-steps';
 import { Children } from './children';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
@@ -43,7 +41,7 @@ import { progressQuery, SteeringHandlers, type Pause } from './steering';
 
 export interface AnswerQuestionInput {
   readonly searchId: string;
-  readonly settings: BriefSettings;
+  readonly settings: Settings;
   readonly taskQueues: StepQueues;
   /** The checkpoint to continue from; null starts a new search. */
   readonly state: SearchState | null;
@@ -71,7 +69,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   const steered: { search: SteeredSearch | null } = { search: null };
   let ended = false;
   const ui = shownInUi(openAttributes(input.searchAttributes));
-  const settings = wholeSettings(input.settings);
+  const { settings } = input;
   const mayCall = (): Promise<void> | null => steering.mayGoOn();
   let callsUnderWay = 0;
   const proxied = proxiedSteps({
@@ -97,7 +95,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
     modelOutageMs: input.modelOutageMs,
     sqlTimeoutMs: settings.sqlTimeoutMs,
   });
-  const start = (child: BriefChild, position: string) => startedChild(input, child, position);
+  const start = (child: OpenedChild, position: string) => startedChild(input, child, position);
   const children = new Children({ open: proxied.openChild, start, mayCall });
   const finish: MethodSteps['finish'] = async (ending) => {
     await steering.stored();
@@ -184,7 +182,7 @@ async function beginKeeping(
   return true;
 }
 
-function startedChild({ state: _, pause: __, ...parent }: AnswerQuestionInput, child: BriefChild, position: string) {
+function startedChild({ state: _, pause: __, ...parent }: AnswerQuestionInput, child: OpenedChild, position: string) {
   const { searchId, settings } = child;
   const label = `${labelOf() ?? ''} · ${position}`;
   const { searchAttributes: shown } = parent;

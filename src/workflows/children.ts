@@ -10,17 +10,22 @@ import {
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError, type Workflow } from '@temporalio/common';
-import type { BriefChild } from '../activities/store';
 import type { Steering } from '../domain';
-import { childRun, type AnswerSummary, type ChildInput, type ChildSteps } from '../ports/search-steps';
+import {
+  childRun,
+  type AnswerSummary,
+  type ChildInput,
+  type ChildSteps,
+  type OpenedChild,
+} from '../ports/search-steps';
 import { questionWorkflowId } from './ids';
 
 /** A command that was given to the parent. */
 export const fromParent = defineSignal<[Steering]>('fromParent');
 
 export interface ChildrenOptions {
-  readonly open: (input: ChildInput) => Promise<BriefChild>;
-  readonly start: (child: BriefChild, position: string) => Promise<ChildWorkflowHandle<Workflow>>;
+  readonly open: (input: ChildInput) => Promise<OpenedChild>;
+  readonly start: (child: OpenedChild, position: string) => Promise<ChildWorkflowHandle<Workflow>>;
   /** Awaited before a child starts: a paused search starts none. */
   readonly mayCall: () => Promise<void> | null;
 }
@@ -61,7 +66,7 @@ export class Children implements ChildSteps {
     }
   }
 
-  private async run(child: BriefChild, position: string): Promise<AnswerSummary> {
+  private async run(child: OpenedChild, position: string): Promise<AnswerSummary> {
     const handle = await this.started(child, position);
     this.running.add(child.searchId);
     try {
@@ -71,7 +76,7 @@ export class Children implements ChildSteps {
     }
   }
 
-  private async started(child: BriefChild, position: string): Promise<ChildWorkflowHandle<Workflow>> {
+  private async started(child: OpenedChild, position: string): Promise<ChildWorkflowHandle<Workflow>> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.options.start(child, position);

@@ -2,15 +2,15 @@
  * What a search proved is read and kept once its answer is stored: a workflow of its own, so that nobody waits for it. It goes
  * on where the process that asked is gone, with whoever serves the database next.
  */
+import type { Settings } from '../domain';
 import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
 import { keepAfter, type Keeping } from '../search/keep-proved';
 import type { KeptAfter } from '../ports/search-steps';
-import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
 import { asWorkflowFailure } from './failures';
 
 export interface KeepProvedInput {
   readonly keeping: Keeping;
-  readonly settings: BriefSettings;
+  readonly settings: Settings;
   readonly taskQueues: StepQueues;
   /** Upper limit of one model request. */
   readonly modelTimeoutMs: number;
@@ -20,8 +20,7 @@ export interface KeepProvedInput {
 const TRIES = 5;
 
 export async function keepProved({ keeping, ...input }: KeepProvedInput): Promise<KeptAfter> {
-  const settings = wholeSettings(input.settings);
-  const { taskQueues, modelTimeoutMs } = input;
+  const { settings, taskQueues, modelTimeoutMs } = input;
   const limits = { models: settings.models, modelTimeoutMs, sqlTimeoutMs: settings.sqlTimeoutMs, tries: TRIES };
   try {
     return await keepAfter(keeping, settings, proxiedSteps({ taskQueues, ...limits }));

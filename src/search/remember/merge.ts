@@ -5,11 +5,10 @@
  * 2. Compatible trajectories of other root plans receive new updates too, as children (a reuse).
  * 3. Trajectories with the same plan state are merged: the most advanced one keeps the evidence of all.
  */
-import type { PlanView, SearchState, Trajectory } from '../../domain';
+import type { PlanView, SearchState, Settings, Trajectory } from '../../domain';
 import { addUsage } from '../state/budgets';
 import { compactArchive, newestEvidence, nextTrajectory } from '../state/archive';
 import { canonical } from '../../domain/canonical';
-import type { ControlSettings } from '../state/control-settings';
 import { ROOT } from '../../domain/control-view';
 import type { Expansion } from '../findings';
 import { LIVE, openWork, statusOf } from '../state/frontier';
@@ -18,11 +17,7 @@ import { isComplete } from '../state/plan-view';
 import { applyMemory } from './reuse';
 import { START_DISTANCE } from '../select-plan';
 
-export function mergeExpansions(
-  state: SearchState,
-  expansions: readonly Expansion[],
-  settings: ControlSettings,
-): SearchState {
+export function mergeExpansions(state: SearchState, expansions: readonly Expansion[], settings: Settings): SearchState {
   const grown = expansions.reduce((at, expansion) => mergeOne(at, expansion, settings), state);
   const worked = new Set(expansions.map((expansion) => expansion.trajectory));
   const before = new Set(state.trajectories.map(({ id }) => id));
@@ -64,7 +59,7 @@ export const planStateKey = perObject((plan: PlanView): string =>
   ),
 );
 
-function mergeOne(state: SearchState, expansion: Expansion, settings: ControlSettings): SearchState {
+function mergeOne(state: SearchState, expansion: Expansion, settings: Settings): SearchState {
   const parent = state.trajectories.find((trajectory) => trajectory.id === expansion.trajectory);
   if (parent === undefined) throw new Error(`unknown trajectory ${expansion.trajectory}`);
   const children = expansion.plans.map((plan, index): Trajectory => {
@@ -101,14 +96,14 @@ function mergeOne(state: SearchState, expansion: Expansion, settings: ControlSet
 }
 
 /** The potential until the next evaluation: the planner's estimate, else the parent's, less one if something was settled. */
-function potentialAfter(parent: Trajectory, plan: PlanView, planned: number | null, settings: ControlSettings): number {
+function potentialAfter(parent: Trajectory, plan: PlanView, planned: number | null, settings: Settings): number {
   const open = openWork(plan, settings);
   if (open === 0) return 0;
   const settled = parent.plan !== null && open < openWork(parent.plan, settings);
   return Math.max(1, planned ?? parent.potential - (settled ? 1 : 0));
 }
 
-function selectedParent(parent: Trajectory, expansion: Expansion, settings: ControlSettings): Trajectory {
+function selectedParent(parent: Trajectory, expansion: Expansion, settings: Settings): Trajectory {
   const selections = parent.selections + 1;
   const usedUp = parent.id === ROOT ? selections >= settings.maxPlans : parent.status === 'replan';
   const closed = parent.id !== ROOT && expansion.impossible !== null;
@@ -129,7 +124,7 @@ function reuseElsewhere(
   state: SearchState,
   worked: ReadonlySet<string>,
   isNew: (trajectory: Trajectory) => boolean,
-  settings: ControlSettings,
+  settings: Settings,
 ): SearchState {
   let next = state;
   for (const trajectory of state.trajectories) {
@@ -167,13 +162,7 @@ function reuseElsewhere(
   return next;
 }
 
-function receiver(
-  state: SearchState,
-  from: Trajectory,
-  plan: PlanView,
-  index: number,
-  settings: ControlSettings,
-): Trajectory {
+function receiver(state: SearchState, from: Trajectory, plan: PlanView, index: number, settings: Settings): Trajectory {
   return {
     ...from,
     id: nextTrajectory(state, index),
