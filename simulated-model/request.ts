@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import { Role, type Dialect } from '../src/domain';
-import { outsideOf, sectionsOf } from '../src/prompts/told';
 
 export const ChatBody = z.object({
   model: z.string(),
@@ -122,4 +121,17 @@ function questionOf(task: string): string | null {
   const rest = task.slice(at.index + at[0].length);
   const end = rest.search(AFTER_QUESTION);
   return (end < 0 ? rest : rest.slice(0, end)).trim();
+}
+
+const SECTION = /<data name="([^"\n]*)">\n([\s\S]*?)\n<\/data>/g;
+const RULES = /<rules>\n[\s\S]*?\n<\/rules>/;
+
+function sectionsOf(text: string): Section[] {
+  return [...text.matchAll(SECTION)].map(([, name = '', inner = '']) => ({ name, text: inner }));
+}
+
+/** A message without its sections: the rules, and all else. */
+export function outsideOf(text: string): { readonly rules: string; readonly rest: string } {
+  const outside = text.replace(SECTION, '');
+  return { rules: RULES.exec(outside)?.[0] ?? '', rest: outside.replace(RULES, '').trim() };
 }

@@ -73,8 +73,7 @@ export function stepIn({ data }: Payload): string[] {
   if (!isRecord(value) || !('position' in value)) return [];
   const kind = value['role'] ?? value['purpose'];
   if (typeof kind !== 'string' || typeof value['position'] !== 'string') return [];
-  // The first try of a model step leaves its number out (`src/ports/brief-steps.ts`).
-  const tries = 'role' in value || 'tryNumber' in value ? ` try ${Number(value['tryNumber'] ?? 0)}` : '';
+  const tries = 'tryNumber' in value ? ` try ${Number(value['tryNumber'])}` : '';
   return [`${kind} ${value['position']}${tries}`];
 }
 

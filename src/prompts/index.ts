@@ -25,7 +25,6 @@ export { retryMessages } from './reply';
 export type { Parsed } from './reply';
 export { data } from './shared';
 export type { MemoryEntry, PromptContext } from './shared';
-export { told } from './told';
 export { builtOn, TestReply } from './test-reply';
 export { webTools } from './web';
 export type { LookupsReply } from './web';

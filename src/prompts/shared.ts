@@ -9,7 +9,6 @@
  */
 import type { Dialect, Question } from '../domain';
 import type { ChatMessage } from '../ports';
-import { FURTHER_TABLES } from './told';
 
 export interface MemoryEntry {
   readonly updateId: string;
@@ -134,7 +133,7 @@ export function databaseSections(context: PromptContext): string[] {
 /** What this search or question alone is shown of the database, and documents. */
 export function searchSections({ furtherTables = null, profiles, question }: PromptContext): string[] {
   return [
-    ...(furtherTables === null ? [] : [data(FURTHER_TABLES, furtherTables)]),
+    ...(furtherTables === null ? [] : [data('schema of further tables', furtherTables)]),
     ...(profiles === null ? [] : [`${LEGEND}\n${data('column profiles', profiles)}`]),
     ...question.documents.map(({ name, text }) => data(`document ${name}`, text)),
   ];

@@ -20,7 +20,6 @@ import {
   type ModelRequest,
   type ObjectStore,
 } from '../ports';
-import { told } from '../prompts';
 import type { Hash } from '../sql/body';
 import type { UsageDelta } from '../ports/search-steps';
 import type { CallIntent, CallReply } from './contents';
@@ -75,7 +74,7 @@ export async function callOnce(call: Call): Promise<Called> {
   const inputHash = call.hash(JSON.stringify(fingerprint(call.request)));
   const known = await call.run.find('reply', id);
   if (known !== null) {
-    const reply = await checked(known, call, inputHash, id);
+    const reply = checked(known, call, inputHash, id);
     call.onHit?.(call.request);
     // When the store was full, the intent was deleted to make room for the reply.
     if ((await call.run.find('intent', id)) === null)
@@ -124,28 +123,16 @@ function fingerprint(request: ModelRequest): unknown {
   return [role, conversation, temperature, topP, maxOutputTokens, seed, schema.name, schema.schema];
 }
 
-async function checked(found: CallReply, call: Call, inputHash: string, id: string): Promise<CallReply> {
-  const isSame = found.inputHash === inputHash || (await asksTheSame(call, id));
+function checked(found: CallReply, call: Call, inputHash: string, id: string): CallReply {
   const differs = [
     ...(found.model === call.request.model ? [] : [`the model (${found.model}, now ${call.request.model})`]),
-    ...(isSame ? [] : ['the request']),
+    ...(found.inputHash === inputHash ? [] : ['the request']),
   ];
   if (differs.length === 0) return found;
   throw new StoreError(
     'conflict',
     `the journalled call ${call.run.searchId}/${id} differs in ${differs.join(' and ')}: ask with --fresh to start anew`,
   );
-}
-
-/**
- * Whether the request differs only in how the role is instructed (system message, rules, order of the sections) and in the
- * reply schema, as after an upgrade of this program. What it says about question, database and search is the same, so the
- * paid reply is used.
- */
-async function asksTheSame({ run, request }: Call, id: string): Promise<boolean> {
-  const intent = await run.find('intent', id);
-  if (intent === null || intent.role !== request.role) return false;
-  return told(intent.messages) === told(request.messages);
 }
 
 function intentOf({ request, clock }: Call, inputHash: string, unanswered: number): CallIntent {
@@ -219,7 +206,7 @@ function ignoreFull(error: unknown): void {
 
 /** Another process stored its reply first. Both calls were billed: one counts as billed, the other as possibly billed. */
 async function takeOver(call: Call, id: string, paid: CallReply): Promise<CallReply> {
-  const first = await checked(await call.run.get('reply', id), call, paid.inputHash, id);
+  const first = checked(await call.run.get('reply', id), call, paid.inputHash, id);
   if (first.possiblyBilledCalls >= paid.possiblyBilledCalls) return first;
   const both = { ...first, possiblyBilledCalls: paid.possiblyBilledCalls };
   await call.run.put('reply', id, both);

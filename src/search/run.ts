@@ -9,7 +9,7 @@ import { Findings, reasonOf, SearchStopped, webOf, type SearchNow } from './find
 import type { Keeping } from './keep-proved';
 import type { Progress } from './progress';
 import { rootTrajectory } from './remember/merge';
-import { BROKEN_MODEL_FAILS, brokenModel, BrokenModelError, type Decision } from './select-answer';
+import { brokenModel, BrokenModelError, type Decision } from './select-answer';
 import { addUsage, exhaustedBudget } from './state/budgets';
 import { budgetsOf, heard, refusal, steer, unheardHints, type Command } from './steering';
 
@@ -22,8 +22,6 @@ export interface SearchHooks {
   paused?(): Promise<void> | null;
   /** Called once, before the first step, with the object that answers queries and takes a person's commands. */
   attach?(search: SteeredSearch): void;
-  /** Whether a running search takes the changed path of this name (docs/changing-the-search.md); in a process, always. */
-  patched?(id: string): boolean;
   /** Asked after each checkpoint; `continue-as-new` hands the state back to the caller. */
   afterIteration?(state: SearchState): 'go-on' | 'continue-as-new';
 }
@@ -253,7 +251,7 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
   /** Throws if the model was too broken to search with. */
   protected requireModel(endedBy: EndedBy): void {
     const broken = brokenModel(this.state, endedBy);
-    if (broken !== null && (this.hooks.patched?.(BROKEN_MODEL_FAILS) ?? true)) throw broken;
+    if (broken !== null) throw broken;
   }
 
   protected conclude(

@@ -121,9 +121,6 @@ export function judged(
   return { kind: 'decided', status: 'abstained', candidate: null, reason };
 }
 
-/** The patch by which a search without a usable reply fails; before it, such a search abstained. */
-export const BROKEN_MODEL_FAILS = '2026-11-broken-model-fails';
-
 /** The type of a question's failure where its model gave no usable reply. */
 export const UNUSABLE_REPLIES = 'UnusableReplies';
 

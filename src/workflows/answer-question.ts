@@ -13,7 +13,6 @@ import {
   condition,
   log,
   ParentClosePolicy,
-  patched,
   setCurrentDetails,
   setHandler,
   startChild,
@@ -127,8 +126,6 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
       progress = now;
       ui.progress({ ...now, waiting });
     },
-    // So that a running search stays on the path that it began with (docs/changing-the-search.md).
-    patched,
     afterIteration: (state) => {
       iterations += 1;
       ui.counted(state);

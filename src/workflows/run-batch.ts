@@ -21,7 +21,6 @@ import {
   defineSignal,
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -101,9 +100,6 @@ export async function runBatch(input: RunBatchInput): Promise<BatchProgress> {
   return CancellationScope.nonCancellable(() => batch.run());
 }
 
-/** A pause that a run hears first of all reaches the questions that it took over (docs/changing-the-search.md). */
-const PAUSE_REACHES = '2026-11-pause-reaches';
-
 /** Its steps have it, too. What a person asks has the usual one, 3, and goes first where it waits for the same worker. */
 const BEHIND_PEOPLE = { priorityKey: 4 } as const;
 
@@ -132,9 +128,8 @@ class Batch {
     this.paused = input.pause;
     this.down = input.resume?.down ?? null;
     this.concurrency = input.concurrency;
-    const carried = input.resume?.inFlight ?? [];
-    // A signal may be heard before the run begins.
-    if (carried.length > 0 && patched(PAUSE_REACHES)) for (const entry of carried) this.inFlight.set(entry.n, entry);
+    // A pause that is heard before the run begins reaches the questions that it took over.
+    for (const entry of input.resume?.inFlight ?? []) this.inFlight.set(entry.n, entry);
     this.attributes = openAttributes(input.question.searchAttributes);
   }
 

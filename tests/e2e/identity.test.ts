@@ -1,17 +1,31 @@
 /** A database is where it is, not what it is called: one store, and names that mean another database from one time to the next. */
 import Database from 'libsql';
-import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { AnswerRecord } from '../../src/domain';
-import type { SimulatedModel } from '../../simulated-model';
+import { loadQuestions, startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import { buildSprintDatabase } from '../../src/cli/sprint-database';
 import { gateHome, type Ended, type GateHome } from '../helpers/gate-process';
-import { ASKED, recordedModel, STORES, wordsOf } from '../helpers/recorded-store';
+import { ROOT, SAMPLE_QUESTIONS } from '../helpers/shared-data';
 
-const SPRINT = join(STORES, '2026-11-21', 'sprint.sqlite');
-const DRIVERS = wordsOf(ASKED.adHoc.question);
+const SPRINT = join(mkdtempSync(join(tmpdir(), 'gate-identity-')), 'sprint.sqlite');
+beforeAll(() => buildSprintDatabase(join(ROOT, 'examples', 'sprint', 'sprint.sql'), SPRINT));
+afterAll(() => rmSync(dirname(SPRINT), { recursive: true }));
 
-async function withModel<T>(question: string, work: (home: GateHome, model: SimulatedModel) => Promise<T>): Promise<T> {
-  const model = await recordedModel(SPRINT, question);
+const wordsOf = (id: string): string =>
+  loadQuestions(SAMPLE_QUESTIONS).find((each) => each.id === id)?.question ?? `no question ${id}`;
+const DRIVERS = wordsOf('sprint-drivers-count');
+const POINTS = wordsOf('sprint-points-per-team');
+
+/** `doubt` 1: a question takes several iterations, so that there is something to fork. */
+async function withModel<T>(doubt: 0 | 1, work: (home: GateHome, model: SimulatedModel) => Promise<T>): Promise<T> {
+  const model = await startSimulatedModel({
+    questions: [SAMPLE_QUESTIONS],
+    databases: [`sprint=${SPRINT}`],
+    latencyMs: 0,
+    rates: { doubt, wrong: doubt, inconclusive: doubt / 2, immaterial: 0 },
+  });
   try {
     return await work(gateHome({ baseUrl: model.baseUrl }), model);
   } finally {
@@ -45,7 +59,7 @@ async function asked(home: GateHome, env: NodeJS.ProcessEnv, question = DRIVERS,
 }
 
 test('one name in two folders is two databases: each gives its own answer', async () => {
-  await withModel(ASKED.adHoc.question, async (home, model) => {
+  await withModel(0, async (home, model) => {
     const [one, two] = [project(home, 'one'), project(home, 'two')];
     withoutOneDriver(two.file);
     const first = await asked(home, one.env);
@@ -61,7 +75,7 @@ test('one name in two folders is two databases: each gives its own answer', asyn
 });
 
 test('a file that was replaced at its path is the same database: a stored answer runs again on the rows of now', async () => {
-  await withModel(ASKED.adHoc.question, async (home, model) => {
+  await withModel(0, async (home, model) => {
     const { file, env } = project(home, 'one');
     const first = await asked(home, env);
     copyFileSync(file, `${file}.new`);
@@ -75,10 +89,9 @@ test('a file that was replaced at its path is the same database: a stored answer
 });
 
 test('a file that was moved is another database, unless the configuration gives it an id', async () => {
-  await withModel(ASKED.answered.question, async (home) => {
+  await withModel(1, async (home) => {
     const { file, env, folder, configure } = project(home, 'one');
-    const question = wordsOf(ASKED.answered.question);
-    const before = await asked(home, env, question);
+    const before = await asked(home, env, POINTS);
     const moved = join(folder, 'moved.sqlite');
     renameSync(file, moved);
     configure({ path: './moved.sqlite' });
@@ -86,15 +99,15 @@ test('a file that was moved is another database, unless the configuration gives 
     expect(refused).toMatchObject({ code: 2, out: '' });
     expect(refused.err).toContain(`asked sprint, and sprint at ${moved} is another database`);
     configure({ path: './moved.sqlite', id: 'sprint' });
-    const named = await asked(home, env, question);
+    const named = await asked(home, env, POINTS);
     renameSync(moved, file);
     configure({ path: './sprint.sqlite', id: 'sprint' });
-    expect(await asked(home, env, question)).toMatchObject({ id: named.id });
+    expect(await asked(home, env, POINTS)).toMatchObject({ id: named.id });
   });
 });
 
 test('a batch in another folder asks its own database', async () => {
-  await withModel(ASKED.adHoc.question, async (home, model) => {
+  await withModel(0, async (home, model) => {
     const [one, two] = [project(home, 'one'), project(home, 'two')];
     withoutOneDriver(two.file);
     const questions = join(home.folder, 'questions.jsonl');

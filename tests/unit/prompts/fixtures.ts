@@ -1,6 +1,6 @@
 /** One small database as each role sees it: a swimming club's lap times, stored as JSON in two formats. */
 import type { ChatMessage } from '../../../src/ports';
-import { outsideOf } from '../../../src/prompts/told';
+import { outsideOf } from '../../../simulated-model/request';
 import type {
   EvaluateInput,
   EvidenceText,

@@ -123,19 +123,6 @@ describe('D2: a model call is paid once', () => {
     });
   });
 
-  test('a reply stays paid for when another version words the instructions and the schema of the role otherwise', async () => {
-    const { call, model } = caller(['a']);
-    const told = { role: 'user' as const, content: 'hi' };
-    await call({ messages: [{ role: 'system', content: 'Plan.' }, told] });
-    const reworded = { messages: [{ role: 'system' as const, content: 'Plan, in a sentence.' }, told] };
-    const schema = { name: 'plan-2', schema: { type: 'object' } };
-    expect(await call({ ...reworded, schema })).toMatchObject({ text: 'a', usage: { llmCalls: 1 } });
-    expect(model.replied).toBe(1);
-    await expect(call({ messages: [reworded.messages[0]!, { ...told, content: 'bye' }] })).rejects.toThrow(
-      'the request',
-    );
-  });
-
   test('an earlier try gives back its conversation and its reply', async () => {
     const { call, run } = caller(['a']);
     await call();
