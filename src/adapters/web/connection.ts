@@ -21,7 +21,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 export interface Exchange {
   readonly status: number;
   readonly header: (name: string) => string | null;
-  /** Empty unless the status is 2xx: the body of an error or a redirect is not used. */
+  /** Empty unless the status is 2xx or the caller reads errors. */
   readonly body: Buffer;
   /** The body was longer than `maxBytes`. */
   readonly truncated: boolean;
@@ -33,8 +33,13 @@ interface ExchangeOptions {
   readonly accept: string;
   /** Takes the body piece by piece, instead of `body`. */
   readonly sink?: (chunk: Buffer) => Promise<void>;
-  /** Left out: GET. */
-  readonly post?: { readonly json: string; readonly headers: Readonly<Record<string, string>> };
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON to post; left out: GET. */
+  readonly post?: string;
+  /** The body of an error or a redirect is read too. */
+  readonly readsErrors?: boolean;
+  /** What messages call the host; default: its name. */
+  readonly name?: string;
   /** A host that the configuration allows, wherever it is. */
   readonly isTrusted?: boolean;
   readonly resolve: Resolve;
@@ -53,7 +58,7 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
   const { loopback } = options;
   const addresses = await checkedAddresses(url, options);
   const agent = new Agent({
-    connect: { lookup: fixedLookup(addresses), ...(loopback?.ca === undefined ? {} : { ca: loopback.ca }) },
+    connect: { lookup: fixedLookup(addresses), ca: loopback?.ca },
     connections: 1,
     pipelining: 0,
     allowH2: false,
@@ -66,43 +71,40 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
       signal: options.signal,
       headers: {
         ...{ 'user-agent': USER_AGENT, accept: options.accept, 'accept-encoding': 'gzip, br' },
-        ...(options.post && { 'content-type': 'application/json', ...options.post.headers }),
+        ...(options.post === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
       },
-      body: options.post?.json,
+      body: options.post,
     });
-    listened(response.body);
+    // A body that is destroyed before its end emits an error, which would end the process without a listener.
+    response.body.on('error', () => undefined);
     const header = (name: string): string | null => {
       const value = response.headers[name];
       return (Array.isArray(value) ? value[0] : value) ?? null;
     };
     const { statusCode: status } = response;
-    const hasBody = status >= 200 && status < 300;
+    const hasBody = options.readsErrors === true || (status >= 200 && status < 300);
     const read = hasBody
       ? await readBody(response.body, header('content-encoding'), options)
       : { body: Buffer.alloc(0), truncated: false };
     return { status, header, ...read };
   } catch (error) {
-    throw connectionError(error, url.hostname, options.signal);
+    throw connectionError(error, options.name ?? url.hostname, options.signal);
   } finally {
     await agent.destroy();
   }
 }
 
-/** A body that is destroyed before its end emits an error, which would end the process without a listener. */
-export function listened(body: Readable): void {
-  body.on('error', () => undefined);
-}
-
 async function checkedAddresses(
   url: URL,
-  { resolve, loopback, networks, signal, isTrusted = false }: ExchangeOptions,
+  { resolve, loopback, networks, signal, name, isTrusted = false }: ExchangeOptions,
 ): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   let addresses: readonly string[] = [host];
   try {
     if (isIP(host) === 0) addresses = await untilAborted(resolve(host), signal);
   } catch (error) {
-    throw connectionError(error, host, signal);
+    throw connectionError(error, name ?? host, signal);
   }
   if (!isTrusted) checkAddresses(host, addresses, loopback?.ports.has(Number(url.port)) ?? false, networks);
   return addresses;
@@ -185,7 +187,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 const MISSING: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** The error to throw: the caller's reason after an abort, `timeout` after a time limit, else one about the connection. */
-export function connectionError(error: unknown, host: string, signal: AbortSignal): unknown {
+function connectionError(error: unknown, host: string, signal: AbortSignal): unknown {
   if (error instanceof WebError) return error;
   if (signal.aborted) {
     const reason: unknown = signal.reason;

@@ -4,11 +4,10 @@
  * request is never repeated here: Temporal retries.
  */
 import { convert } from 'html-to-text';
-import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { clip } from '../../text/clip';
 import { WebError, type SearchResult, type WebOptions } from '../../ports';
-import { LONGEST_URL, connectionError, listened, USER_AGENT } from './connection';
+import { exchange, LONGEST_URL, ownNetworks, systemResolve } from './connection';
 import { afterOf } from './pages';
 import { oneLine } from './readable';
 
@@ -72,7 +71,7 @@ const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   tavily: {
     call: (query, base, key) => ({
       url: under(base ?? 'https://api.tavily.com', 'search'),
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}` },
       body: JSON.stringify({ query, max_results: RESULTS }),
     }),
     read: (json) => withContent.parse(json).results.map(({ content, ...rest }) => ({ ...rest, snippet: content })),
@@ -108,55 +107,22 @@ export function createSearch(options: ProviderOptions): SearchWeb {
 
 /** Checks that something answers at the provider's address, without a search. It costs nothing and does not check the key. */
 export async function reachProvider(options: ProviderOptions, { signal: caller }: WebOptions): Promise<string> {
-  const { url } = PROVIDERS[options.provider].call('', options.baseUrl, '');
+  const { host, origin } = PROVIDERS[options.provider].call('', options.baseUrl, '').url;
   const signal = AbortSignal.any([caller, AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)]);
-  const agent = new Agent({ connections: 1, pipelining: 0 });
-  try {
-    const headers = { 'user-agent': USER_AGENT };
-    const response = await request(url.origin, { dispatcher: agent, maxRedirections: 0, signal, headers });
-    listened(response.body);
-    return url.origin;
-  } catch (error) {
-    throw connectionError(error, url.host, signal);
-  } finally {
-    await agent.destroy();
-  }
+  await exchange(new URL(origin), { ...TRUSTED, signal, maxBytes: 0, accept: '*/*', name: host });
+  return origin;
 }
 
-async function ask(call: Call, name: ProviderName, signal: AbortSignal): Promise<unknown> {
-  const agent = new Agent({ connections: 1, pipelining: 0 });
-  try {
-    const response = await request(call.url, {
-      dispatcher: agent,
-      method: call.body === undefined ? 'GET' : 'POST',
-      maxRedirections: 0,
-      signal,
-      headers: { 'user-agent': USER_AGENT, accept: 'application/json', ...call.headers },
-      ...(call.body === undefined ? {} : { body: call.body }),
-    });
-    listened(response.body);
-    const { statusCode: status } = response;
-    if (status === 200) return parsed(await bodyText(response.body, name), name);
-    const after = response.headers['retry-after'];
-    // With Brave, only the body tells a wrong key from a wrong query.
-    const isKeyFine = name === 'brave' && status === 422 && isQueryRefused(await bodyText(response.body, name));
-    throw statusError(status, name, typeof after === 'string' ? after : null, isKeyFine);
-  } catch (error) {
-    throw connectionError(error, name, signal);
-  } finally {
-    await agent.destroy();
-  }
-}
+const TRUSTED = { isTrusted: true, resolve: systemResolve, loopback: null, networks: ownNetworks };
 
-async function bodyText(body: AsyncIterable<Buffer>, name: ProviderName): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new WebError('bad-answer', `${name} sent more than ${MAX_BYTES} bytes`);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+async function ask({ url, headers, body: post }: Call, name: ProviderName, signal: AbortSignal): Promise<unknown> {
+  const asked = { signal, maxBytes: MAX_BYTES, accept: 'application/json', headers, post, name, readsErrors: true };
+  const { status, body, truncated, header } = await exchange(url, { ...TRUSTED, ...asked });
+  if (status === 200 && truncated) throw new WebError('bad-answer', `${name} sent more than ${MAX_BYTES} bytes`);
+  if (status === 200) return parsed(body.toString('utf8'), name);
+  // With Brave, only the body tells a wrong key from a wrong query.
+  const isKeyFine = name === 'brave' && status === 422 && isQueryRefused(body.toString('utf8'));
+  throw statusError(status, name, header('retry-after'), isKeyFine);
 }
 
 /** What to do about a rate limit. SearXNG's limiter allows an address four JSON requests an hour. */
