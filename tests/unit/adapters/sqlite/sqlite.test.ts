@@ -1,4 +1,7 @@
+import type Database from 'libsql';
 import { createSqliteInspector } from '../../../../src/adapters/sqlite/inspector';
+import { Compiler } from '../../../../src/adapters/sqlite/program';
+import { orThrow } from '../../../../src/adapters/sqlite/errors';
 
 const inspector = createSqliteInspector();
 
@@ -67,4 +70,49 @@ test('a syntax error is said in one line', () => {
     kind: 'syntax-error',
     message: expect.stringMatching(/^Syntax Error: [^\n]+$/) as string,
   });
+});
+
+/** Counts what is compiled; every statement has these columns. */
+function compilerWith(columns: number): { compile(text: string, version?: string): void; compiled(): number } {
+  let compiled = 0;
+  const all = (): unknown[] => {
+    compiled += 1;
+    return [];
+  };
+  const database = { prepare: () => ({ raw: () => ({ all }) }), close: () => undefined };
+  const compiler = new Compiler(() => database as unknown as Database.Database);
+  const statement = {
+    columns: () => Array.from({ length: columns }, (_, index) => ({ name: `column ${index}`, type: 'TEXT' })),
+  } as unknown as Database.Statement;
+  return {
+    compile: (text, version = '1') => void compiler.compile(text, statement, version),
+    compiled: () => compiled,
+  };
+}
+
+test('a text is compiled once for each version of the schema', () => {
+  const compiler = compilerWith(2);
+  for (const version of ['1', '1', '2', '1']) compiler.compile('SELECT 1', version);
+  expect(compiler.compiled()).toBe(3);
+});
+
+test('what is kept of statements with many columns is bounded', () => {
+  const compiler = compilerWith(1000);
+  for (let round = 0; round < 2; round += 1)
+    for (let index = 0; index < 100; index += 1) compiler.compile(`SELECT ${index}`);
+  expect(compiler.compiled()).toBe(200);
+});
+
+test('a database in WAL mode in a folder that may not be written is no outage, and the line says what to do', () => {
+  const end = {
+    kind: 'error',
+    code: 'UNKNOWN_SQLITE_ERROR_1544',
+    message: 'attempt to write a readonly database',
+  } as const;
+  expect(() => orThrow(end, 'a.db')).toThrow(
+    expect.objectContaining({
+      code: 'not-found',
+      message: expect.stringContaining('let this user write into its folder') as string,
+    }) as Error,
+  );
 });
