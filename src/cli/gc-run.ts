@@ -1,92 +1,55 @@
-/** What `gate gc` does: asks Temporal what runs, removes old searches, then what nothing refers to any more; and tells it. */
-import type { ObjectEntry } from '../ports';
-import { counted } from '../report/printable';
+/**
+ * What `gate gc` removes: searches and batches of the given age, then what nothing refers to any more. It may run beside
+ * searches:
+ *
+ * 1. What Temporal runs is kept, whatever was written to within an hour, the searches of a batch that is kept, what a kept
+ *    search started, and what an entry of a layer was proved by. Where Temporal cannot be asked: batches and searches
+ *    without an ending, and payloads.
+ * 2. A search is looked at again right before it is removed, and its final record goes last: who asks the same question in
+ *    between gets the stored answer, and who asks later begins anew.
+ * 3. Objects are listed before references are read, and one written to within a day is kept: whoever is about to refer to an
+ *    object writes it again (`record/objects.ts`). The deletion looks at the age once more.
+ * 4. A reference that cannot be read could be to anything: then no object goes, and the reason is told.
+ */
+import { z } from 'zod';
+import { compareText } from '../domain/canonical';
+import { groupBy } from '../group-by';
+import { each } from '../limiter';
+import { StoreError, type ObjectEntry, type ObjectStore } from '../ports';
+import { searchesInLayers, SNAPSHOTS } from '../record/layer-store';
+import { objectName, OBJECTS } from '../record/objects';
+import { readAsStored, referenceIn } from '../record/run-store';
+import { sha256 } from '../sha256';
+import { JUDGEMENTS } from '../steps/judge';
 import type { GateClient } from '../workers/client';
+import { DESCRIPTIONS, KEPT_MS } from '../workers/description-cache';
+import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import { unlessGone } from '../workers/grpc-status';
-import { planRuns, removable, removeBatch, removeRun, type AskTemporal, type StoredRun } from './gc-runs';
-import { sweepCaches, sweepObjects, sweepPayloads, type Swept } from './gc-sweep';
-import { UsageError } from './errors';
-import type { Io } from './io';
-import { openServices } from './services';
-import { openRunning, type TemporalSession } from './temporal-session';
+import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
+import { isPageKey, ManifestPage } from './batch-pages';
 
-export interface GcFlags {
-  readonly olderThan?: number;
-  readonly dryRun?: boolean;
-  readonly keepAnswers?: boolean;
-  readonly json?: boolean;
+export type WorkflowState = 'running' | 'closed' | 'gone';
+/** What Temporal says of a workflow; null: it cannot be asked. */
+export type AskTemporal = ((workflowId: string) => Promise<WorkflowState>) | null;
+
+export interface GcOptions {
+  readonly nowMs: number;
+  readonly olderThanMs: number;
+  readonly dryRun: boolean;
+  /** Of Temporal, for payloads. */
+  readonly namespace: string;
 }
 
-type GcResult = Awaited<ReturnType<typeof collect>>;
-
-const DAY_MS = 86_400_000;
-
-export async function runGc(flags: GcFlags, io: Io): Promise<void> {
-  const services = openServices(io);
-  const { config } = services;
-  const olderThanMs = flags.olderThan ?? (config.retentionDays === null ? null : config.retentionDays * DAY_MS);
-  if (olderThanMs === null) {
-    throw new UsageError('say how old: --older-than 30d, or set "store.retentionDays" in the configuration');
-  }
-  const session = await openRunning(config, io.env);
-  try {
-    const result = await collect(services.store, session, { ...flags, olderThanMs, nowMs: io.now() });
-    io.out(flags.json ? `${JSON.stringify(result, null, 2)}\n` : told(result));
-  } finally {
-    await session?.close();
-  }
+interface StoredRun {
+  readonly id: string;
+  readonly entries: readonly ObjectEntry[];
+  readonly newestMs: number;
 }
 
-type Store = ReturnType<typeof openServices>['store'];
-
-async function collect(
-  store: Store,
-  session: TemporalSession | null,
-  given: GcFlags & { readonly olderThanMs: number; readonly nowMs: number },
-) {
-  const { nowMs, olderThanMs, dryRun = false, keepAnswers = false } = given;
-  const ask = session === null ? null : askTemporal(session.gate);
-  const options = { nowMs, olderThanMs, keepAnswers };
-  const plan = await planRuns(store, ask, options);
-  const removed: StoredRun[] = [];
-  const kept = [...plan.kept];
-  for (const run of plan.remove) {
-    if (dryRun || (await removeRun(store, ask, run, options))) removed.push(run);
-    else kept.push({ id: run.id, why: 'it was used again meanwhile' });
-  }
-  if (!dryRun) for (const batch of plan.batches) await removeBatch(store, batch);
-  const goneKeys = removed.flatMap((run) => removable(run, options));
-  const { descriptions, layers, judgements } = await sweepCaches(store, { nowMs, dryRun, olderThanMs });
-  const sweeping = { nowMs, dryRun, without: new Set(goneKeys) };
-  const objects = await sweepObjects(store, sweeping);
-  const payloads = await sweepPayloads(store, ask, session?.namespace ?? '', sweeping);
-  const gone = new Set(goneKeys);
-  const runBytes = removed.flatMap(({ entries }) => entries.filter(({ key }) => gone.has(key)));
-  return {
-    dryRun,
-    searches: removed.map(({ id }) => id),
-    batches: plan.batches.map(({ id }) => id),
-    objects: objects.removed.length,
-    payloads: payloads.removed.length,
-    // Kept descriptions of databases that are too old to be used.
-    descriptions: descriptions.removed.length,
-    // Copies of layers beside a larger one.
-    layerCopies: layers.removed.length,
-    // Requests to a judge of answers, and its replies.
-    judgements: judgements.removed.length,
-    bytes: [
-      runBytes,
-      ...plan.batches.map(({ entries }) => entries),
-      ...[objects, payloads, descriptions, layers, judgements].map((swept) => swept.removed),
-    ]
-      .map(sizeOf)
-      .reduce((sum, bytes) => sum + bytes, 0),
-    kept,
-    // Unneeded objects and payloads of less than a day.
-    young: objects.young + payloads.young,
-    problems: problemsOf(ask, objects),
-  };
-}
+export const RUN_GRACE_MS = 3_600_000;
+export const OBJECT_GRACE_MS = 24 * 3_600_000;
+/** References are short, also encrypted; what is longer holds its content itself. */
+const LONGEST_REFERENCE_BYTES = 4_096;
 
 export function askTemporal({ listing }: Pick<GateClient, 'listing'>): NonNullable<AskTemporal> {
   return async (workflowId) => {
@@ -96,38 +59,224 @@ export function askTemporal({ listing }: Pick<GateClient, 'listing'>): NonNullab
   };
 }
 
-function problemsOf(ask: AskTemporal, objects: Swept): string[] {
-  return [
-    ...(ask === null ? ['Temporal does not answer: searches without a final record and all payloads were kept'] : []),
-    ...(objects.problem === null ? [] : [objects.problem]),
-  ];
+export async function collectGarbage(store: ObjectStore, ask: AskTemporal, options: GcOptions) {
+  const { nowMs, dryRun, olderThanMs } = options;
+  const cutoffMs = nowMs - Math.max(olderThanMs, RUN_GRACE_MS);
+  const batches = grouped(await store.entries('batches/')).filter(({ id }) => id !== 'generations');
+  const goneBatches = await filtered(batches, async (batch) => {
+    if (batch.newestMs > cutoffMs) return false;
+    return ask === null ? isFinished(store, batch) : (await ask(batchWorkflowId(batch.id))) !== 'running';
+  });
+  const keptBatches = batches.filter((batch) => !goneBatches.includes(batch));
+  const { going, kept } = await dividedRuns(store, ask, await searchesOf(store, keptBatches), cutoffMs);
+  const removed: StoredRun[] = [];
+  for (const run of going) {
+    if (dryRun || (await removeRun(store, ask, run, nowMs))) removed.push(run);
+    else kept.set(run.id, 'it was used again meanwhile');
+  }
+  const entriesOfRuns = removed.flatMap(({ entries }) => entries);
+  const entriesOfBatches = goneBatches.flatMap(({ entries }) => entries);
+  if (!dryRun) await deleteAll(store, entriesOfBatches, cutoffMs);
+
+  const { objects, problem } = await unneededObjects(store, new Set(entriesOfRuns.map(({ key }) => key)));
+  const payloads = await forgottenPayloads(store, ask, options.namespace);
+  const sweep = async (
+    unneeded: readonly ObjectEntry[],
+    graceMs = OBJECT_GRACE_MS,
+  ): Promise<readonly ObjectEntry[]> => {
+    const old = unneeded.filter(({ modifiedMs }) => modifiedMs <= nowMs - graceMs);
+    if (!dryRun) await deleteAll(store, old, nowMs - graceMs);
+    return old;
+  };
+  const swept = {
+    objects: await sweep(objects),
+    payloads: await sweep(payloads),
+    // No search needs a kept description: each has its own copy. After a day nobody reads it (`description-cache.ts`).
+    descriptions: await sweep(await store.entries(DESCRIPTIONS), KEPT_MS),
+    layerCopies: await sweep(smallerCopies(await store.entries(SNAPSHOTS))),
+    judgements: await sweep(await store.entries(JUDGEMENTS), Math.max(olderThanMs, OBJECT_GRACE_MS)),
+  };
+  const counts = Object.fromEntries(Object.entries(swept).map(([what, entries]) => [what, entries.length]));
+  const all = [entriesOfRuns, entriesOfBatches, ...Object.values(swept)].flat();
+  return {
+    dryRun,
+    searches: removed.map(({ id }) => id),
+    batches: goneBatches.map(({ id }) => id),
+    ...(counts as Record<keyof typeof swept, number>),
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    kept: [...kept].map(([id, why]) => ({ id, why })).sort((a, b) => compareText(a.id, b.id)),
+    // Unneeded objects and payloads of less than a day.
+    young: objects.length + payloads.length - swept.objects.length - swept.payloads.length,
+    problems: [
+      ...(ask === null
+        ? ['Temporal does not answer: batches and searches without an ending and all payloads were kept']
+        : []),
+      ...(problem === null ? [] : [problem]),
+    ],
+  };
 }
 
-function sizeOf(entries: readonly ObjectEntry[]): number {
-  return entries.reduce((sum, { bytes }) => sum + bytes, 0);
+/** Of the old searches, those that go, and why the others are kept. */
+async function dividedRuns(
+  store: ObjectStore,
+  ask: AskTemporal,
+  batchOf: ReadonlyMap<string, string>,
+  cutoffMs: number,
+): Promise<{ readonly going: Iterable<StoredRun>; readonly kept: Map<string, string> }> {
+  const runs = grouped(await store.entries('runs/'));
+  const old = runs.filter(({ newestMs }) => newestMs <= cutoffMs);
+  const proved = await searchesInLayers(store);
+  const kept = new Map<string, string>();
+  await each(old, async ({ id, entries }) => {
+    const batch = batchOf.get(id);
+    if (batch !== undefined) kept.set(id, `batch ${batch} is in use`);
+    else if (proved.has(id)) kept.set(id, 'its proofs are in the layer of a database');
+    else if (ask === null && !entries.some(({ key }) => kindOf(key) === 'result'))
+      kept.set(id, 'it has no final record, and Temporal cannot be asked whether it runs');
+    else if (ask !== null && (await ask(questionWorkflowId(id))) === 'running') kept.set(id, 'it is running');
+  });
+  const going = new Map(old.flatMap((run) => (kept.has(run.id) ? [] : [[run.id, run]])));
+  const stored = new Set(runs.map(({ id }) => id));
+  const starters = await each([...going.keys()], async (id) => [id, await starterOf(store, id)] as const);
+  for (let before = Infinity; going.size < before;) {
+    before = going.size;
+    for (const [id, starter] of starters) {
+      if (starter === null || !going.has(id) || going.has(starter) || !stored.has(starter)) continue;
+      going.delete(id);
+      kept.set(id, `it is a part of ${starter}`);
+    }
+  }
+  return { going: going.values(), kept };
 }
 
-function told(result: GcResult): string {
-  const { dryRun, searches, batches, objects, payloads, bytes, kept, young, problems } = result;
-  const { descriptions, layerCopies, judgements } = result;
-  const counts = [
-    counted(searches.length, 'search', 'searches'),
-    ...(batches.length === 0 ? [] : [counted(batches.length, 'batch', 'batches')]),
-    counted(objects, 'shared object'),
-    ...(payloads === 0 ? [] : [counted(payloads, 'payload')]),
-    ...(descriptions === 0 ? [] : [counted(descriptions, 'old description')]),
-    ...(layerCopies === 0 ? [] : [counted(layerCopies, 'old copy of a layer', 'old copies of a layer')]),
-    ...(judgements === 0 ? [] : [counted(judgements, 'file of a judge', 'files of a judge')]),
-  ];
-  const lines = [
-    `${dryRun ? 'would remove' : 'removed'} ${counts.join(', ')}: ${megabytes(bytes)}`,
-    ...kept.map(({ id, why }) => `kept ${id}: ${why}`),
-    ...(young === 0 ? [] : [`kept ${counted(young, 'unused object')} less than a day old: run gate gc again later`]),
-    ...problems.map((problem) => `note: ${problem}`),
-  ];
-  return `${lines.join('\n')}\n`;
+async function isFinished(store: ObjectStore, { id, entries }: StoredRun): Promise<boolean> {
+  const manifest = z.object({ total: z.number() }).safeParse(parsed(await store.get(`batches/${id}/manifest.json`)));
+  const results = entries.filter(({ key }) => key.startsWith(`batches/${id}/results/`));
+  if (!manifest.success || results.length < manifest.data.total) return false;
+  return (await filtered(results, async ({ key }) => hasOutcome(await store.get(key)))).length === results.length;
 }
 
-function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 2 : 0)} MB`;
+function hasOutcome(text: string | null): boolean {
+  return (z.object({ outcome: z.unknown() }).safeParse(parsed(text)).data?.outcome ?? null) !== null;
+}
+
+function parsed(text: string | null): unknown {
+  return JSON.parse(text ?? 'null');
+}
+
+/** The batch of each search that a kept batch lists. */
+async function searchesOf(store: ObjectStore, batches: readonly StoredRun[]): Promise<ReadonlyMap<string, string>> {
+  const found = await each(batches, async ({ id, entries }) => {
+    const pages = await each(
+      entries.filter(({ key }) => isPageKey(key)),
+      async ({ key }) => ManifestPage.safeParse(parsed(await store.get(key))).data ?? [],
+    );
+    return pages.flat().map(({ searchId }): [string, string] => [searchId, id]);
+  });
+  return new Map(found.flat());
+}
+
+/** The search that started this one; null: a person asked it, or it has no readable input and cannot go on. */
+async function starterOf(store: ObjectStore, id: string): Promise<string | null> {
+  try {
+    const input = await readAsStored(store, `runs/${id}/input/${id}.json`, 'input', sha256);
+    return z.object({ childOf: z.string() }).safeParse(input).data?.childOf ?? null;
+  } catch (error) {
+    if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'missing')) return null;
+    throw error;
+  }
+}
+
+/** False: the search was used again meanwhile, so it stays. */
+async function removeRun(store: ObjectStore, ask: AskTemporal, run: StoredRun, nowMs: number): Promise<boolean> {
+  const [now] = grouped(await store.entries(`runs/${run.id}/`));
+  if (now === undefined || now.newestMs > run.newestMs) return false;
+  if (ask !== null && (await ask(questionWorkflowId(run.id))) === 'running') return false;
+  const lastOf = ({ key }: ObjectEntry): number => ['input', 'result'].indexOf(kindOf(key));
+  await deleteAll(
+    store,
+    run.entries.filter((entry) => lastOf(entry) < 0),
+    run.newestMs,
+  );
+  for (const entry of run.entries.filter((each) => lastOf(each) >= 0).sort((a, b) => lastOf(a) - lastOf(b)))
+    await deleteAll(store, [entry], run.newestMs);
+  // Written a moment after the record; asked anew, they are young.
+  for (const folder of ['index', 'asked'])
+    await store.delete(`${folder}/${run.id}.json`, { unmodifiedSinceMs: nowMs - RUN_GRACE_MS });
+  return true;
+}
+
+/** `without`: keys that are gone by now, also with `--dry-run`. */
+async function unneededObjects(
+  store: ObjectStore,
+  without: ReadonlySet<string>,
+): Promise<{ readonly objects: readonly ObjectEntry[]; readonly problem: string | null }> {
+  const objects = await store.entries(OBJECTS);
+  if (objects.length === 0) return { objects, problem: null };
+  const entries = await store.entries('runs/');
+  try {
+    const names = await each(
+      entries.filter(({ key, bytes }) => bytes <= LONGEST_REFERENCE_BYTES && !without.has(key)),
+      async ({ key }) => {
+        const text = await store.get(key);
+        return text === null ? null : (referenceIn(text, key)?.name ?? null);
+      },
+    );
+    const needed = new Set(names);
+    return { objects: objects.filter(({ key }) => !needed.has(objectName(key) ?? key)), problem: null };
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
+    return { objects: [], problem: `no object was removed: ${error.message}` };
+  }
+}
+
+/** Payloads of workflows of the namespace that Temporal does not know any more. */
+async function forgottenPayloads(
+  store: ObjectStore,
+  ask: AskTemporal,
+  namespace: string,
+): Promise<readonly ObjectEntry[]> {
+  if (ask === null) return [];
+  const folders = groupBy(await store.entries(PAYLOADS), ({ key }) => key.replace(/sha256\/[^/]*$/, ''));
+  const gone = await filtered([...folders], async ([folder, [first]]) => {
+    const text = first === undefined ? null : await store.get(first.key);
+    const owner = text === null ? null : payloadOwner(text);
+    if (owner === null || owner === UNKNOWN_OWNER || payloadFolder(namespace, owner) !== folder) return false;
+    return (await ask(owner)) === 'gone';
+  });
+  return gone.flatMap(([, entries]) => entries);
+}
+
+/** Of the copies of a layer the largest is read. Names begin with the number of objects that the copy holds. */
+function smallerCopies(copies: readonly ObjectEntry[]): readonly ObjectEntry[] {
+  const ofLayers = groupBy(copies, ({ key }) => key.slice(0, key.lastIndexOf('/')));
+  return [...ofLayers.values()].flatMap((of) => [...of].sort((a, b) => compareText(a.key, b.key)).slice(0, -1));
+}
+
+async function deleteAll(
+  store: ObjectStore,
+  entries: readonly ObjectEntry[],
+  unmodifiedSinceMs: number,
+): Promise<void> {
+  await each(entries, ({ key }) => store.delete(key, { unmodifiedSinceMs }));
+}
+
+async function filtered<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<readonly T[]> {
+  const kept = await each(items, holds);
+  return items.filter((_, at) => kept[at]);
+}
+
+/** Of `runs/<id>/<kind>/…`. */
+function kindOf(key: string): string {
+  return key.split('/')[2] ?? '';
+}
+
+/** Entries below `<folder>/<id>/`, by the id. */
+function grouped(entries: readonly ObjectEntry[]): readonly StoredRun[] {
+  const groups = groupBy(entries, ({ key }) => key.split('/')[1] ?? '');
+  return [...groups].map(([id, of]) => ({
+    id,
+    entries: of,
+    newestMs: of.reduce((newest, { modifiedMs }) => Math.max(newest, modifiedMs), 0),
+  }));
 }

@@ -1,6 +1,16 @@
 /** `gate gc`: removes old searches from the store, and what nothing refers to any more. */
 import { Command, InvalidArgumentError } from 'commander';
+import { counted } from '../counted';
+import { UsageError } from './errors';
+import type { Io } from './io';
 import { withExamples, type CommandFactory } from './options';
+import type { collectGarbage } from './gc-run';
+
+interface GcFlags {
+  readonly olderThan?: number;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
 
 const UNITS_MS = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
@@ -14,14 +24,9 @@ export const gcCommand: CommandFactory = (io) =>
         age,
       )
       .option('--dry-run', 'remove nothing; only say what would be removed')
-      .option('--keep-answers', 'keep questions and final answers; remove plans, prompts and probe results')
       .option('--json', 'print JSON')
-      .action(async (flags: { olderThan?: number; dryRun?: boolean; keepAnswers?: boolean; json?: boolean }) => {
-        const { runGc } = await import('./gc-run');
-        await runGc(flags, io);
-      }),
+      .action((flags: GcFlags) => runGc(flags, io)),
     'gate gc --older-than 30d --dry-run',
-    'gate gc --older-than 1w --keep-answers',
   );
 
 /** In milliseconds. */
@@ -29,4 +34,53 @@ function age(text: string): number {
   const [, digits, unit] = /^(\d{1,6}(?:\.\d+)?)([hdw])$/.exec(text) ?? [];
   if (digits === undefined) throw new InvalidArgumentError('give hours, days or weeks, such as 12h, 30d or 8w');
   return Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS];
+}
+
+async function runGc({ olderThan, dryRun = false, json }: GcFlags, io: Io): Promise<void> {
+  const [{ openServices }, { openRunning }, { askTemporal, collectGarbage }] = await Promise.all([
+    import('./services'),
+    import('./temporal-session'),
+    import('./gc-run'),
+  ]);
+  const { config, store } = openServices(io);
+  const olderThanMs = olderThan ?? (config.retentionDays === null ? null : config.retentionDays * UNITS_MS.d);
+  if (olderThanMs === null)
+    throw new UsageError('say how old: --older-than 30d, or set "store.retentionDays" in the configuration');
+  const session = await openRunning(config, io.env);
+  try {
+    const ask = session === null ? null : askTemporal(session.gate);
+    const namespace = session?.namespace ?? '';
+    const result = await collectGarbage(store, ask, { nowMs: io.now(), olderThanMs, dryRun, namespace });
+    io.out(json ? `${JSON.stringify(result, null, 2)}\n` : told(result));
+  } finally {
+    await session?.close();
+  }
+}
+
+type GcResult = Awaited<ReturnType<typeof collectGarbage>>;
+
+function told(result: GcResult): string {
+  const { dryRun, searches, batches, objects, payloads, descriptions, layerCopies, judgements, bytes } = result;
+  const optional = [
+    [batches.length, 'batch', 'batches'],
+    [payloads, 'payload', 'payloads'],
+    [descriptions, 'old description', 'old descriptions'],
+    [layerCopies, 'old copy of a layer', 'old copies of a layer'],
+    [judgements, 'file of a judge', 'files of a judge'],
+  ] as const;
+  const counts = [
+    counted(searches.length, 'search', 'searches'),
+    counted(objects, 'shared object'),
+    ...optional.flatMap(([count, one, many]) => (count === 0 ? [] : [counted(count, one, many)])),
+  ];
+  const megabytes = (bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 2 : 0);
+  const lines = [
+    `${dryRun ? 'would remove' : 'removed'} ${counts.join(', ')}: ${megabytes} MB`,
+    ...result.kept.map(({ id, why }) => `kept ${id}: ${why}`),
+    ...(result.young === 0
+      ? []
+      : [`kept ${counted(result.young, 'unused object')} less than a day old: run gate gc again later`]),
+    ...result.problems.map((problem) => `note: ${problem}`),
+  ];
+  return `${lines.join('\n')}\n`;
 }

@@ -14,8 +14,6 @@ export interface ObjectStore {
   /** The same keys with size and age, by the store's own clock. */
   entries(prefix: string): Promise<readonly ObjectEntry[]>;
   delete(key: string, options?: { readonly unmodifiedSinceMs?: number }): Promise<void>;
-  /** A delete with `unmodifiedSinceMs` needs two requests, so another process may write in between (`record/delete-with-copy.ts`). */
-  readonly deletesInTwoRequests?: boolean;
   /** Names an object by its content. Used where a plain hash would reveal too much; default: SHA-256. */
   readonly nameOf?: (text: string) => string;
 }

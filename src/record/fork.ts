@@ -13,7 +13,6 @@ import type { Hash } from '../sql/body';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import { objectKey } from './objects';
 import { createRunStore, referenceIn, type RunStore } from './run-store';
-import { restored } from './delete-with-copy';
 
 export interface ForkDeps {
   readonly store: ObjectStore;
@@ -155,7 +154,7 @@ function iterationOf(id: string): number | null {
 
 async function renew(store: ObjectStore, name: string, neededBy: string): Promise<void> {
   const key = objectKey(name);
-  const text = (await store.get(key)) ?? (await restored(store, key));
+  const text = await store.get(key);
   if (text === null)
     throw new StoreError('missing', `${key} is missing from the store (${neededBy} needs it): restore it`);
   await store.put(key, text, { overwrite: true });

@@ -11,7 +11,6 @@ import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
 import { cachedObject, perStore } from './content-cache';
-import { restored } from './delete-with-copy';
 
 export const OBJECTS = 'objects/sha256/';
 /** In characters of JSON. Smaller contents are stored in their envelope, not as objects of their own. */
@@ -66,7 +65,7 @@ export function getObject(store: ObjectStore, wanted: Wanted, parse: (data: unkn
 
 async function readObject(store: ObjectStore, { reference, sha256, key, hash }: Wanted): Promise<string> {
   const place = objectKey(reference.name);
-  const text = (await store.get(place)) ?? (await restored(store, place));
+  const text = await store.get(place);
   if (text !== null && hash(text) === sha256) return text;
   writtenTo(store).delete(reference.name);
   if (text === null) {

@@ -13,7 +13,6 @@ import { decodeReferencePayload, isReferencePayload } from '@temporalio/common/l
 import { z } from 'zod';
 import { StoreError, type ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
-import { restored } from '../record/delete-with-copy';
 import { parsedJson } from '../json';
 
 export const PAYLOADS = 'payloads/';
@@ -101,7 +100,7 @@ function storeDriver(store: ObjectStore): StorageDriver {
 async function retrieve(store: ObjectStore, { claimData }: StorageDriverClaim): Promise<Payload> {
   const { key = '', sha256: hash } = claimData;
   assertOurs(key);
-  const text = (await store.get(key)) ?? (await restored(store, key));
+  const text = await store.get(key);
   if (text === null) {
     throw new StoreError('missing', `${key} is missing from the store: restore it, or ask with --fresh`);
   }

@@ -1,7 +1,6 @@
 /** What `gate gc` asks a real server, and a search at work beside it. */
 import { createMemoryStore } from '../../src/adapters/scripted';
-import { planRuns } from '../../src/cli/gc-runs';
-import { askTemporal } from '../../src/cli/gc-run';
+import { askTemporal, collectGarbage } from '../../src/cli/gc-run';
 import { sha256 } from '../../src/sha256';
 import { createRunStore } from '../../src/steps';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
@@ -19,7 +18,7 @@ test('a search that waits for a worker is running, a finished one closed, and wh
   await run.put('checkpoint', 'i3', state);
   // A record of an earlier ending does not make it finished.
   await run.put('result', searchId, { ...record, id: searchId });
-  const old = { nowMs: Date.now() + YEAR_MS, olderThanMs: 0, keepAnswers: false };
+  const old = { nowMs: Date.now() + YEAR_MS, olderThanMs: 0, dryRun: true, namespace: 'default' };
   await withClient(async (gate) => {
     const ask = askTemporal(gate);
     expect(await ask(questionWorkflowId(searchId))).toBe('gone');
@@ -33,13 +32,13 @@ test('a search that waits for a worker is running, a finished one closed, and wh
       },
     });
     expect(await ask(questionWorkflowId(searchId))).toBe('running');
-    expect(await planRuns(store, ask, old)).toMatchObject({
-      remove: [],
+    expect(await collectGarbage(store, ask, old)).toMatchObject({
+      searches: [],
       kept: [{ id: searchId, why: 'it is running' }],
     });
     const batch = { store, readAnswer: async () => null };
     await withWorkers({ steps: scriptedSteps({}), batch, databases: [database] }, () => awaitQuestion(gate, searchId));
     expect(await ask(questionWorkflowId(searchId))).toBe('closed');
-    expect((await planRuns(store, ask, old)).remove.map(({ id }) => id)).toEqual([searchId]);
+    expect((await collectGarbage(store, ask, old)).searches).toEqual([searchId]);
   });
 });

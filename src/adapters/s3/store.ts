@@ -21,7 +21,6 @@ const GARBLED_TRIES = 5;
 export function createS3Store(options: S3Options): ObjectStore {
   const bucket = new Bucket(options);
   return {
-    deletesInTwoRequests: true,
     async get(key) {
       assertKey(key);
       return bucket.get(key);
