@@ -8,7 +8,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writ
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config';
-import { deploymentOf } from '../config/limits';
+import { deploymentOf } from '../config';
 import { storeLocation } from '../config/store';
 import type { ResolvedDatabase } from '../config/databases';
 import { startedQueues } from '../workers/deployments';

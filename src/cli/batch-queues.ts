@@ -6,7 +6,7 @@
  * Temporal and begun again where it is asked for now, and the store has all that it paid for. Where a process works on it, the
  * command ends with what is different.
  */
-import { deploymentOf } from '../config/limits';
+import { deploymentOf } from '../config';
 import { startedQueues } from '../workers/deployments';
 import { modelQueues, queuesByModel, type ModelQueue } from '../workers/model-queues';
 import { isPolled, whereItRuns, type Asked, type Elsewhere } from '../workers/running-elsewhere';

@@ -3,7 +3,7 @@
  * `gate dev` starts one beside the UI; other commands say what to do.
  */
 import { Command } from 'commander';
-import { CODEC_PORT, codecEndpoint } from '../config/encryption';
+import { CODEC_PORT, codecEndpoint } from '../config';
 import { embeddedPlace } from '../config/store';
 import { UsageError } from './errors';
 import type { Io } from './io';

@@ -32,7 +32,7 @@ import { checkWebSearch } from './doctor-web';
 import { errorText } from './errors';
 import type { Io } from './io';
 import { startedQueues } from '../workers/deployments';
-import { deploymentOf } from '../config/limits';
+import { deploymentOf } from '../config';
 import { configuredTemporal, openRunning } from './temporal-session';
 
 export async function examine(io: Io, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {

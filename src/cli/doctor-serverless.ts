@@ -3,7 +3,7 @@
  * which providers the server allows. Nothing where worker versioning is not configured and no deployment is known.
  */
 import type { Client } from '@temporalio/client';
-import { deploymentOf, type VersioningConfig } from '../config/limits';
+import { deploymentOf, type VersioningConfig } from '../config';
 import { describeDeployment, validateCompute } from '../workers/deployments';
 import { GRPC } from '../workers/grpc-status';
 import { NOT_ALLOWED, PROVIDERS } from './ops-deploy-register';

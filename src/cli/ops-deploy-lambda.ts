@@ -6,7 +6,7 @@
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError, ConfigFile, loadConfig, type Config } from '../config';
+import { ConfigError, loadConfig, type Config, type WrittenConfig } from '../config';
 import { engineOfUrl } from '../config/databases';
 import { readConfigFile } from '../config/file';
 import { counted } from '../report/printable';
@@ -96,7 +96,7 @@ export function settingsOf(config: Config, io: Pick<Io, 'env'>): FunctionSetting
   const { file, store } = config;
   if (file === null)
     throw new ConfigError(['no gate.config.json here: write one that names the databases and the store']);
-  const settings = ConfigFile.parse(readConfigFile(file).json);
+  const settings = readConfigFile(file).json as WrittenConfig;
   const named = secretSettings(settings);
   const temporal = configuredTemporal(config, io.env);
   const sqlite = Object.entries(config.databases).flatMap(([name, { address, id }]) =>
@@ -140,7 +140,7 @@ const SHELL_SETTINGS = /^(OPENAI_BASE_URL|GATE_MODEL(_.+)?|OTEL_(?!.*_HEADERS$).
 
 /** The package's configuration, with SQLite files beside it. */
 function configurationFiles(
-  settings: ConfigFile,
+  settings: WrittenConfig,
   sqlite: readonly { readonly name: string; readonly path: string }[],
 ): PackedFile[] {
   const databases = { ...settings.databases };
@@ -153,7 +153,7 @@ function configurationFiles(
 }
 
 /** Variables that hold a secret of the configuration, and settings that name a file with one, such as `models.apiKeyFile`. */
-function secretSettings({ databases, models, schema, store, encryption, web }: ConfigFile) {
+function secretSettings({ databases, models, schema, store, encryption, web }: WrittenConfig) {
   const variables: string[] = [];
   const files: string[] = [];
   const look = (value: unknown, place: string): void => {
@@ -170,7 +170,7 @@ function secretSettings({ databases, models, schema, store, encryption, web }: C
 }
 
 /** The variable of the key where the configuration leaves its name open; an endpoint of one's own may have none. */
-function modelKey({ models }: ConfigFile, config: Config): readonly string[] {
+function modelKey({ models }: WrittenConfig, config: Config): readonly string[] {
   if (models?.apiKeyEnv !== undefined || (config.models.baseUrl !== null && config.models.apiKey === null)) return [];
   return ['OPENAI_API_KEY'];
 }

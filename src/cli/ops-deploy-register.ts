@@ -1,6 +1,6 @@
 /** `gate ops deploy register`: create a version with its compute, wait until its queues are known, use it. */
 import { loadConfig, type Config } from '../config';
-import { deploymentOf } from '../config/limits';
+import { deploymentOf } from '../config';
 import {
   awaitQueues,
   createVersion,

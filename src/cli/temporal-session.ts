@@ -3,7 +3,7 @@
  * else the store's embedded server. Commands that only look never start one.
  */
 import type { Config } from '../config';
-import { codecEndpoint } from '../config/encryption';
+import { codecEndpoint } from '../config';
 import { embeddedPlace } from '../config/store';
 import type { Environment } from '../config/folders';
 import type { Progress } from '../search/progress';

@@ -1,121 +1,100 @@
-/** The setting `databases`: an address, which may come from a variable or a file, and what may be read there. */
-import { existsSync } from 'node:fs';
+/** A database of the configuration: its address, which may come from a variable or a file, how one logs in, its ceilings. */
 import { resolve } from 'node:path';
-import { z } from 'zod';
-import type { Place } from './folders';
-import { holdsPassword, Secret, secretFile } from './secrets';
-import { SnowflakeEntry, snowflakeAccess, type SnowflakeAccess } from './snowflake';
+import type { DatabaseEntry } from './schema';
+import { holdsPassword, lateSecret, Secret, type LateSecret, type Place } from './secrets';
 
-const names = z.array(z.string().min(1));
+export type SnowflakeLogin<Text> =
+  | { readonly kind: 'key'; readonly privateKey: Text; readonly passphrase: Text | null }
+  | { readonly kind: 'token'; readonly token: Text; readonly tokenKind: 'pat' | 'oauth' }
+  | { readonly kind: 'password'; readonly password: Text };
 
-export const DatabaseEntry = z.strictObject({
-  /** A URL without a password; with one it belongs into `urlEnv` or `urlFile`. */
-  url: z.string().min(1).optional(),
-  urlEnv: z.string().min(1).optional(),
-  urlFile: z.string().min(1).optional(),
-  /** An SQLite file, relative to the configuration file. */
-  path: z.string().min(1).optional(),
-  /** Which database it is, where its address does not say so: the same one at several addresses, or in a new file every night. */
-  id: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/, 'use letters, digits, ., - and _, at most 60, a letter or digit first')
-    .optional(),
-  /** A role with only SELECT; PostgreSQL assumes it by SET ROLE, Snowflake logs in with it. */
-  role: z.string().min(1).optional(),
-  /** PostgreSQL: the search path, and the schemas to describe; default: the login's search path, every schema. */
-  schemas: names.optional(),
-  /** Connections at most (SQLite: processes). */
-  maxConnections: z.number().int().positive().max(1000).optional(),
-  /** PostgreSQL: statements that the planner expects to cost more are refused before they run. */
-  maxPlanCost: z.number().positive().optional(),
-  /** Snowflake: statements that would scan more bytes, by their plan, are refused before they run. */
-  maxScanBytes: z.number().positive().optional(),
-  snowflake: SnowflakeEntry.optional(),
-  /** Tables (`orders`) and columns (`orders.total`) that may, or may not, reach a model. */
-  access: z.strictObject({ allow: names.optional(), deny: names.optional() }).optional(),
-  /** What explains the database: files and folders, relative to the configuration file. */
-  docs: names.optional(),
-});
+type SnowflakeEntry = DatabaseEntry['snowflake'];
 
-export interface DatabaseConfig {
+export interface DatabaseConfig extends Pick<DatabaseEntry, 'id' | 'role' | 'schemas' | 'access' | 'docs'> {
+  /** `unset`: an error only when the database is used. */
   readonly address:
     | { readonly kind: 'path'; readonly path: string }
     | { readonly kind: 'url'; readonly url: Secret }
     | { readonly kind: 'unset'; readonly fix: string };
-  /** null: the address says which database it is. */
-  readonly id: string | null;
-  readonly role: string | null;
-  readonly schemas: readonly string[];
   /** null: the engine's default, and no ceilings. */
-  readonly limits: {
-    readonly maxConnections: number | null;
-    readonly maxPlanCost: number | null;
-    readonly maxScanBytes: number | null;
-  };
+  readonly limits: Pick<DatabaseEntry, 'maxConnections' | 'maxPlanCost' | 'maxScanBytes'>;
   /** Read by Snowflake databases only. */
-  readonly snowflake: SnowflakeAccess;
-  readonly access: { readonly allow: readonly string[]; readonly deny: readonly string[] };
-  /** Absolute paths of its documentation. */
-  readonly docs: readonly string[];
+  readonly snowflake: Pick<SnowflakeEntry, 'accessUrl' | 'allowPrivilegedRole' | 'functions'> & {
+    /** `url`: nothing is configured, so that the URL must hold the password. */
+    readonly login:
+      SnowflakeLogin<Secret> | { readonly kind: 'url' } | { readonly kind: 'unset'; readonly fix: string };
+  };
 }
 
-export function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseConfig {
+export function databaseOf(entry: DatabaseEntry, at: Place): DatabaseConfig {
+  const { id, role, schemas, access, docs, maxConnections, maxPlanCost, maxScanBytes, snowflake } = entry;
+  const { accessUrl, allowPrivilegedRole, functions } = snowflake;
   const given = (['url', 'urlEnv', 'urlFile', 'path'] as const).filter((key) => entry[key] !== undefined);
-  if (given.length !== 1) {
+  if (given.length !== 1)
     at.problems.push(`${at.where}: set exactly one of url, urlEnv, urlFile, path (set: ${given.join(', ') || 'none'})`);
-  }
   const address = addressOf(entry, at);
   checkCeilings(entry, address, at);
+  const login = loginOf(snowflake, { ...at, where: `${at.where}.snowflake` });
   return {
     address,
-    id: entry.id ?? null,
-    role: entry.role ?? null,
-    schemas: entry.schemas ?? [],
-    limits: {
-      maxConnections: entry.maxConnections ?? null,
-      maxPlanCost: entry.maxPlanCost ?? null,
-      maxScanBytes: entry.maxScanBytes ?? null,
-    },
-    snowflake: snowflakeAccess(entry.snowflake, { ...at, where: `${at.where}.snowflake` }),
-    access: { allow: entry.access?.allow ?? [], deny: entry.access?.deny ?? [] },
-    docs: (entry.docs ?? []).map((path) => resolve(at.base, path)),
+    id,
+    role,
+    schemas,
+    access,
+    docs: docs.map((path) => resolve(at.base, path)),
+    limits: { maxConnections, maxPlanCost, maxScanBytes },
+    snowflake: { login, accessUrl, allowPrivilegedRole, functions },
   };
+}
+
+function addressOf({ path, url, urlEnv, urlFile }: DatabaseEntry, at: Place): DatabaseConfig['address'] {
+  if (path !== undefined) return { kind: 'path', path: resolve(at.base, path) };
+  if (url !== undefined) {
+    if (holdsPassword(url))
+      at.problems.push(
+        `${at.where}.url: holds a password; put the URL into an environment variable and name it in urlEnv`,
+      );
+    return { kind: 'url', url: new Secret(url) };
+  }
+  if (urlEnv === undefined && urlFile === undefined) return { kind: 'unset', fix: 'set url, urlEnv, urlFile or path' };
+  const found =
+    urlEnv === undefined ? lateSecret('urlFile', urlFile ?? '', 'URL', at) : lateSecret('urlEnv', urlEnv, 'URL', at);
+  return found.kind === 'set' ? { kind: 'url', url: found.text } : found;
 }
 
 /** Refuses ceilings that the engine of the database does not support, because they would protect nothing. */
 function checkCeilings(
-  { maxPlanCost, maxScanBytes }: z.infer<typeof DatabaseEntry>,
+  { maxPlanCost, maxScanBytes }: DatabaseEntry,
   address: DatabaseConfig['address'],
   { where, problems }: Place,
 ): void {
   if (address.kind === 'unset') return;
   const isSnowflake = address.kind === 'url' && /^snowflake:/i.test(address.url.reveal());
   const isPostgres = address.kind === 'url' && /^postgres(ql)?:/i.test(address.url.reveal());
-  if (maxPlanCost !== undefined && !isPostgres)
+  if (maxPlanCost !== null && !isPostgres)
     problems.push(`${where}.maxPlanCost: only PostgreSQL has it; ${isSnowflake ? 'set maxScanBytes' : 'leave it out'}`);
-  if (maxScanBytes !== undefined && !isSnowflake)
+  if (maxScanBytes !== null && !isSnowflake)
     problems.push(`${where}.maxScanBytes: only Snowflake has it; ${isPostgres ? 'set maxPlanCost' : 'leave it out'}`);
 }
 
-function addressOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseConfig['address'] {
-  if (entry.path !== undefined) return { kind: 'path', path: resolve(at.base, entry.path) };
-  if (entry.url !== undefined) {
-    if (holdsPassword(entry.url)) {
-      at.problems.push(
-        `${at.where}.url: holds a password; put the URL into an environment variable and name it in urlEnv`,
-      );
-    }
-    return { kind: 'url', url: new Secret(entry.url) };
-  }
-  if (entry.urlEnv !== undefined) {
-    const value = at.env[entry.urlEnv];
-    return value ? { kind: 'url', url: new Secret(value) } : { kind: 'unset', fix: `set the variable ${entry.urlEnv}` };
-  }
-  if (entry.urlFile !== undefined) {
-    const path = resolve(at.base, entry.urlFile);
-    if (!existsSync(path)) return { kind: 'unset', fix: `write the URL into ${path}` };
-    const value = secretFile(path, `${at.where}.urlFile`, at.problems);
-    return value ? { kind: 'url', url: new Secret(value) } : { kind: 'unset', fix: `write the URL into ${path}` };
-  }
-  return { kind: 'unset', fix: 'set url, urlEnv, urlFile or path' };
+const WAYS = ['privateKeyFile', 'privateKeyEnv', 'tokenEnv', 'tokenFile', 'passwordEnv', 'passwordFile'] as const;
+
+/** A key pair, a token (programmatic access or OAuth) or a password. */
+function loginOf(entry: SnowflakeEntry, at: Place): DatabaseConfig['snowflake']['login'] {
+  const ways = WAYS.filter((way) => entry[way] !== undefined);
+  const [way] = ways;
+  if (way === undefined) return { kind: 'url' };
+  if (ways.length > 1) at.problems.push(`${at.where}: set one way to log in (set: ${ways.join(', ')})`);
+  const read = (key: (typeof WAYS)[number] | 'passphraseEnv' | 'passphraseFile'): LateSecret =>
+    lateSecret(key, entry[key] ?? '', 'secret', at);
+  const secret = read(way);
+  if (secret.kind === 'unset') return secret;
+  if (way.startsWith('token')) return { kind: 'token', token: secret.text, tokenKind: entry.tokenKind };
+  if (way.startsWith('password')) return { kind: 'password', password: secret.text };
+  const [key] = (['passphraseEnv', 'passphraseFile'] as const).filter((each) => entry[each] !== undefined);
+  if (key === undefined) return { kind: 'key', privateKey: secret.text, passphrase: null };
+  const passphrase = read(key);
+  return passphrase.kind === 'unset'
+    ? passphrase
+    : { kind: 'key', privateKey: secret.text, passphrase: passphrase.text };
 }

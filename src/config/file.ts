@@ -67,7 +67,7 @@ export class ConfigError extends Error {
 }
 
 export function linesOf(schema: z.ZodType, error: z.ZodError, file: string): string[] {
-  const shape = z.toJSONSchema(schema) as JsonSchema;
+  const shape = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema;
   return error.issues.flatMap((issue) => {
     const at = (path: readonly PropertyKey[]): string => `${file}: ${path.map(String).join('.') || '(top level)'}`;
     if (issue.code === 'unrecognized_keys') {

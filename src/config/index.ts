@@ -10,91 +10,50 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { DatabaseEntry, databaseOf, type DatabaseConfig } from './database';
-import { EncryptionEntry, encryptionOf, type EncryptionConfig } from './encryption';
-import { fromEnvironment } from './environment';
+import { MemoryMode, PresetName, Role } from '../domain/question';
+import { databaseOf, type DatabaseConfig } from './database';
 import { ConfigError, linesOf, readConfigFile } from './file';
-import { VersioningEntry, versioningOf, type VersioningConfig } from './limits';
-import { modelsOf, ModelsEntry, type ModelsConfig } from './models';
-import { MemoryMode, PresetName } from '../domain/question';
-import { StoreEntry, storeOf, type StoreConfig } from './store';
-import { WebEntry, webOf, type WebConfig } from './web';
 import { userFolders, type Environment, type Folders } from './folders';
-import { DEFAULT_BUDGETS, DEFAULT_PRESET, MAX_QUERIES_PER_ACTION } from './presets';
+import { DEFAULT_BUDGETS } from './presets';
+import { BUILD_RULE, BuildId, ConfigFile, DEPLOYMENT_RULE, DeploymentName } from './schema';
+import { endpointKey, holdsLogin, Secret, secretFile, type Place } from './secrets';
+import { storeOf, type StoreConfig } from './store';
 
 export type { DatabaseConfig } from './database';
 export { ConfigError } from './file';
-export type { ModelsConfig } from './models';
+export { ConfigFile, type WrittenConfig } from './schema';
 export { Secret } from './secrets';
 
-const QUERIES = `allowed: whole numbers from 1 to ${String(MAX_QUERIES_PER_ACTION)}`;
-const amount = z.number().positive().nullable();
-const count = z.number().int().positive().nullable();
-const queriesPerAction = z.int(QUERIES).min(1, QUERIES).max(MAX_QUERIES_PER_ACTION, QUERIES);
-
-export const ConfigFile = z.strictObject({
-  $schema: z.string().optional(),
-  databases: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,60}$/), DatabaseEntry).optional(),
-  models: ModelsEntry.optional(),
-  /** US dollars per million tokens, by model name. */
-  prices: z
-    .record(
-      z.string(),
-      z.strictObject({
-        inputPerMillion: z.number().min(0),
-        outputPerMillion: z.number().min(0),
-        /** Prompt tokens that the provider reads from its cache; default: as `inputPerMillion`. */
-        cachedInputPerMillion: z.number().min(0).optional(),
-      }),
-    )
-    .optional(),
-  /** `values`: whether models see values of rows before they ask for any; default: yes. */
-  schema: z.strictObject({ values: z.boolean().optional() }).optional(),
-  store: StoreEntry.optional(),
-  /** Encrypts what Temporal and the store keep; left out: nothing is encrypted. */
-  encryption: EncryptionEntry.optional(),
-  /** Left out: no question can ask the web. */
-  web: WebEntry.optional(),
-  temporal: z
-    .strictObject({
-      address: z.string().min(1).optional(),
-      namespace: z.string().min(1).optional(),
-      /** Worker versioning (docs/deploying.md); left out: off. */
-      versioning: VersioningEntry.optional(),
-    })
-    .optional(),
-  preset: PresetName.optional(),
-  /** Whether a question uses the semantic layer of its database, and adds to it; default: on. */
-  memory: MemoryMode.optional(),
-  react: z.strictObject({ queries: queriesPerAction.optional() }).optional(),
-  /** Per question; `null` lifts a limit. */
-  budgets: z
-    .strictObject({
-      llmCalls: count,
-      tokens: count,
-      costUsd: amount,
-      wallMs: count,
-      sqlExecutions: count,
-      sqlMs: count,
-      sqlRows: count,
-    })
-    .partial()
-    .optional(),
-});
-export type ConfigFile = z.infer<typeof ConfigFile>;
-
-export interface Price {
-  readonly inputPerMillion: number;
-  readonly outputPerMillion: number;
-  readonly cachedInputPerMillion?: number;
+export interface ModelsConfig extends Omit<ConfigFile['models'], 'apiKeyEnv' | 'apiKeyFile'> {
+  readonly apiKey: Secret | null;
+  /** Where the key is looked for, to name it in messages. */
+  readonly apiKeySource: string;
 }
 
-export interface Config {
+export interface WebConfig extends Pick<NonNullable<ConfigFile['web']>, 'provider' | 'baseUrl' | 'lookups'> {
+  readonly apiKey: Secret | null;
+  /** What to do before the web can be searched; null: nothing. */
+  readonly fix: string | null;
+}
+
+export interface EncryptionConfig {
+  /** Of 32 bytes each; the first one encrypts. */
+  readonly keys: readonly { readonly id: string; readonly key: Secret<Buffer> }[];
+  /** null: a codec server would run on this machine, on `CODEC_PORT`. */
+  readonly codecServer: string | null;
+}
+
+export interface VersioningConfig {
+  readonly deployment: string;
+  /** null: the package's version and a hash of the workflow code. */
+  readonly buildId: string | null;
+}
+
+export interface Config extends Pick<ConfigFile, 'prices' | 'preset' | 'memory' | 'react'> {
   /** The file that was read, or null. */
   readonly file: string | null;
   readonly databases: Readonly<Record<string, DatabaseConfig>>;
   readonly models: ModelsConfig;
-  readonly prices: Readonly<Record<string, Price>>;
   readonly store: StoreConfig;
   /** Default of `gate gc --older-than`. */
   readonly retentionDays: number | null;
@@ -102,22 +61,19 @@ export interface Config {
   readonly encryption: EncryptionConfig | null;
   /** null: no web. */
   readonly web: WebConfig | null;
-  /** `address` null: a `temporal.toml` profile, else the embedded server. */
   readonly temporal: {
     readonly address: string | null;
     readonly namespace: string;
+    /** null: off. */
     readonly versioning: VersioningConfig | null;
   };
-  readonly preset: PresetName;
-  /** Of `gate ask`; batches are off unless asked. */
-  readonly memory: MemoryMode;
-  /** Queries that one action of the method `react` may run. */
-  readonly react: { readonly queries: number };
   /** Whether models see values of rows before they ask for any. */
   readonly showsValues: boolean;
   readonly budgets: typeof DEFAULT_BUDGETS;
   readonly folders: Folders;
 }
+
+export type Price = ConfigFile['prices'][string];
 
 export interface ConfigSource {
   readonly env: Environment;
@@ -127,43 +83,173 @@ export interface ConfigSource {
 
 /** Throws `ConfigError`, one line per mistake. */
 export function loadConfig(source: ConfigSource): Config {
-  const folders = userFolders(source.env, source.platform);
+  const { env, cwd } = source;
+  const folders = userFolders(env, source.platform);
   const path = fileToRead(source, folders);
-  const file = path === null ? {} : parseFile(path);
-  const base = path === null ? source.cwd : dirname(path);
+  const file = parseFile(path);
   const problems: string[] = [];
-  const at = { where: path ?? 'configuration', base, env: source.env, problems };
-  const env = fromEnvironment(source.env, problems);
-  const databases = Object.entries(file.databases ?? {}).map(
+  const at: Place = { where: path ?? 'configuration', base: path === null ? cwd : dirname(path), env, problems };
+  const databases = Object.entries(file.databases).map(
     ([name, entry]) => [name, databaseOf(entry, { ...at, where: `${at.where}: databases.${name}` })] as const,
   );
-  const models = modelsOf(file.models ?? {}, env, at);
-  const store = storeOf(file.store, { ...at, cwd: source.cwd, dataFolder: folders.data });
-  const encryption = encryptionOf(file.encryption, at);
-  const web = webOf(file.web, at);
-  const versioning = versioningOf(file.temporal?.versioning, source.env, problems);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return {
+  const preset = variable('GATE_PRESET', PresetName, `is not a preset; allowed: ${PresetName.options.join(', ')}`, at);
+  const memory = variable(
+    'GATE_MEMORY',
+    MemoryMode,
+    `is not allowed; give one of ${MemoryMode.options.join(', ')}`,
+    at,
+  );
+  const config: Config = {
     file: path,
     // Without a prototype: `constructor` is no database unless one is called so.
     databases: Object.assign(Object.create(null) as Record<string, DatabaseConfig>, Object.fromEntries(databases)),
-    models,
-    prices: file.prices ?? {},
-    store,
-    retentionDays: file.store?.retentionDays ?? null,
-    encryption,
-    web,
+    models: modelsOf(file.models, at),
+    prices: file.prices,
+    store: storeOf(file.store, { cwd, dataFolder: folders.data }, at),
+    retentionDays: file.store.retentionDays,
+    encryption: encryptionOf(file.encryption, at),
+    web: webOf(file.web, at),
     temporal: {
-      address: env.temporalAddress ?? file.temporal?.address ?? null,
-      namespace: env.temporalNamespace ?? file.temporal?.namespace ?? 'default',
-      versioning,
+      address: env['TEMPORAL_ADDRESS'] || file.temporal.address,
+      namespace: env['TEMPORAL_NAMESPACE'] || file.temporal.namespace,
+      versioning: versioningOf(file.temporal.versioning, at),
     },
-    preset: env.preset ?? file.preset ?? DEFAULT_PRESET,
-    memory: env.memory ?? file.memory ?? 'on',
-    react: { queries: file.react?.queries ?? 1 },
-    showsValues: file.schema?.values ?? true,
-    budgets: { ...DEFAULT_BUDGETS, ...file.budgets, ...env.budgets },
+    preset: preset ?? file.preset,
+    memory: memory ?? file.memory,
+    react: file.react,
+    showsValues: file.schema.values,
+    budgets: { ...DEFAULT_BUDGETS, ...file.budgets, ...costCeiling(at) },
     folders,
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** A variable of the environment, which goes before the file; null where it is not set or empty. */
+function variable<T>(name: string, schema: z.ZodType<T>, rule: string, { env, problems }: Place): T | null {
+  const text = env[name];
+  if (!text) return null;
+  const parsed = schema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  problems.push(`${name}: '${text}' ${rule}`);
+  return null;
+}
+
+function costCeiling(at: Place): { readonly costUsd?: number | null } {
+  if (at.env['GATE_MAX_COST_USD'] === 'none') return { costUsd: null };
+  const rule = 'is not allowed; give US dollars above 0, or none';
+  const costUsd = variable('GATE_MAX_COST_USD', z.coerce.number().positive(), rule, at);
+  return costUsd === null ? {} : { costUsd };
+}
+
+const ROLE_VARIABLE = 'GATE_MODEL_';
+
+function rolesOf({ env, problems }: Place): Partial<Record<Role, string>> {
+  const given = Object.entries(env).filter(([name, value]) => name.startsWith(ROLE_VARIABLE) && value);
+  const roles = given.flatMap(([name, value]) => {
+    const role = Role.safeParse(name.slice(ROLE_VARIABLE.length).toLowerCase());
+    if (role.success) return [[role.data, value]];
+    const allowed = Role.options.map((each) => ROLE_VARIABLE + each.toUpperCase()).join(', ');
+    problems.push(`${name}: no such role; allowed: ${allowed}`);
+    return [];
+  });
+  return Object.fromEntries(roles) as Partial<Record<Role, string>>;
+}
+
+const NO_LOGIN = 'holds a user name or password; put the key into OPENAI_API_KEY';
+
+function modelsOf({ apiKeyEnv, apiKeyFile, ...entry }: ConfigFile['models'], at: Place): ModelsConfig {
+  const { env, problems } = at;
+  const setting = `${at.where}: models`;
+  const { apiKey, source } = endpointKey({ apiKeyEnv, apiKeyFile }, { usual: 'OPENAI_API_KEY', setting }, at);
+  if (holdsLogin(entry.baseUrl)) problems.push(`${setting}.baseUrl: ${NO_LOGIN}`);
+  const baseUrl = env['OPENAI_BASE_URL'] || null;
+  if (baseUrl !== null && !/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
+    const shown = baseUrl.includes('@') ? 'the value' : `'${baseUrl}'`; // which may hold a password
+    problems.push(`OPENAI_BASE_URL: ${shown} is not an http(s) URL; for example http://127.0.0.1:11434/v1`);
+  } else if (holdsLogin(baseUrl)) problems.push(`OPENAI_BASE_URL: ${NO_LOGIN}`);
+  return {
+    ...entry,
+    default: env['GATE_MODEL'] || entry.default,
+    roles: { ...entry.roles, ...rolesOf(at) },
+    baseUrl: baseUrl ?? entry.baseUrl,
+    apiKey,
+    apiKeySource: source,
+  };
+}
+
+const WEB_KEYS = { searxng: 'SEARXNG_API_KEY', tavily: 'TAVILY_API_KEY', brave: 'BRAVE_API_KEY' } as const;
+
+function webOf(entry: ConfigFile['web'], at: Place): WebConfig | null {
+  if (entry === undefined) return null;
+  const { provider, baseUrl, lookups } = entry;
+  const setting = `${at.where}: web`;
+  if (provider === 'searxng' && baseUrl === null)
+    at.problems.push(`${setting}.baseUrl: SearXNG has no address of its own; for example http://127.0.0.1:8080`);
+  if (holdsLogin(baseUrl))
+    at.problems.push(`${setting}.baseUrl: holds a password; name a key in web.apiKeyEnv or web.apiKeyFile`);
+  const key = endpointKey(entry, { usual: WEB_KEYS[provider], setting }, at);
+  const isMissing = key.apiKey === null && provider !== 'searxng';
+  const fix = isMissing ? `set ${key.variable}, or web.apiKeyFile in the configuration` : null;
+  return { provider, baseUrl, lookups, apiKey: key.apiKey, fix };
+}
+
+const HOW_TO_MAKE = 'make one with: openssl rand -base64 32';
+
+/** A key that is configured and cannot be read is a mistake at once: silence would mean plain text. */
+function encryptionOf(entry: ConfigFile['encryption'], at: Place): EncryptionConfig | null {
+  if (entry === undefined) return null;
+  const keys = entry.keys.flatMap(({ id, env, file }, index) => {
+    const place = `${at.where}: encryption.keys.${String(index)} ('${id}')`;
+    const wrong = (text: string): [] => {
+      at.problems.push(`${place}: ${text}`);
+      return [];
+    };
+    if (entry.keys.findIndex((other) => other.id === id) < index)
+      wrong('this id is given twice; each key needs an id of its own');
+    if ((env === undefined) === (file === undefined)) return wrong('set exactly one of env, file');
+    const source = env ?? resolve(at.base, file ?? '');
+    const text = env === undefined ? secretFile(source, place, at) : (at.env[env] ?? '').trim();
+    if (text === null) return [];
+    if (text === '')
+      return wrong(`${env === undefined ? `${source} is empty` : `set the variable ${source}`}; ${HOW_TO_MAKE}`);
+    const bytes = keyBytes(text);
+    if (bytes === null) return wrong(`${source} is not a key of 32 bytes in base64 or hexadecimal; ${HOW_TO_MAKE}`);
+    return [{ id, key: new Secret(bytes) }];
+  });
+  return { keys, codecServer: entry.codecServer?.replace(/\/+$/, '') ?? null };
+}
+
+/** null: neither form, or another length. */
+function keyBytes(text: string): Buffer | null {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null;
+  return Buffer.from(text, 'base64');
+}
+
+/** Of `gate ops codec-server`: a fixed address for the UI's settings is nicer to return to. */
+export const CODEC_PORT = 8834;
+
+/** What a Temporal UI is told when it starts with encryption on, whether or not the codec server runs by then. */
+export function codecEndpoint({ codecServer }: EncryptionConfig): string {
+  return codecServer ?? `http://127.0.0.1:${String(CODEC_PORT)}`;
+}
+
+const DEFAULT_DEPLOYMENT = 'gate';
+
+/** The deployment whose versions are looked at also where no worker says which version it is. */
+export function deploymentOf(versioning: VersioningConfig | null): string {
+  return versioning?.deployment ?? DEFAULT_DEPLOYMENT;
+}
+
+/** Either variable switches versioning on, as the setting does. null: off. */
+function versioningOf(entry: ConfigFile['temporal']['versioning'], at: Place): VersioningConfig | null {
+  const deployment = variable('GATE_DEPLOYMENT', DeploymentName, `is not allowed; ${DEPLOYMENT_RULE}`, at);
+  const buildId = variable('GATE_BUILD_ID', BuildId, `is not allowed; ${BUILD_RULE}`, at);
+  if (entry === undefined && deployment === null && buildId === null) return null;
+  return {
+    deployment: deployment ?? entry?.deployment ?? DEFAULT_DEPLOYMENT,
+    buildId: buildId ?? entry?.buildId ?? null,
   };
 }
 
@@ -183,7 +269,8 @@ function fileToRead({ env, cwd }: ConfigSource, folders: Folders): string | null
   return places.find((place) => existsSync(place)) ?? null;
 }
 
-function parseFile(path: string): ConfigFile {
+function parseFile(path: string | null): ConfigFile {
+  if (path === null) return ConfigFile.parse({});
   const parsed = ConfigFile.safeParse(readConfigFile(path).json);
   if (parsed.success) return parsed.data;
   throw new ConfigError(linesOf(ConfigFile, parsed.error, path), { cause: parsed.error });

@@ -1,7 +1,8 @@
 /** Secrets of the configuration: wraps them, reads them, and finds secrets in places where they must not be. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
+import type { Environment } from './folders';
 
 /** A value that does not print: only `reveal()` gives it. */
 export class Secret<T = string> {
@@ -23,35 +24,63 @@ export class Secret<T = string> {
   }
 }
 
-/** The content of the file. Null if it cannot be read, which is reported for `place`. */
-export function secretFile(path: string, place: string, problems: string[]): string | null {
+/** What a setting is read with. */
+export interface Place {
+  /** The configuration file, or the setting in it, for messages. */
+  readonly where: string;
+  /** The folder that relative paths start from. */
+  readonly base: string;
+  readonly env: Environment;
+  /** Mistakes are added to it. */
+  readonly problems: string[];
+}
+
+/** The content of the file. Null if it cannot be read, which is reported for `setting`. */
+export function secretFile(path: string, setting: string, { problems }: Place): string | null {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    problems.push(`${place}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
+    problems.push(`${setting}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
     return null;
   }
 }
 
+export type LateSecret =
+  { readonly kind: 'set'; readonly text: Secret } | { readonly kind: 'unset'; readonly fix: string };
+
+/** A secret that is missed only when it is used. `key`: the setting that names it, `…Env` or `…File`. */
+export function lateSecret(key: string, name: string, what: 'URL' | 'secret', at: Place): LateSecret {
+  const path = resolve(at.base, name);
+  const isVariable = key.endsWith('Env');
+  const text = isVariable ? at.env[name] : existsSync(path) && secretFile(path, `${at.where}.${key}`, at);
+  if (text) return { kind: 'set', text: new Secret(text) };
+  return { kind: 'unset', fix: isVariable ? `set the variable ${name}` : `write the ${what} into ${path}` };
+}
+
 interface Keyed {
-  readonly baseUrl?: string | undefined;
-  readonly apiKeyFile?: string | undefined;
+  readonly apiKeyEnv?: string;
+  readonly apiKeyFile?: string;
 }
 
-/** The key file of an endpoint, relative to `base`; null where it has none. */
+/**
+ * The key of an endpoint, and where it is looked for. A key with characters that no HTTP header can hold is a mistake: the error
+ * of the network would quote the key.
+ */
 export function endpointKey(
-  { apiKeyFile }: Keyed,
-  place: string,
-  at: { readonly base: string; readonly problems: string[] },
-): string | null {
-  if (apiKeyFile === undefined) return null;
-  return secretFile(resolve(at.base, apiKeyFile), `${place}.apiKeyFile`, at.problems);
-}
-
-/** Reports a key with characters that no HTTP header can hold: the network error would quote the key. */
-export function checkKey(key: string, source: string, problems: string[]): void {
-  if (/^[\u0021-\u007e]+$/.test(key)) return;
-  problems.push(`${source}: holds a line break, a space or another character that no key has: copy the key again`);
+  { apiKeyEnv, apiKeyFile }: Keyed,
+  { usual, setting }: { readonly usual: string; readonly setting: string },
+  at: Place,
+): { readonly apiKey: Secret | null; readonly variable: string; readonly source: string } {
+  const variable = apiKeyEnv ?? usual;
+  const file = apiKeyFile === undefined ? null : resolve(at.base, apiKeyFile);
+  const given = at.env[variable]?.trim();
+  const key = given || (file !== null && secretFile(file, `${setting}.apiKeyFile`, at));
+  if (key && !/^[\u0021-\u007e]+$/.test(key))
+    at.problems.push(
+      `${given ? variable : `${setting}.apiKeyFile`}: holds a line break, a space or another character that no key has: copy the key again`,
+    );
+  const source = file === null ? variable : `${variable} or ${file}`;
+  return { apiKey: key ? new Secret(key) : null, variable, source };
 }
 
 /** Whether a URL holds a password, in its login or in a parameter. Paths of files and names of variables are no secrets. */
@@ -64,8 +93,8 @@ export function holdsPassword(url: string): boolean {
 }
 
 /** Whether an address holds a login. That is not allowed, because addresses appear in messages. */
-export function holdsLogin({ baseUrl }: Keyed): boolean {
-  if (baseUrl === undefined) return false;
-  const { username, password } = new URL(baseUrl);
+export function holdsLogin(url: string | null): boolean {
+  if (url === null) return false;
+  const { username, password } = new URL(url);
   return username !== '' || password !== '';
 }

@@ -5,34 +5,10 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { z } from 'zod';
 import { sha256 } from '../sha256';
-import { holdsLogin } from './secrets';
-import type { Folders, Place } from './folders';
-
-const text = z.string().min(1);
-const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-const BUCKET_RULE = 'use 3 to 63 lower-case letters, digits, dots and hyphens';
-
-export const StoreEntry = z.strictObject({
-  directory: text.optional(),
-  s3: z
-    .strictObject({
-      bucket: z.string().regex(BUCKET, BUCKET_RULE),
-      prefix: z.string().optional(),
-      /** Another server than Amazon's. */
-      endpoint: z.url({ protocol: /^https?$/ }).optional(),
-      region: text.optional(),
-      /** The bucket in the path and not in the host name; default: with `endpoint`. */
-      forcePathStyle: z.boolean().optional(),
-      profile: text.optional(),
-      accessKeyIdEnv: text.optional(),
-      secretAccessKeyEnv: text.optional(),
-    })
-    .optional(),
-  /** What `gate gc` removes without `--older-than`. */
-  retentionDays: z.number().positive().optional(),
-});
+import type { Folders } from './folders';
+import { BUCKET, BUCKET_RULE, type Bucket, type ConfigFile } from './schema';
+import { holdsLogin, type Place } from './secrets';
 
 export type StoreConfig =
   | { readonly kind: 'directory'; readonly directory: string }
@@ -55,24 +31,23 @@ export interface StoreCredentials {
   readonly sessionToken?: string;
 }
 
-interface StorePlace {
-  readonly cwd: string;
-  readonly dataFolder: string;
-}
-
 /** Paths of the file are relative to it, `GATE_STORE` to the working directory. */
-export function storeOf(entry: z.infer<typeof StoreEntry> = {}, at: Place & StorePlace): StoreConfig {
+export function storeOf(
+  entry: ConfigFile['store'],
+  { cwd, dataFolder }: { readonly cwd: string; readonly dataFolder: string },
+  at: Place,
+): StoreConfig {
   if (entry.directory !== undefined && entry.s3 !== undefined) {
     at.problems.push(`${at.where}: store: set directory or s3, not both`);
   }
   const given = at.env['GATE_STORE'] || null;
   const url = given === null ? null : bucketUrl(given, at);
   if (url !== null) return bucketOf({ ...entry.s3, ...url }, at);
-  if (given !== null) return folderAt(resolve(at.cwd, given), 'GATE_STORE', at);
+  if (given !== null) return folderAt(resolve(cwd, given), 'GATE_STORE', at);
   if (entry.s3 !== undefined) return bucketOf(entry.s3, at);
   if (entry.directory !== undefined)
     return folderAt(resolve(at.base, entry.directory), `${at.where}: store.directory`, at);
-  return { kind: 'directory', directory: join(at.dataFolder, 'store') };
+  return { kind: 'directory', directory: join(dataFolder, 'store') };
 }
 
 /** What is there already must be a folder: a store in a file would look empty, and fail when it is first written. */
@@ -91,7 +66,7 @@ export function storeLocation(store: StoreConfig): string {
   return `s3://${store.bucket}${store.prefix === '' ? '' : `/${store.prefix}`}${at}`;
 }
 
-/** Where the embedded Temporal of a store has its files, and where its program is found. */
+/** Where the embedded Temporal has its files, and where its program is found. */
 export interface EmbeddedPlace {
   readonly cache: string;
   readonly home: string;
@@ -101,13 +76,8 @@ export interface EmbeddedPlace {
  * The embedded Temporal lies with its store, so that whoever uses the store finds it. No key of the store leads to a name that
  * begins with a dot. A bucket has no place for it: its server belongs to the user's state folder.
  */
-export function embeddedPlace({
-  folders,
-  store,
-}: {
-  readonly folders: Folders;
-  readonly store: StoreConfig;
-}): EmbeddedPlace {
+export function embeddedPlace(config: { readonly folders: Folders; readonly store: StoreConfig }): EmbeddedPlace {
+  const { folders, store } = config;
   const home =
     store.kind === 'directory'
       ? join(store.directory, '.temporal')
@@ -127,13 +97,11 @@ function bucketUrl(given: string, { problems }: Place): { bucket: string; prefix
   return { bucket, prefix: prefix.join('/') };
 }
 
-type Bucket = NonNullable<z.infer<typeof StoreEntry>['s3']>;
-
 function bucketOf(s3: Bucket, at: Place): StoreConfig {
   const endpoint = s3.endpoint ?? (at.env['AWS_ENDPOINT_URL_S3'] || at.env['AWS_ENDPOINT_URL'] || null);
   if (endpoint !== null && !URL.canParse(endpoint)) {
     at.problems.push(`AWS_ENDPOINT_URL_S3: '${endpoint}' is not a URL; for example http://127.0.0.1:7070`);
-  } else if (holdsLogin({ baseUrl: endpoint ?? undefined })) {
+  } else if (holdsLogin(endpoint)) {
     at.problems.push(
       `${at.where}: the endpoint of the store holds a user name or password; give the keys as AWS tools find them`,
     );

@@ -6,7 +6,7 @@
 import type { PaceLimits } from '../adapters/paced';
 import type { Config } from '../config';
 import { limitsOf, shareOf } from '../config/limits';
-import type { WebConfig } from '../config/web';
+import type { WebConfig } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
 import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore } from '../ports';
 import { sha256 } from '../sha256';

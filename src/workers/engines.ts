@@ -7,7 +7,7 @@
 import { createGuardedEngine } from '../adapters/guard';
 import type { Config } from '../config';
 import { asItIs, namedDatabase, type ResolvedDatabase } from '../config/databases';
-import type { SnowflakeLogin } from '../config/snowflake';
+import type { SnowflakeLogin } from '../config/database';
 import type { Dialect } from '../domain';
 import { SqlEngineError, type ObjectStore, type SqlInspector } from '../ports';
 import { sha256 } from '../sha256';

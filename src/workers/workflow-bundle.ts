@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { WorkflowBundleWithSourceMap, WorkerDeploymentOptions } from '@temporalio/worker';
-import { deploymentOf, type VersioningConfig } from '../config/limits';
+import { deploymentOf, type VersioningConfig } from '../config';
 import { packageVersion } from './package-folder';
 
 export type WorkflowBundleOptions = { readonly codePath: string } | { readonly code: string };

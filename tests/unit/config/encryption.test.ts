@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { loadConfig, type Config } from '../../../src/config';
-import { codecEndpoint } from '../../../src/config/encryption';
+import { codecEndpoint } from '../../../src/config';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'gate-keys-'))));
