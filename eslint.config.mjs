@@ -30,8 +30,8 @@ const KNOWS = {
   prompts: ['domain', 'ports', 'sql'],
   record: ['domain', 'ports', 'sql', 'schema', 'prompts'],
   steps: ['domain', 'ports', 'sql', 'schema', 'text', 'layer', 'prompts', 'record'],
-  report: ['domain', 'ports', 'sql', 'text', 'record', 'benchmarks'],
-  benchmarks: ['domain', 'ports', 'sql'],
+  report: ['domain', 'ports', 'sql', 'text', 'record', 'questions'],
+  questions: ['domain', 'ports', 'sql'],
   activities: ['domain', 'ports', 'search', 'steps'],
   workflows: ['domain', 'ports', 'search', 'methods', 'activities'],
   adapters: ['domain', 'ports', 'sql', 'text'],
@@ -63,7 +63,7 @@ const inward = (files, folder) => {
   const known = [folder, ...KNOWS[folder]];
   return only(files, [
     ...(PURE.includes(folder) ? [noNode] : []),
-    outside(...FOLDERS.filter((other) => !known.includes(other)), 'simulated-model'),
+    outside(...FOLDERS.filter((other) => !known.includes(other)), 'simulated-model', 'benchmarks'),
   ]);
 };
 
@@ -91,7 +91,10 @@ export default tseslint.config(
       eqeqeq: 'error',
     },
   },
-  { files: ['src/cli/**', 'scripts/**', 'bench/**', 'examples/**', 'tests/**'], rules: { 'no-console': 'off' } },
+  {
+    files: ['src/cli/**', 'benchmarks/**', 'scripts/**', 'bench/**', 'examples/**', 'tests/**'],
+    rules: { 'no-console': 'off' },
+  },
   {
     files: ['tests/**'],
     rules: {
@@ -116,6 +119,7 @@ export default tseslint.config(
     ['src/steps/index.ts'],
     [outside(...FOLDERS.filter((other) => !['methods', 'steps', ...KNOWS.steps].includes(other)))],
   ),
-  only(['src/cli/**'], [outside('simulated-model')]),
+  only(['src/cli/**'], [outside('simulated-model', 'benchmarks')]),
+  only(['benchmarks/**'], [outside('simulated-model', 'tests')]),
   only(['src/*.ts'], [{ regex: '^\\.', message: 'a file at the root of src imports nothing of ours' }]),
 );

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGuardedEngine } from '../src/adapters/guard';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
-import { BENCHMARKS } from '../src/benchmarks/boards';
+import { BENCHMARKS } from '../benchmarks/boards';
 import { each } from '../src/limiter';
 import type { SqlEngine } from '../src/ports';
 import { printFigures, type Figure } from './figure';

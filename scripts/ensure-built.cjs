@@ -20,7 +20,8 @@ function newest(folder) {
 
 if (
   !existsSync(stamp) ||
-  Math.max(...['src', 'simulated-model', 'bench'].map((folder) => newest(join(root, folder)))) > statSync(stamp).mtimeMs
+  Math.max(...['src', 'benchmarks', 'simulated-model', 'bench'].map((folder) => newest(join(root, folder)))) >
+    statSync(stamp).mtimeMs
 ) {
   process.stderr.write('building …\n');
   execFileSync(process.platform === 'win32' ? 'npm.cmd' : 'npm', ['run', '--silent', 'build'], {

@@ -9,7 +9,7 @@
 import { parseArgs } from 'node:util';
 import { createPostgresEngine, createPostgresInspector } from '../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
-import { loadQuestions } from '../src/benchmarks';
+import { loadQuestions } from '../src/questions';
 import type { DatabaseDescription } from '../src/domain';
 import { schemaContext } from '../src/schema/context';
 import { tableName } from '../src/schema/table-text';

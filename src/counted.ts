@@ -25,3 +25,9 @@ function oneOf(word: string): string {
   if (/(?:ss|x|ch|sh)es$/i.test(word)) return word.slice(0, -2);
   return word.replace(/s$/i, '');
 }
+
+/** A few of many ids, for a message. */
+export function someOf(ids: readonly string[]): string {
+  const shown = ids.slice(0, 3).map((id) => `"${id}"`);
+  return `${shown.join(', ')}${ids.length > 3 ? ` and ${String(ids.length - 3)} more` : ''}`;
+}

@@ -2,7 +2,7 @@
  * Role `judge`, told apart by the sections: a response abstains if it says so, is correct if it holds every row of
  * the correct answer, and findings about the same with other readings contradict each other.
  */
-import type { AbstentionReply, ContradictionReply, CorrectnessReply } from '../../src/prompts/judge';
+import type { AbstentionReply, ContradictionReply, CorrectnessReply } from '../../benchmarks/judge-prompt';
 import { sectionsNamed, type Asked } from '../request';
 
 export function judge(asked: Asked): AbstentionReply | CorrectnessReply | ContradictionReply {

@@ -2,7 +2,7 @@
  * Which database each question of a batch means: `--db NAME=…`, or `--db NAME` of a configured one, else a template with `{database}` (one per engine at
  * most; it serves questions of its engine), else a configured database of that name. Whatever is missing or wrong is said at once, before anything starts.
  */
-import type { BenchmarkItem } from '../benchmarks';
+import type { BenchmarkItem } from '../questions';
 import { ConfigError, type Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { Dialect } from '../domain';

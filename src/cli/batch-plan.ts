@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { basename, extname } from 'node:path';
-import type { BenchmarkItem } from '../benchmarks';
+import type { BenchmarkItem } from '../questions';
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
 import type { Question, SearchInput, Settings } from '../domain';

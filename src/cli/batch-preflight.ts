@@ -1,6 +1,6 @@
 /** What is checked and told before a batch asks anything: its databases, its models, and who receives rows. */
-import type { BenchmarkItem } from '../benchmarks';
-import { someOf } from '../benchmarks/boards/files';
+import type { BenchmarkItem } from '../questions';
+import { someOf } from '../counted';
 import { isDecided, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import type { ResolvedDatabase } from '../config/databases';

@@ -6,12 +6,22 @@
  * 2. What a run found stored is written whole before anything is appended, so a second run adds no doubles.
  * 3. One process at a time writes a folder.
  */
-import { appendFileSync, accessSync, constants, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  accessSync,
+  constants,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { parsedJson } from '../json';
 import { withFileLock } from '../workers/file-lock';
 import { UsageError } from './errors';
-import { OUTCOMES, scoreAnswer, VERDICTS, type BenchmarkItem, type BoardScore, type Score } from '../benchmarks';
+import { OUTCOMES, scoreAnswer, VERDICTS, type BenchmarkItem, type BoardScore, type Score } from '../questions';
 import type { BatchOutcome } from '../activities/batch';
 import { AnswerStatus, EndedBy, SqlValue, Standing, Usage, type AnswerRecord } from '../domain';
 import type { SqlEngine, SqlOptions } from '../ports';
@@ -220,4 +230,34 @@ function verdictOf({ verdict, reason, execution, official }: Score) {
 
 function wallMs({ startedAt, endedAt }: AnswerRecord): number {
   return Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
+}
+
+/** The lines of a folder of results; `given`: as the user named it. */
+export function resultsIn(folder: string, given: string): ResultLine[] {
+  const text = readOrNull(join(folder, RESULTS));
+  if (text === null) throw new UsageError(`${given} has no ${RESULTS}: give the --out folder of gate batch run`);
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line, at) => {
+      const parsed = ResultLine.safeParse(parsedJson(line));
+      if (parsed.success) return parsed.data;
+      throw new UsageError(`${join(given, RESULTS)}, line ${at + 1}: no result of a question: run the batch again`);
+    });
+}
+
+const Summary = z.object({ file: z.string().optional(), batchId: z.string().optional() });
+
+/** What the folder's summary says of its batch; without one, nothing. */
+export function summaryIn(folder: string): z.infer<typeof Summary> {
+  return Summary.safeParse(parsedJson(readOrNull(join(folder, SUMMARY)) ?? 'null')).data ?? {};
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
 }

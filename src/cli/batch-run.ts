@@ -7,7 +7,7 @@
  * 3. An infrastructure failure is never a wrong answer; it is asked again by the next run.
  */
 import { resolve } from 'node:path';
-import { hasGold, loadQuestions, type BenchmarkItem } from '../benchmarks';
+import { hasGold, loadQuestions, type BenchmarkItem } from '../questions';
 import { isDecided, type AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
 import { compose, type Composition } from '../workers/composition';

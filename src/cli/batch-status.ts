@@ -9,10 +9,10 @@ import { cut, utc } from '../report/printable';
 import { batchPause, runningWorkflow, wasCancelled } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import { BatchFigures, figuresText, isCorrect, isJudged, paceOf } from './batch-figures';
-import { resultsIn } from './batch-judge';
 import { isServed } from './batch-queues';
 import { liveLines } from './follow';
 import { isOver, pause, watchInterrupts } from './interrupts';
+import { resultsIn } from './batch-results';
 import type { Io } from './io';
 import { openServices, recordOf, type Services } from './services';
 import {
@@ -42,13 +42,13 @@ const Listed = z.object({
     .describe('--name of gate batch run, else that of the questions; null: of an earlier version'),
   run: z
     .object({
-      name: z.string().nullable().describe('name in the file of the run; null: of gate compare'),
+      name: z.string().nullable().describe('name in the file of the run; null: of gate-bench compare'),
       method: z.string(),
       questions: z.string().describe('name of the file or benchmark'),
       seed: z.number().int(),
     })
     .nullable()
-    .describe('of gate batch run CONFIG.yaml or gate compare; null: it was begun alone, or by an earlier version'),
+    .describe('of gate batch run CONFIG.yaml or gate-bench compare; null: it was begun alone'),
   status: z
     .enum(['running', 'paused', 'cancelling', 'ended', 'cancelled', 'interrupted', 'unknown'])
     .describe('interrupted: it is not at its end, and nobody works on it; unknown: no Temporal answers'),

@@ -2,7 +2,7 @@
  * What a batch came to, as `summary.json` and as a table. Only judged questions enter a score; infrastructure failures,
  * failing gold and what was not asked are counted apart. Usage is per search: questions that share one are charged once.
  */
-import { hasGold, summarise, type Verdict } from '../benchmarks';
+import { hasGold, summarise, type Verdict } from '../questions';
 import type { Usage } from '../domain';
 import { withoutText } from '../report/words';
 import { counted, dollars, tokensText } from '../report/printable';
@@ -202,12 +202,12 @@ export function percent(share: number | null): string {
 }
 
 /** As it can be typed again, without passwords. */
-export function shownCommand(args: readonly string[]): string {
+export function shownCommand(args: readonly string[], program = 'gate'): string {
   const quoted = args.map((argument) => {
     const text = withoutSecrets(argument);
     return /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
   });
-  return ['gate', ...quoted].join(' ');
+  return [program, ...quoted].join(' ');
 }
 
 export function withoutSecrets(argument: string): string {

@@ -1,19 +1,18 @@
 /** `gate batch`: the command line of a batch; the work is in `batch-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
-import { JUDGE_MODES } from '../domain/judge-modes';
-import type { BatchJudgeFlags } from './batch-judge';
 import type { ControlFlags } from './batch-control';
 import type { BatchFlags } from './batch-plan';
 import { UsageError } from './errors';
 import type { BatchStatusFlags } from './batch-status';
 import type { Io } from './io';
 import {
-  addJudgeOptions,
   addSearchOptions,
+  argumentsOf,
   collect,
   collectDocs,
   positiveInteger,
   positiveNumber,
+  typedOptions,
   withExamples,
   type CommandFactory,
 } from './options';
@@ -49,7 +48,7 @@ export const batchCommand: CommandFactory = (io, outcome) =>
           'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
           "gate batch run questions.jsonl --db 'postgresql://reader@localhost/{database}' --out results/ --dry-run",
           'gate batch run questions.jsonl --db shop --concurrency 50 --detach',
-          'gate batch run examples/paper/main-results.yaml --data ~/benchmarks --model gpt-5.4-mini --out report/',
+          'gate batch run run.yaml --model gpt-5.4-mini --out report/',
         )
           .option('--limit <n>', 'only the first n questions', positiveInteger)
           .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)
@@ -84,40 +83,13 @@ export const batchCommand: CommandFactory = (io, outcome) =>
           .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
           .action(async (file: string, flags: BatchFlags & Pick<RunFlags, 'data'>, command: Command) => {
             if (/\.ya?ml$/i.test(file)) {
-              const { runBatches } = await import('./run-batches');
-              outcome.code = await runBatches(file, runFlags(command), argumentsOf(command), io);
+              const [{ runBatches }, { runFlags }] = await Promise.all([import('./run-batches'), import('./run-sets')]);
+              outcome.code = await runBatches(file, runFlags(typedOptions(command)), argumentsOf(command), io);
               return;
             }
             if (flags.data !== undefined) throw new UsageError('--data is for the .yaml of a run; leave it out');
             const { runBatchCommand } = await import('./batch-run');
             outcome.code = await runBatchCommand(file, flags, argumentsOf(command), io);
-          }),
-      )
-      .addCommand(
-        addJudgeOptions(
-          withExamples(
-            new Command('judge')
-              .description(
-                'let a model judge the stored answers of a batch, and compare it with execution match (docs/judging.md)',
-              )
-              .argument('<results>', 'the --out folder of gate batch run; judged.jsonl is written there')
-              .addOption(
-                new Option(
-                  '--judge <how>',
-                  'two-pass: whether it abstains, then whether it means the same; single: whether it is exactly correct',
-                )
-                  .choices(JUDGE_MODES)
-                  .default('two-pass'),
-              )
-              .option('--questions <file>', 'the file of questions (default: as summary.json names it)')
-              .option('--db <database>', 'where gold queries run, as for gate batch run (repeatable)', collect),
-            'gate batch judge results/ --judge two-pass --model gpt-5.4',
-            'gate batch judge results/ --judge single --json',
-          ),
-        )
-          .option('--json', 'print the summary as JSON')
-          .action(async (results: string, flags: BatchJudgeFlags) => {
-            outcome.code = await (await import('./batch-judge')).judgeBatch(results, flags, io);
           }),
       )
       .addCommand(batchStatusCommand(io, outcome))
@@ -127,35 +99,6 @@ export const batchCommand: CommandFactory = (io, outcome) =>
       .addCommand(batchRetryCommand(io, outcome)),
     'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
   );
-
-const OF_RUN = [
-  'out',
-  'db',
-  'data',
-  'model',
-  'concurrency',
-  'limit',
-  'seed',
-  'maxTotalCost',
-  'dryRun',
-  'fresh',
-  'json',
-  'events',
-  'debug',
-];
-
-/** What stands before the file of a run; everything else is said in the file. */
-function runFlags(command: Command): RunFlags {
-  const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli');
-  const other = given.find(([name]) => !OF_RUN.includes(name))?.[0];
-  const flag = command.options.find((option) => option.attributeName() === other)?.long ?? other;
-  if (other === 'detach')
-    throw new UsageError(
-      '--detach: leave it out; a run is followed until it ends, and goes on where it was interrupted',
-    );
-  if (flag !== undefined) throw new UsageError(`${flag}: leave it out; the file of a run says what is asked`);
-  return Object.fromEntries(given);
-}
 
 const BATCH_ARGUMENT = ['<id>', 'batch id, its beginning, or last'] as const;
 
@@ -206,10 +149,3 @@ const batchRetryCommand: CommandFactory = (io, outcome) =>
       }),
     'gate batch retry last',
   );
-
-/** What was typed after `gate`. */
-function argumentsOf(command: Command): readonly string[] {
-  let root = command;
-  while (root.parent !== null) root = root.parent;
-  return (root as Command & { readonly rawArgs?: readonly string[] }).rawArgs ?? [];
-}

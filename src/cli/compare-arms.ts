@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { BenchmarkItem, Entrant } from '../benchmarks';
+import type { BenchmarkItem, Entrant } from '../questions';
 import type { MethodSpec } from '../config/method-specs';
 import { isDecided } from '../domain';
 import type { JudgeMode } from '../domain/judge-modes';
@@ -24,30 +24,17 @@ import type { Io } from './io';
 import type { LimitFlags, ModelFlags } from './options';
 import { recordOf, sha256, type Services } from './services';
 
-export interface CompareFlags extends LimitFlags {
-  readonly methods: string;
-  readonly questions?: string;
-  readonly seeds: number;
-  readonly db?: readonly string[];
-  readonly context?: string;
-  readonly instructions?: string;
+/** With what all arms ask. */
+export interface ArmFlags extends LimitFlags, Pick<BatchFlags, 'web' | 'memory'> {
   readonly model?: ModelFlags;
   readonly maxTotalCost?: number;
   readonly concurrency: number;
-  readonly limit?: number;
-  readonly ids?: readonly string[];
   readonly knowledge?: boolean;
   readonly docs?: readonly string[] | false;
   readonly judge?: JudgeMode;
   readonly judgeModel?: string;
   readonly dryRun?: boolean;
-  readonly name?: string;
   readonly fresh?: boolean;
-  readonly json?: boolean;
-  readonly csv?: string;
-  readonly html?: string;
-  readonly record?: string;
-  readonly replay?: string;
   readonly debug?: boolean;
 }
 
@@ -64,7 +51,7 @@ export interface Asked {
 export interface Comparing {
   readonly services: Services;
   readonly asked: Asked;
-  readonly flags: CompareFlags & Pick<BatchFlags, 'web' | 'memory'>;
+  readonly flags: ArmFlags;
   readonly files: Asking['files'];
   readonly io: Io;
   /** Serves all arms, where no recording tells them apart; left out: each has its own. */

@@ -6,30 +6,24 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { EXIT } from './errors';
 import type { Io } from './io';
-import { createProgram, withSubcommands } from './program';
-import { ComparedQuestion, Comparison } from '../benchmarks';
+import { createProgram, GATE, withSubcommands, type Program } from './program';
 import { howToWrite, METHODS } from '../config/method-specs';
 import { AnswerRecord, Standing } from '../domain';
 import { Run } from '../report/run';
-import { UpdateAudit } from '../report/update-audit';
 import { BatchEvent } from './batch-events';
-import { JudgedLine } from './batch-judge';
 import { BatchStatus } from './batch-status';
 import { ResultLine } from './batch-results';
-import { ScoreReport } from './score-report';
-import { Submission } from './submit-manifest';
 
-const HEAD = `# The command line
+const headOf = (title: string, folder: string): string => `# ${title}
 
-Generated from the help texts by \`npx tsx scripts/write-cli-docs.ts\`; edit the commands in \`src/cli\`, not this page.
+Generated from the help texts by \`npx tsx scripts/write-cli-docs.ts\`; edit the commands in \`${folder}\`, not this page.
 `;
 
 const WIDTH = 100;
 
-export function cliDocs(): string {
-  const program = createProgram(SILENT, { code: EXIT.ok });
-  const commands = withSubcommands(program);
-  return `${HEAD}${commands.map(section).join('')}`;
+export function cliDocs(of: Program = GATE, title = 'The command line', folder = 'src/cli'): string {
+  const commands = withSubcommands(createProgram(SILENT, { code: EXIT.ok }, of));
+  return `${headOf(title, folder)}${commands.map(section).join('')}`;
 }
 
 function section(command: Command): string {
@@ -93,24 +87,18 @@ const AnswerOutput = AnswerRecord.extend({
 /** By the name of the file in `docs/schemas`, as its text. */
 export function jsonSchemas(): Readonly<Record<string, string>> {
   return {
-    'answer.schema.json': text('The answer to a question: gate ask, result and demo with --json', AnswerOutput),
-    'compared-question.schema.json': text(
-      'One question by several methods: gate compare with --json',
-      ComparedQuestion,
+    'answer.schema.json': schemaText('The answer to a question: gate ask, result and demo with --json', AnswerOutput),
+    'run.schema.json': schemaText(
+      'run.json: what a run of several methods, files and seeds came to (docs/runs.md)',
+      Run,
     ),
-    'comparison.schema.json': text('A file of questions by several methods: gate compare with --json', Comparison),
-    'run.schema.json': text('run.json: what a run of several methods, files and seeds came to (docs/runs.md)', Run),
-    'results.schema.json': text('A line of results.jsonl: one question of gate batch run', ResultLine),
-    'batch-status.schema.json': text('A batch of the store: gate batch status ID --json', BatchStatus),
-    'batch-event.schema.json': text('A line on stderr of gate batch run --events', BatchEvent),
-    'score.schema.json': text('A predictions file by the rules of its benchmark: gate score --json', ScoreReport),
-    'submission.schema.json': text('OUT.manifest.json beside what gate submit wrote, and its --json', Submission),
-    'update-audit.schema.json': text('gate audit updates --json', UpdateAudit),
-    'judged.schema.json': text('A line of judged.jsonl: one answer of gate batch judge', JudgedLine),
+    'results.schema.json': schemaText('A line of results.jsonl: one question of gate batch run', ResultLine),
+    'batch-status.schema.json': schemaText('A batch of the store: gate batch status ID --json', BatchStatus),
+    'batch-event.schema.json': schemaText('A line on stderr of gate batch run --events', BatchEvent),
   };
 }
 
 /** `io: 'input'`: a reader also meets records of earlier versions, which lack the fields that have a default. */
-function text(title: string, schema: z.ZodType): string {
+export function schemaText(title: string, schema: z.ZodType): string {
   return `${JSON.stringify({ title, ...z.toJSONSchema(schema, { io: 'input' }) }, null, 2)}\n`;
 }

@@ -1,28 +1,7 @@
 #!/usr/bin/env node
-/** The command `gate`: runs one command and ends with its exit code. */
+/** The command `gate`. */
 import './compile-cache';
-import { EXIT } from './errors';
-import { nodeIo } from './io';
-import { run } from './program';
+import { runAsProcess } from './as-process';
+import { GATE } from './program';
 
-let lost: string | null = null;
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader of a pipe (`gate list | head`) has seen enough.
-  if (error.code === 'EPIPE') process.exit(0);
-  lost = error.code ?? error.message;
-});
-// Nobody reads stderr any more; the command continues without it.
-process.stderr.on('error', () => undefined);
-
-// Exit at once when done: an open connection or an idle pool must not keep a finished command waiting. What was written
-// is flushed first, because a pipe is written to asynchronously.
-void run(process.argv.slice(2), nodeIo(process)).then((code) => {
-  process.stdout.write('', () => setImmediate(() => end(code)));
-});
-
-/** A result that a full disk has cut is no success. */
-function end(code: number): void {
-  if (lost !== null)
-    process.stderr.write(`gate: the output cannot be written (${lost}); free space, or write it elsewhere\n`);
-  process.stderr.write('', () => process.exit(lost !== null && code === EXIT.ok ? EXIT.failed : code));
-}
+runAsProcess(GATE);

@@ -248,3 +248,18 @@ export function intervalText(ms: number): string {
   const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? ['m', 60_000];
   return `${Math.round(ms / size)}${unit}`;
 }
+
+/** What was typed after the program's name. */
+export function argumentsOf(command: Command): readonly string[] {
+  return (rootOf(command) as Command & { readonly rawArgs?: readonly string[] }).rawArgs ?? [];
+}
+
+/** Options that were typed, without those that have their default. */
+export function typedOptions(command: Command): Record<string, unknown> {
+  const typed = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli');
+  return Object.fromEntries(typed);
+}
+
+export function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
+}

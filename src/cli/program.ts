@@ -1,11 +1,8 @@
 /** All commands as one program, and how any of their errors becomes one line and an exit code. */
 import { Command, CommanderError } from 'commander';
 import { askCommand, demoCommand, learnCommand } from './ask';
-import { auditCommand } from './audit';
 import { batchCommand } from './batch';
-import { compareCommand } from './compare';
-import { type CommandFactory, type Outcome, withExamples } from './options';
-import { dataCommand } from './data';
+import { rootOf, withExamples, type CommandFactory, type Outcome } from './options';
 import { dbCommand, sqlCommand } from './db';
 import { devCommand } from './dev';
 import { diffCommand, listCommand, reportCommand, resultCommand, statusCommand, traceCommand } from './stored';
@@ -15,19 +12,23 @@ import { forkCommand } from './fork';
 import { gcCommand } from './gc';
 import type { Io } from './io';
 import { layerCommand } from './layer';
-import { scoreCommand } from './score';
 import { STEERING_COMMANDS } from './steer';
-import { submitCommand } from './submit';
 import { opsCommand } from './ops';
 import { packageVersion } from '../workers/package-folder';
+
+/** A command line of its own. */
+export interface Program {
+  readonly name: string;
+  readonly description: string;
+  /** Below the exit codes. */
+  readonly note?: string;
+  readonly examples: readonly string[];
+  readonly commands: readonly CommandFactory[];
+}
 
 const COMMANDS: readonly CommandFactory[] = [
   askCommand,
   batchCommand,
-  compareCommand,
-  scoreCommand,
-  submitCommand,
-  dataCommand,
   demoCommand,
   listCommand,
   statusCommand,
@@ -35,7 +36,6 @@ const COMMANDS: readonly CommandFactory[] = [
   traceCommand,
   reportCommand,
   diffCommand,
-  auditCommand,
   ...STEERING_COMMANDS,
   forkCommand,
   dbCommand,
@@ -48,17 +48,26 @@ const COMMANDS: readonly CommandFactory[] = [
   doctorCommand,
 ];
 
-export function createProgram(io: Io, outcome: Outcome): Command {
-  const program = new Command('gate')
-    .description('Asks a database in plain language and proves what the answer assumes.')
+export const GATE: Program = {
+  name: 'gate',
+  description: 'Asks a database in plain language and proves what the answer assumes.',
+  note: 'A question may cost at most 1 US dollar unless --max-cost says otherwise.',
+  examples: ['gate ask "How many orders came in last week?" --db ./shop.sqlite', 'gate doctor'],
+  commands: COMMANDS,
+};
+
+export function createProgram(
+  io: Io,
+  outcome: Outcome,
+  { name, description, note, examples, commands } = GATE,
+): Command {
+  const program = new Command(name)
+    .description(description)
     .version(packageVersion() ?? 'unknown', '--version')
     .helpCommand('help [command]', 'show the help of a command')
-    .addHelpText(
-      'after',
-      `\n${EXIT_CODES_HELP}\nA question may cost at most 1 US dollar unless --max-cost says otherwise.`,
-    );
-  withExamples(program, 'gate ask "How many orders came in last week?" --db ./shop.sqlite', 'gate doctor');
-  for (const create of COMMANDS) program.addCommand(create(io, outcome));
+    .addHelpText('after', `\n${EXIT_CODES_HELP}${note === undefined ? '' : `\n${note}`}`);
+  withExamples(program, ...examples);
+  for (const create of commands) program.addCommand(create(io, outcome));
   for (const command of withSubcommands(program)) {
     command.exitOverride();
     command.configureOutput({
@@ -82,18 +91,18 @@ function usageLine(text: string, command: Command): string {
     .replace(/^error: /, '')
     .replace(/\s*\n\(Did you mean (.*)\?\)$/s, '; did you mean $1?');
   if (/^too many arguments/.test(line) && !/Expected 0/.test(line))
-    return `gate: ${line.replace(/\.$/, '')}; put a text of several words in quotes; see ${pathOf(command)} --help\n`;
+    return `${rootOf(command).name()}: ${line.replace(/\.$/, '')}; put a text of several words in quotes; see ${pathOf(command)} --help\n`;
   const hint = /did you mean|is invalid|cannot be used/.test(line) ? '' : `; see ${pathOf(command)} --help`;
-  return `gate: ${line.replace(/\.$/, '')}${hint}\n`;
+  return `${rootOf(command).name()}: ${line.replace(/\.$/, '')}${hint}\n`;
 }
 
 function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
+export async function run(args: readonly string[], io: Io, of: Program = GATE): Promise<ExitCode> {
   const outcome: Outcome = { code: EXIT.ok };
-  const program = createProgram(io, outcome);
+  const program = createProgram(io, outcome, of);
   try {
     if (args.length === 0) {
       program.outputHelp({ error: true });
@@ -104,7 +113,7 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
   } catch (error) {
     // Commander has printed its own message.
     if (!(error instanceof CommanderError || error instanceof AlreadyTold))
-      io.err(`gate: ${errorText(error, args.includes('--debug'))}\n`);
+      io.err(`${of.name}: ${errorText(error, args.includes('--debug'))}\n`);
     return exitCodeOf(error);
   }
 }

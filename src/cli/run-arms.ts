@@ -1,8 +1,9 @@
 /** Runs methods with their seeds as durable batches, one after the other or several at the same time, under one ceiling of cost. */
-import type { BoardScore, ComparedAnswer } from '../benchmarks';
+import type { BoardScore, ComparedAnswer } from '../questions';
 import type { MethodSpec } from '../config/method-specs';
 import { isDecided, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
+import { counted } from '../report/printable';
 import { provedShare, standingOf } from '../text/standing';
 import { estimateOf, estimatesText, requireUsable, totalOf } from './batch-estimate';
 import { ofArm } from './batch-events';
@@ -10,7 +11,7 @@ import type { ReadyBatch, Stopped } from './batch-preflight';
 import { ResultFile, type ResultLine, type Scorer } from './batch-results';
 import { BatchRun } from './batch-run';
 import { scopeOf, withComposition, type Arm, type Comparing } from './compare-arms';
-import type { ExitCode } from './errors';
+import { EXIT, type ExitCode } from './errors';
 import { holdInterrupts } from './interrupts';
 import type { Io } from './io';
 import { Places } from './run-places';
@@ -213,4 +214,26 @@ function answerOf(line: ResultLine, record: AnswerRecord | null, { spec }: Metho
     proved: record === null ? null : provedShare(record),
     standing: record === null ? null : standingOf(record),
   };
+}
+
+export function ending(
+  { answers, stopped, failure }: Pick<Ran, 'answers' | 'stopped'> & Pick<RanArms, 'failure'>,
+  expected: number,
+  flags: { readonly fresh?: boolean },
+  io: Io,
+): ExitCode {
+  if (failure !== null) throw failure;
+  const open = expected - answers.length;
+  if (stopped !== null) {
+    const why =
+      stopped === 'ceiling'
+        ? 'raise --max-total-cost and run it again'
+        : `run the same command${flags.fresh ? ' without --fresh' : ''} again`;
+    io.err(`${counted(open, 'answer')} open: ${why} to go on; nothing is paid twice\n`);
+    return EXIT.cancelled;
+  }
+  const failed = answers.filter(({ verdict }) => verdict === 'infrastructure').length;
+  if (failed + open === 0) return EXIT.ok;
+  io.err(`${counted(failed + open, 'infrastructure failure')}: the same command asks them again\n`);
+  return EXIT.failed;
 }

@@ -8,7 +8,7 @@
  * 3. An infrastructure failure is never a wrong answer; it is asked again by the next run.
  */
 import { dirname, resolve } from 'node:path';
-import { hasGold, type BenchmarkItem } from '../benchmarks';
+import { hasGold, type BenchmarkItem } from '../questions';
 import { each } from '../limiter';
 import type { RunSet } from '../report/run';
 import { compose } from '../workers/composition';
@@ -16,14 +16,12 @@ import { withEvents } from './batch-events';
 import { tellNoGold } from './batch-preflight';
 import { withResultFolder } from './batch-results';
 import { shownCommand } from './batch-summary';
-import { armsOf, isAnythingOpen, modelsOf, type Arm, type Comparing } from './compare-arms';
-import { checkJudge } from './compare-judge';
-import { ending } from './compare-run';
+import { armsOf, isAnythingOpen, isNew, modelsOf, tellFound, type Arm, type Comparing } from './compare-arms';
 import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { checkModel } from './preflight';
-import { estimated, runArms } from './run-arms';
-import { readRunConfig } from './run-config';
+import { ending, estimated, runArms } from './run-arms';
+import { readRunConfig, type ReadConfig } from './run-config';
 import { checkedDatabases } from './run-provenance';
 import { runOf, written } from './run-report';
 import { costOf, setOf, type ReadyRun } from './run-set-report';
@@ -37,25 +35,43 @@ export async function runBatches(
   file: string,
   flags: RunFlags,
   args: readonly string[],
+  io: Io,
+  { laboratory = null, files = {} }: Partial<Pick<RunPlace, 'laboratory' | 'files'>> = {},
+): Promise<ExitCode> {
+  const path = resolve(io.cwd, file);
+  const read = readRunConfig(path, file, laboratory?.benchmarks ?? null);
+  const base = flags.data === undefined ? dirname(path) : resolve(io.cwd, flags.data);
+  const command = shownCommand(args, laboratory === null ? 'gate' : 'gate-bench');
+  return runRead(read, { flags, base, command, files, laboratory }, io);
+}
+
+export interface RunPlace extends Pick<ReadyRun, 'flags' | 'command' | 'laboratory'> {
+  /** Where relative paths begin. */
+  readonly base: string;
+  readonly files: Comparing['files'];
+}
+
+export async function runRead(
+  read: ReadConfig,
+  { flags, base, command, files, laboratory }: RunPlace,
   streams: Io,
 ): Promise<ExitCode> {
   const io = flags.events ? withEvents(streams) : streams;
   if (flags.out === undefined && !flags.dryRun)
     throw new UsageError('where does the report go? add --out FOLDER (or --dry-run for an estimate)');
-  const path = resolve(io.cwd, file);
-  const read = readRunConfig(path, file);
-  const base = flags.data === undefined ? dirname(path) : resolve(io.cwd, flags.data);
   const services = openServices(io);
   const { config } = services;
-  const opening = { config, run: read.config, flags, base, cwd: io.cwd };
+  const opening = { config, run: read.config, flags, base, cwd: io.cwd, laboratory };
   const sets = await each(read.config.questions, (entry) => openSet(entry, opening));
   for (const { asked, board } of sets)
     for (const remark of board?.remarks ?? []) io.err(`note: ${asked.name}: ${remark}\n`);
   const databases = new Map(sets.flatMap(({ asked }) => asked.databases.all).map((one) => [one.name, one]));
   const composition = await compose(config, { adHoc: [...databases.values()] });
   try {
+    const isRecorded = Object.keys(files).length > 0;
     const ats = sets.map(({ asked, flags: own }): Comparing => ({
-      ...{ services, asked, flags: own, files: {}, io: { ...io, cwd: base }, composition },
+      ...{ services, asked, flags: own, files, io: { ...io, cwd: base } },
+      ...(!isRecorded && { composition }),
     }));
     const known = await checkedDatabases(composition, [...databases.values()]);
     const planned: Arm[] = [];
@@ -71,26 +87,27 @@ export async function runBatches(
     if (flags.dryRun) return await estimated(arms, flags, io);
     const { audit } = read.config;
     const judges = typeof audit === 'object' ? [audit.judge] : [];
-    if (await isAnythingOpen(services, arms)) await checkModel(config, composition, [...modelsOf(arms), ...judges]);
-    for (const at of ats) if (at.flags.judge !== undefined) await checkJudge(at);
+    if (files.replay === undefined && (await isAnythingOpen(services, arms)))
+      await checkModel(config, composition, [...modelsOf(arms), ...judges]);
+    for (const at of ats) if (at.flags.judge !== undefined) await laboratory?.checkJudge(at);
     const endpoint = composition.model.endpoint;
     const folder = resolve(io.cwd, flags.out ?? '.');
-    const given = { read, sets, ats, arms, known, endpoint, command: shownCommand(args), folder };
-    return await withResultFolder(folder, () => asked({ services, flags, io, ...given }));
+    const given = { services, flags, io, read, sets, ats, arms, known, endpoint, command, folder, laboratory };
+    return await withResultFolder(folder, () => asked(given, files));
   } finally {
     await composition.close();
   }
 }
 
-async function asked(ready: ReadyRun): Promise<ExitCode> {
+async function asked(ready: ReadyRun, files: Comparing['files']): Promise<ExitCode> {
   const { services, flags, io, read, sets, ats, arms, folder } = ready;
-  const {
-    ran,
-    stopped: end,
-    temporal,
-    failure,
-  } = await runArms({ services, io }, arms, { atOnce: AT_ONCE, run: read.config.name });
-  let stopped = end;
+  const isNewFile = isNew(files);
+  // Exchanges of several batches at the same time would be mixed in one recording.
+  const atOnce = Object.keys(files).length === 0 ? AT_ONCE : 1;
+  const asking = await runArms({ services, io }, arms, { atOnce, run: read.config.name });
+  const { ran, temporal, failure } = asking;
+  let { stopped } = asking;
+  if (stopped === null) tellFound(files, isNewFile, asking.found, io);
   const reported: RunSet[] = [];
   // Of all searches, then also of the judges, as they come.
   const spent = { usd: costOf(ran) };

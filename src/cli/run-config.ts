@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
-import { BENCHMARKS } from '../benchmarks/boards';
 import { ConfigError } from '../config';
 import { parseMethodSpec, type MethodSpec } from '../config/method-specs';
 import { MemoryMode, Role } from '../domain';
@@ -69,7 +68,8 @@ const Questions = Settings.extend({
   /** Of what is not what it stands for, such as data made up in place of others: said wherever figures are. */
   note: text.optional(),
   file: text.optional(),
-  benchmark: z.enum(Object.keys(BENCHMARKS)).optional(),
+  /** One of those that a laboratory knows. */
+  benchmark: text.optional(),
   data: text.optional(),
   split: text.optional(),
   /** Of a split that is drawn. */
@@ -102,7 +102,7 @@ const RunConfig = Settings.extend({
   'max-sql': wholeLimit.optional(),
   'max-sql-seconds': limit.optional(),
   'max-sql-rows': wholeLimit.optional(),
-  /** Counts the grounding updates of the searches; with a model, it judges pairs of them as `gate audit updates` does. */
+  /** Counts the grounding updates of the searches; with a model, it judges pairs of them as `gate-bench audit updates` does. */
   audit: z.union([z.boolean(), z.strictObject({ judge: text })]).optional(),
 });
 export type RunConfig = z.infer<typeof RunConfig>;
@@ -113,8 +113,8 @@ export interface ReadConfig {
   readonly config: RunConfig;
 }
 
-/** Throws `ConfigError`: each mistake with its line. `shown`: the path as the user gave it. */
-export function readRunConfig(path: string, shown: string): ReadConfig {
+/** Throws `ConfigError`: each mistake with its line. `shown`: the path as the user gave it. `benchmarks`: see `Laboratory`. */
+export function readRunConfig(path: string, shown: string, benchmarks: readonly string[] | null = null): ReadConfig {
   let source: string;
   try {
     source = readFileSync(path, 'utf8');
@@ -123,6 +123,11 @@ export function readRunConfig(path: string, shown: string): ReadConfig {
     const why = { ENOENT: 'it does not exist', EISDIR: 'it is a folder', EACCES: 'no permission' }[code] ?? code;
     throw new ConfigError([`${shown} cannot be read (${why}): give the file of a run`], { cause: error });
   }
+  return parseRunConfig(source, shown, benchmarks);
+}
+
+/** The same of a text. */
+export function parseRunConfig(source: string, shown: string, benchmarks: readonly string[] | null): ReadConfig {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number): string => `${shown}, line ${Math.max(1, lines.linePos(offset).line)}`;
@@ -133,9 +138,27 @@ export function readRunConfig(path: string, shown: string): ReadConfig {
     throw new ConfigError(
       parsed.error.issues.flatMap((issue) => problems(document, issue).map(([place, what]) => `${at(place)}: ${what}`)),
     );
+  const [path, what] = unknownTo(benchmarks, parsed.data) ?? [];
+  if (path !== undefined) throw new ConfigError([`${at(offset(document, path))}: ${path.join('.')}: ${what ?? ''}`]);
   const problem = whatIsWrong(parsed.data);
   if (problem !== null) throw new ConfigError([`${shown}: ${problem}`]);
   return { text: source, config: parsed.data };
+}
+
+/** A benchmark that is not known, or what only a laboratory has (null: there is none); null: all can be run. */
+function unknownTo(
+  benchmarks: readonly string[] | null,
+  config: RunConfig,
+): readonly [path: readonly (string | number)[], what: string] | null {
+  const only = 'gate-bench compare runs it, with the same file';
+  if (benchmarks === null && config.audit) return [['audit'], only];
+  if (benchmarks === null && config.judge) return [['judge'], only];
+  for (const [n, { benchmark, judge }] of config.questions.entries()) {
+    if (benchmarks === null && judge) return [['questions', n, 'judge'], only];
+    if (benchmark === undefined || benchmarks?.includes(benchmark)) continue;
+    return [['questions', n, 'benchmark'], benchmarks === null ? only : `allowed: ${benchmarks.join(', ')}`];
+  }
+  return null;
 }
 
 /** Null: nothing is. */

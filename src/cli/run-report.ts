@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnswerRecord } from '../domain';
+import type { ComparedAnswer } from '../questions';
 import { parsedJson } from '../json';
 import type { Run, RunSet } from '../report/run';
 import { runMarkdown, runPage } from '../report/run-page';
@@ -11,7 +12,6 @@ import { packageVersion } from '../workers/package-folder';
 import { replaceFile } from './batch-results';
 import { withoutSecrets } from './batch-summary';
 import { modelsOf } from './compare-arms';
-import { ANSWER_HEAD, answerCells } from './compare-told';
 import type { Io } from './io';
 import type { RanArm } from './run-arms';
 import { promptHashes, temporalSdk } from './run-provenance';
@@ -82,4 +82,18 @@ function shown(run: Run, width: number): string {
     )
     .map((text) => `${text}\n`)
     .join('');
+}
+
+/** Long form: one line an answer, from which every figure of the table can be made again. */
+const ANSWER_HEAD = [
+  ...['method', 'seed', 'id', 'database', 'search_id', 'status', 'verdict', 'calls', 'prompt_tokens'],
+  ...['cached_tokens', 'completion_tokens', 'cost_usd', 'wall_ms', 'proved', 'reason', 'judged', 'sql'],
+];
+
+function answerCells(one: ComparedAnswer): (string | number | null)[] {
+  return [
+    ...[one.method, one.seed, one.id, one.database, one.searchId, one.status, one.verdict, one.calls],
+    ...[one.promptTokens, one.cachedTokens, one.completionTokens, one.costUsd, one.wallMs, one.proved],
+    ...[one.reason, one.judged?.verdict ?? null, one.sql],
+  ];
 }

@@ -1,15 +1,14 @@
 /** One set of questions in the report of a run: its answers, judged where a judge is asked for, its figures and its audits. */
-import { compareMethods, figuresOf, RESAMPLES, type ComparedAnswer, type Entrant } from '../benchmarks';
+import { compareMethods, figuresOf, RESAMPLES, type ComparedAnswer, type Comparison, type Entrant } from '../questions';
 import type { AnswerRecord } from '../domain';
 import { canonical } from '../domain/canonical';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import type { RunSet } from '../report/run';
 import { sha256 } from '../sha256';
-import { auditOf } from './audit-run';
 import { entrantsOf, modelsOf, type Arm, type Comparing } from './compare-arms';
-import { judgedRun } from './compare-run';
 import type { Io } from './io';
+import type { AuditedRun, Laboratory } from './laboratory';
 import { unpricedModels } from './preflight';
 import type { Ran, RanArm } from './run-arms';
 import type { ReadConfig } from './run-config';
@@ -29,6 +28,7 @@ export interface ReadyRun {
   readonly endpoint: string;
   readonly command: string;
   readonly folder: string;
+  readonly laboratory: Laboratory | null;
 }
 
 export function costOf(ran: readonly RanArm[]): number {
@@ -43,13 +43,15 @@ export async function setOf(
   ran: readonly RanArm[],
   { stopped, spent }: { readonly stopped: Ran['stopped']; readonly spent: { usd: number } },
 ): Promise<{ readonly set: RunSet; readonly stopped: typeof stopped }> {
-  const { services, arms, known } = ready;
-  const { asked: own, file, note, benchmark, board } = set;
+  const { services, arms, known, laboratory } = ready;
+  const { asked: own, file, note, board } = set;
+  const benchmark = board?.benchmark ?? null;
   const { maxTotalCost } = at.flags;
   // The judge itself takes off what the searches of this set cost.
   const others = spent.usd - costOf(ran);
   const left = maxTotalCost === undefined ? at.flags : { ...at.flags, maxTotalCost: maxTotalCost - others };
   const { run, judge, paidUsd } = await judgedRun(
+    laboratory,
     { ...at, flags: left },
     {
       answers: ran.flatMap(({ answers }) => answers),
@@ -79,7 +81,7 @@ export async function setOf(
     ),
   );
   const { audits, interrupted } =
-    run.stopped === null ? await auditsOf(ready, entrants, answers, spent) : { audits: {}, interrupted: false };
+    run.stopped === null ? await auditsOf(ready, entrants, answers, spent) : { audits: new Map(), interrupted: false };
   const unpriced = unpricedModels(services.config, modelsOf(mine));
   const remarks = [
     ...(board?.remarks ?? []),
@@ -100,12 +102,22 @@ export async function setOf(
       ),
       figures,
       comparison: {
-        ...{ schemaVersion: 1, file, questions: own.items.length, seeds, replayed: false, resamples: RESAMPLES },
+        ...{
+          schemaVersion: 1,
+          file,
+          questions: own.items.length,
+          seeds,
+          replayed: at.files.replay !== undefined,
+          resamples: RESAMPLES,
+        },
         ...(judge && { judge }),
         methods: compareMethods(entrants, answers, (method) => own.items.length * seedsOf(method)),
         answers,
       },
-      ...(Object.keys(audits).length > 0 && { audits }),
+      ...(audits.size > 0 && {
+        audits: Object.fromEntries([...audits].map(([method, { audit }]) => [method, audit])),
+        tables: [...audits].map(([method, { table }]) => ({ title: `Updates of ${method}`, ...table })),
+      }),
     },
   };
 }
@@ -121,24 +133,43 @@ async function reuseOf({ store }: Services, record: AnswerRecord | undefined): P
 }
 
 async function auditsOf(
-  { read, services, io, flags }: ReadyRun,
+  { read, services, io, flags, laboratory }: ReadyRun,
   entrants: readonly Entrant[],
   answers: readonly ComparedAnswer[],
   spent: { usd: number },
-): Promise<{ readonly audits: NonNullable<RunSet['audits']>; readonly interrupted: boolean }> {
+): Promise<{ readonly audits: ReadonlyMap<string, AuditedRun>; readonly interrupted: boolean }> {
   const { audit } = read.config;
-  const found: Record<string, NonNullable<RunSet['audits']>[string]> = {};
-  if (!audit) return { audits: found, interrupted: false };
+  const audits = new Map<string, AuditedRun>();
+  if (!audit || laboratory === null) return { audits, interrupted: false };
   const ceiling = flags.maxTotalCost ?? read.config['max-total-cost'];
   for (const { method, name } of entrants) {
     if (name !== 'gate') continue;
     const ids = new Set(answers.flatMap((answer) => (answer.method === method ? [answer.searchId] : [])));
-    const maxCost = ceiling === undefined ? 'none' : ceiling - spent.usd;
-    const made = await auditOf(services, [...ids], audit === true ? null : { model: audit.judge, maxCost }, io);
+    const judge =
+      audit === true
+        ? null
+        : { model: audit.judge, maxCost: ceiling === undefined ? ('none' as const) : ceiling - spent.usd };
+    const made = await laboratory.audited(services, [...ids], judge, io);
     spent.usd += made.paidUsd;
     // Half of an audit would read as a whole one.
-    if (made.interrupted) return { audits: found, interrupted: true };
-    found[method] = made.audit;
+    if (made.interrupted) return { audits, interrupted: true };
+    audits.set(method, made);
   }
-  return { audits: found, interrupted: false };
+  return { audits, interrupted: false };
+}
+
+/** What is open is asked first: an interrupted comparison is judged when it goes on. */
+async function judgedRun(
+  laboratory: Laboratory | null,
+  at: Comparing,
+  ran: Ran,
+): Promise<{ readonly run: Ran; readonly judge?: NonNullable<Comparison['judge']>; readonly paidUsd: number }> {
+  const { judge: mode } = at.flags;
+  if (mode === undefined || laboratory === null) return { run: ran, paidUsd: 0 };
+  if (ran.stopped !== null) {
+    at.io.err(`${at.asked.name}: the judge is asked once every question has ended; until then execution decides\n`);
+    return { run: ran, paidUsd: 0 };
+  }
+  const { answers, judge, isInterrupted, paidUsd } = await laboratory.judged(at, mode, ran);
+  return { run: { ...ran, answers, stopped: isInterrupted ? 'interrupted' : null }, judge, paidUsd };
 }

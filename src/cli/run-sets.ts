@@ -1,19 +1,16 @@
 /** The sets of questions of a run: a file, or a benchmark with its official scorer, each with its databases. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { BenchmarkItem, OpenBenchmark, Prediction } from '../benchmarks';
-import { BENCHMARKS } from '../benchmarks/boards';
+import type { BenchmarkItem } from '../questions';
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
-import type { AnswerRecord, Dialect } from '../domain';
-import type { RunSet } from '../report/run';
-import { withoutComments } from '../sql/lexer';
 import { checkWeb } from './ask-input';
 import { batchDatabases, type BatchDatabases } from './batch-databases';
 import { selectItems } from './batch-plan';
-import type { Scorer } from './batch-results';
 import { questionsOf } from './batch-run';
 import type { Asked, Comparing } from './compare-arms';
+import { UsageError } from './errors';
+import type { Board, Laboratory } from './laboratory';
 import {
   askedWith,
   limitFlags,
@@ -23,7 +20,6 @@ import {
   type RunQuestions,
   type RunSettings,
 } from './run-config';
-import { specsOf } from './score-run';
 
 export interface RunFlags {
   readonly out?: string;
@@ -41,14 +37,31 @@ export interface RunFlags {
   readonly debug?: boolean;
 }
 
+const FLAGS: readonly string[] = [
+  ...['out', 'db', 'data', 'model', 'concurrency', 'limit', 'seed', 'maxTotalCost', 'dryRun', 'fresh', 'json'],
+  ...['events', 'debug', 'record', 'replay'],
+];
+
+/** What may be typed beside the file of a run; everything else is said in the file. */
+export function runFlags(typed: Readonly<Record<string, unknown>>): RunFlags {
+  const other = Object.keys(typed).find((name) => !FLAGS.includes(name));
+  if (other === undefined) return typed;
+  if (other === 'detach')
+    throw new UsageError(
+      '--detach: leave it out; a run is followed until it ends, and goes on where it was interrupted',
+    );
+  const option = `--${other.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new UsageError(`${option}: leave it out; the file of a run says what is asked`);
+}
+
 export interface SetToRun {
   readonly asked: Asked;
   readonly askedWith: readonly MethodSeed[];
   readonly flags: Comparing['flags'];
   readonly file: string;
   readonly note: string | null;
-  readonly benchmark: RunSet['benchmark'];
-  readonly board: OpenBenchmark | null;
+  /** null: a file of questions. */
+  readonly board: Board | null;
 }
 
 interface Opening {
@@ -58,22 +71,19 @@ interface Opening {
   /** Where relative paths of the file begin. */
   readonly base: string;
   readonly cwd: string;
+  readonly laboratory: Laboratory | null;
 }
 
 export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRun> {
-  const { config, run, flags, base, cwd } = at;
+  const { config, run, flags, base, cwd, laboratory } = at;
   const name = nameOf(entry);
   const settings: RunSettings = { ...run, ...entry };
   const { docs, web, memory, knowledge, judge, output = 'sql' } = settings;
   const [limit, model] = [flags.limit ?? settings.limit, flags.model ?? run.model];
   const maxTotalCost = flags.maxTotalCost ?? run['max-total-cost'];
   const own: Comparing['flags'] = {
-    ...{
-      methods: '',
-      seeds: 1,
-      concurrency: flags.concurrency ?? run.concurrency,
-      ...limitFlags(run),
-    },
+    concurrency: flags.concurrency ?? run.concurrency,
+    ...limitFlags(run),
     ...(model && { model }),
     ...(knowledge !== undefined && { knowledge }),
     ...(docs !== undefined && { docs }),
@@ -87,7 +97,8 @@ export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRu
     ...(flags.debug && { debug: true }),
   };
   checkWeb(config, own);
-  const { items, benchmark, board } = await readSet(entry, base, knowledge ?? false);
+  const board = entry.file === undefined ? ((await laboratory?.board(entry, base, knowledge ?? false)) ?? null) : null;
+  const items = board?.items ?? (await questionsOf(resolve(base, entry.file ?? ''), { knowledge: knowledge ?? false }));
   const ids = entry.ids === undefined ? {} : { ids: entry.ids };
   const selected = selectItems(items, { ...ids, ...(limit !== undefined && { limit }) });
   const names = new Set(selected.map(({ database }) => database));
@@ -96,44 +107,22 @@ export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRu
     return named === undefined || names.has(named);
   });
   const given = typed.length > 0 ? typed : (settings.databases ?? []);
-  const specs = board === null ? given : specsOf(board, selected, given);
+  const specs = board === null ? given : board.databases(selected, given);
   const found = batchDatabases(config, specs, { selected, others: [] }, typed.length > 0 ? cwd : base);
   const databases = board === null ? found : documented(found, board, selected);
   const asked = { name, items: selected, databases, output };
   return {
-    asked: board === null ? asked : { ...asked, score: scorerOf(board) },
-    ...{ flags: own, benchmark, board, note: entry.note ?? null, file: entry.file ?? entry.data ?? '' },
+    asked: board === null ? asked : { ...asked, score: board.score },
+    ...{ flags: own, board, note: entry.note ?? null, file: entry.file ?? entry.data ?? '' },
     askedWith: askedWith(run, entry, flags.seed),
   };
 }
 
-async function readSet(
-  { file, benchmark: wanted, data, split, draw }: RunQuestions,
-  base: string,
-  hiddenKnowledge: boolean,
-) {
-  if (file !== undefined)
-    return {
-      items: await questionsOf(resolve(base, file), { knowledge: hiddenKnowledge }),
-      benchmark: null,
-      board: null,
-    };
-  const opened = await BENCHMARKS[wanted ?? '']?.();
-  if (opened === undefined || data === undefined) throw new TypeError('neither a file nor a benchmark');
-  const board = await opened.open(resolve(base, data), {
-    hiddenKnowledge,
-    ...(split !== undefined && { split }),
-    ...(draw !== undefined && { seed: draw }),
-  });
-  const { name, title, source, licence, splits } = opened;
-  return { items: board.items, board, benchmark: { name, title, source, licence, split: split ?? splits[0] ?? '' } };
-}
-
 /** What the benchmark says of a database stands where a configuration would say it. */
-function documented(found: BatchDatabases, board: OpenBenchmark, items: readonly BenchmarkItem[]): BatchDatabases {
+function documented(found: BatchDatabases, board: Board, items: readonly BenchmarkItem[]): BatchDatabases {
   const docs = new Map(
     items.map((item) => {
-      const path = board.docs?.(item) ?? null;
+      const path = board.docs(item);
       return [found.of(item).name, path !== null && existsSync(path) ? path : null];
     }),
   );
@@ -149,33 +138,4 @@ function documented(found: BatchDatabases, board: OpenBenchmark, items: readonly
     },
     all: found.all.map(withDocs),
   };
-}
-
-function scorerOf(board: OpenBenchmark): Scorer {
-  return async (item, record, engine, options) => {
-    const prediction = predictionOf(record, engine.dialect);
-    const { status, reason } = record;
-    if (prediction === null)
-      return { verdict: status === 'cancelled' ? 'cancelled' : 'infrastructure', points: {}, reason: reason ?? status };
-    return board.score(item.id, prediction, engine, options);
-  };
-}
-
-/** As it would be submitted. null: it ended for a reason outside the search, which says nothing of an answer. */
-function predictionOf({ status, endedBy, sql }: AnswerRecord, dialect: Dialect): Prediction | null {
-  switch (status) {
-    case 'answered':
-      return sql === null || sql.trim() === ''
-        ? { kind: 'none' }
-        : { kind: 'sql', statements: [withoutComments(sql, dialect)] };
-    case 'abstained':
-    case 'unanswerable':
-      return { kind: 'abstained' };
-    case 'failed':
-      return endedBy === 'unusable' ? { kind: 'none' } : null;
-    case 'cancelled':
-      return null;
-    default:
-      return status satisfies never;
-  }
 }

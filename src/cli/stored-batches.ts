@@ -14,7 +14,7 @@ import { CommandFailed, UsageError } from './errors';
 
 const Header = z.object({ total: z.number() });
 
-/** How `gate batch run` was called; batches of `gate compare` have none. */
+/** How `gate batch run` was called; batches of `gate-bench compare` have none. */
 const BatchCommand = z.object({
   schemaVersion: z.literal(1),
   name: z.string(),
@@ -44,10 +44,10 @@ export async function keepCommand(
 
 const commandKey = (batchId: string): string => `batches/${batchId}/command.json`;
 
-/** Which part of a run, or of `gate compare`, a batch is. */
+/** Which part of a run, or of `gate-bench compare`, a batch is. */
 const BatchArm = z.object({
   schemaVersion: z.literal(1),
-  /** Null: of `gate compare`. */
+  /** Null: of `gate-bench compare`. */
   run: z.string().nullable(),
   method: z.string(),
   questions: z.string(),

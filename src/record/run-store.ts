@@ -15,6 +15,9 @@ import { CONTENTS, type Contents, type Kind } from './contents';
 import { cachedContents } from './content-cache';
 import { getObject, INLINE_LIMIT, ObjectReference, putObject } from './objects';
 
+/** Where `gate-bench` keeps what judges said. */
+export const JUDGEMENTS = 'judgements/';
+
 export interface RunStore {
   readonly searchId: string;
   /** Of another search. */

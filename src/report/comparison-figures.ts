@@ -1,5 +1,5 @@
 /** The figures of a comparison as text: the same in a terminal and on a page. */
-import type { ComparedMethod, Estimate } from '../benchmarks';
+import type { ComparedMethod, Estimate } from '../questions';
 import type { Standing } from '../domain';
 
 /** `62.0 % [50.1, 73.4]`. */

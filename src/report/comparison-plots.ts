@@ -1,6 +1,6 @@
 /** Accuracy against calls, and differences in accuracy, each with its intervals: SVG without scripts. */
 import { scaleLinear } from 'd3-scale';
-import type { ComparedMethod, Estimate } from '../benchmarks';
+import type { ComparedMethod, Estimate } from '../questions';
 import { accuracyText, decided, differenceText } from './comparison-figures';
 import { placeLabels } from './chart/labels';
 import { figure, fitting, room, round, WIDTHS, type Width } from './chart/marks';

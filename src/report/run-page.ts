@@ -5,8 +5,8 @@ import { markup, type Html } from './html';
 import { details, head, table } from './parts';
 import { counted, utc, visible } from './printable';
 import { page } from './render';
-import type { Run, RunSet } from './run';
-import { mainTable, setTables, type Table } from './run-tables';
+import type { Run, RunSet, Table } from './run';
+import { mainTable, setTables } from './run-tables';
 
 export function runPage(run: Run): string {
   const { name, sets, config } = run;

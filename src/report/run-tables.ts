@@ -6,19 +6,10 @@ import {
   type Group,
   type MethodFigures,
   type Spread,
-} from '../benchmarks';
+} from '../questions';
 import { accuracyText, decided, differenceText, JUDGED, judgedTable, shareText } from './comparison-figures';
 import { dollars, duration } from './printable';
-import type { Run, RunSet } from './run';
-import { auditFigures } from './update-audit-view';
-
-export interface Table {
-  readonly title: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly (string | number)[])[];
-  /** What has to be known to read it. */
-  readonly note?: string;
-}
+import type { Run, RunSet, Table } from './run';
 
 /** `62.0 ± 1.2`: in percent unless `scale` is given. */
 function spreadText(spread: Spread | null | undefined, scale = 100, digits = 1): string {
@@ -46,7 +37,7 @@ export function mainTable({ sets }: Run): Table {
 }
 
 export function setTables(set: RunSet): Table[] {
-  const { figures, comparison, audits = {} } = set;
+  const { figures, comparison, tables = [] } = set;
   const compared = new Map(comparison.methods.map((one) => [one.method, one]));
   const both = figures.flatMap((own) => {
     const other = compared.get(own.method);
@@ -62,9 +53,7 @@ export function setTables(set: RunSet): Table[] {
     ...groupTable('By database', figures, ({ byDatabase }) => byDatabase),
     ...groupTable('By difficulty', figures, ({ byDifficulty }) => byDifficulty),
     ...reuseTable(figures),
-    ...Object.entries(audits).map(([method, audit]) => ({
-      ...{ title: `Updates of ${method}`, heads: ['figure', 'value'], rows: auditFigures(audit) },
-    })),
+    ...tables,
   ].filter(({ rows }) => rows.length > 0);
 }
 

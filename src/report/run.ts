@@ -1,7 +1,14 @@
 /** What a run wrote down of itself: its figures, and all that is needed to make them again. */
 import { z } from 'zod';
-import { Comparison, MethodFigures } from '../benchmarks';
-import { UpdateAudit } from './update-audit';
+import { Comparison, MethodFigures } from '../questions';
+
+const Table = z.object({
+  title: z.string(),
+  heads: z.array(z.string()),
+  rows: z.array(z.array(z.union([z.string(), z.number()]))),
+  note: z.string().optional().describe('what has to be known to read it'),
+});
+export type Table = Readonly<z.infer<typeof Table>>;
 
 const RunDatabase = z.object({
   name: z.string(),
@@ -23,7 +30,11 @@ const RunSet = z.object({
   settings: z.record(z.string(), z.unknown()).describe('of each method, with the first seed'),
   figures: z.array(MethodFigures),
   comparison: Comparison,
-  audits: z.record(z.string(), UpdateAudit).optional().describe('of the updates of each method that may make some'),
+  audits: z
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .optional()
+    .describe('of the updates of each method that may make some, as update-audit.schema.json has it'),
+  tables: z.array(Table).optional().describe('further tables, such as those of the audits'),
 });
 export type RunSet = Readonly<z.infer<typeof RunSet>>;
 

@@ -9,7 +9,7 @@ import { readRecording } from '../../src/adapters/recording';
 import type { Exchange } from '../../src/adapters/recording/exchange';
 import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
-import { loadQuestions, scoreAnswer } from '../../src/benchmarks';
+import { loadQuestions, scoreAnswer } from '../../src/questions';
 import type { ObjectStore } from '../../src/ports';
 import { settingsFor } from '../../src/config/presets';
 import { runLookThenProve } from '../../src/methods/look-then-prove';

@@ -1,4 +1,4 @@
-import { executionMatch } from '../../src/benchmarks';
+import { executionMatch } from '../../src/questions';
 import type { AnswerRecord, SqlResult } from '../../src/domain';
 import { startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../simulated-model';
 import { gateHome } from '../helpers/gate-process';

@@ -53,14 +53,8 @@ const runIn = (home: GateHome): Run => JSON.parse(readFileSync(join(home.folder,
 
 it('methods × sets × seeds run at once, each scored by its own rules; done before, the run costs nothing', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const args = [
-    'batch',
-    'run',
-    config(home, '# was on postgresql://reader:hunter2@db.example/sales\n'),
-    '--out',
-    'out',
-  ];
-  const first = await home.here(args);
+  const args = ['compare', config(home, '# was on postgresql://reader:hunter2@db.example/sales\n'), '--out', 'out'];
+  const first = await home.bench(args);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
   const run = runIn(home);
   expect(violations('run', run)).toEqual([]);
@@ -104,9 +98,9 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   );
   expect(parse(readFileSync(join(home.folder, 'out', 'report.csv')))).toHaveLength(1 + 5 * 2 * 2);
   const paid = model.ledger().totals.asked;
-  expect((await home.here([...args, '--fresh', '--dry-run'])).code).toBe(0);
+  expect((await home.bench([...args, '--fresh', '--dry-run'])).code).toBe(0);
   // It began no new searches.
-  const again = await home.here(args);
+  const again = await home.bench(args);
   expect([again.code, model.ledger().totals.asked]).toEqual([0, paid]);
   expect(runIn(home)).toEqual(run);
   // The same batches as of the file alone.
@@ -126,9 +120,16 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   expect([alone.code, model.ledger().totals.asked]).toEqual([0, paid]);
 });
 
+/** What gate itself runs. */
+function filesAlone(home: GateHome): string {
+  const path = join(home.folder, config(home));
+  writeFileSync(path, readFileSync(path, 'utf8').replace('benchmark: questions, data:', 'name: questions, file:'));
+  return 'run.yaml';
+}
+
 it('killed in the middle it goes on where it was, and pays only what was in flight again', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const args = ['batch', 'run', config(home), '--out', 'out', '--concurrency', '2', '--seed', '0'];
+  const args = ['batch', 'run', filesAlone(home), '--out', 'out', '--concurrency', '2', '--seed', '0'];
   const first = home.start(args);
   await first.said(/2\/3 /);
   first.child.kill('SIGKILL');
@@ -140,17 +141,17 @@ it('killed in the middle it goes on where it was, and pays only what was in flig
   expect(model.ledger().totals.billed - callsIn(run)).toBeLessThanOrEqual(2);
   const verdicts = (of: Run) => of.sets.flatMap(({ comparison }) => comparison.answers.map(({ verdict }) => verdict));
   const calm = gateHome({ baseUrl: model.baseUrl });
-  expect((await calm.here(['batch', 'run', config(calm), '--out', 'out', '--seed', '0'])).code).toBe(0);
+  expect((await calm.here(['batch', 'run', filesAlone(calm), '--out', 'out', '--seed', '0'])).code).toBe(0);
   expect(verdicts(run)).toEqual(verdicts(runIn(calm)));
 });
 
 it('an outage is no wrong answer: it is told, and the same command asks again what it left', async () => {
   const home = gateHome({ baseUrl: 'http://127.0.0.1:9/v1' });
-  const args = ['batch', 'run', config(home), '--out', 'out', '--seed', '0'];
-  const down = await home.here(args);
+  const args = ['compare', config(home), '--out', 'out', '--seed', '0'];
+  const down = await home.bench(args);
   expect(down.code).not.toBe(0);
   expect(down.err).toContain('does not answer');
-  expect((await home.here(args, { OPENAI_BASE_URL: model.baseUrl })).code).toBe(0);
+  expect((await home.bench(args, { OPENAI_BASE_URL: model.baseUrl })).code).toBe(0);
 });
 
 it('what the first batch has no question for is left to the next one, within one concurrency', async () => {
@@ -186,7 +187,7 @@ it('what the first batch has no question for is left to the next one, within one
     },
   });
   try {
-    const { code, err } = await home.here(['batch', 'run', 'run.yaml', '--out', 'out'], {
+    const { code, err } = await home.bench(['compare', 'run.yaml', '--out', 'out'], {
       OPENAI_BASE_URL: relay.baseUrl,
     });
     expect([code, code === 0 ? '' : err]).toEqual([0, '']);
@@ -198,8 +199,8 @@ it('what the first batch has no question for is left to the next one, within one
 
 it('after a failure of one batch the report has all that the store has, and the command ends with what failed', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const args = ['batch', 'run', config(home), '--out', 'out', '--concurrency', '1'];
-  expect((await home.here([...args, '--seed', '1'])).code).toBe(0);
+  const args = ['compare', config(home), '--out', 'out', '--concurrency', '1'];
+  expect((await home.bench([...args, '--seed', '1'])).code).toBe(0);
   // The second of the four batches with seed 0.
   const other = ['batch', 'run', 'three.jsonl', ...data.databases.flatMap((spec) => ['--db', spec])];
   const endpoint = await startModelEndpoint({ models: ['simulated'], reply: () => ({ fault: 'hang' }) });
@@ -208,9 +209,9 @@ it('after a failure of one batch the report has all that the store has, and the 
   });
   try {
     await endpoint.arrived(1);
-    const { code, err } = await home.here(args);
+    const { code, err } = await home.bench(args);
     expect(code).toBe(1);
-    expect(err.trim().split('\n').at(-1)).toMatch(/^gate: b-\w+ runs with model endpoint .+: interrupt it there/);
+    expect(err.trim().split('\n').at(-1)).toMatch(/^gate-bench: b-\w+ runs with model endpoint .+: interrupt it there/);
     const run = runIn(home);
     expect([run.complete, violations('run', run)]).toEqual([false, []]);
     const [three, questions] = run.sets.map(({ comparison }) => comparison.methods.map(({ missing }) => missing));
@@ -232,7 +233,7 @@ it('audit: true counts the updates of the searches, --events names the batch, an
     .replace('[gate:fast, react]', '[gate:paper]')
     .replace('seeds: 2', 'seeds: [3]');
   writeFileSync(join(home.folder, path), text);
-  const estimate = await home.here(['batch', 'run', path, '--dry-run', '--limit', '1']);
+  const estimate = await home.bench(['compare', path, '--dry-run', '--limit', '1']);
   expect([estimate.code, model.ledger().totals.asked]).toEqual([0, 0]);
   const lines = estimate.out.split('\n');
   expect(lines.filter((line) => /^(?:three|questions): gate:paper +1 +1 +8 to 60 +not known$/.test(line))).toHaveLength(
@@ -243,7 +244,7 @@ it('audit: true counts the updates of the searches, --events names the batch, an
   );
   expect(estimate.out.match(/Assumed: |Nothing was asked/g)).toHaveLength(2);
   const asJson = ['--json', '--events'];
-  const { code, out, err } = await home.here(['batch', 'run', path, '--out', 'out', '--limit', '4', ...asJson]);
+  const { code, out, err } = await home.bench(['compare', path, '--out', 'out', '--limit', '4', ...asJson]);
   expect([code, code === 0 ? '' : err]).toEqual([0, '']);
   const events = err
     .trim()
@@ -270,7 +271,7 @@ it('what the folder of a benchmark lacks is said before anything is asked', asyn
   database.close();
   const run = 'name: a\nmethods: [react]\nquestions: [{ benchmark: ehrsql2024, data: ., split: paper-100 }]\n';
   writeFileSync(join(home.folder, 'run.yaml'), run);
-  const { code, err } = await home.here(['batch', 'run', 'run.yaml', '--dry-run']);
+  const { code, err } = await home.bench(['compare', 'run.yaml', '--dry-run']);
   expect([code, err]).toEqual([
     0,
     expect.stringContaining('note: ehrsql2024 paper-100: paper-100 is drawn from 1 of the 1163 questions of valid'),
@@ -283,7 +284,7 @@ it('what the folder of a benchmark lacks is said before anything is asked', asyn
   const db = ['--db', 'mimic_iv=./mimic_iv.sqlite', '--dry-run'];
   writeFileSync(join(home.folder, 'run.yaml'), 'name: a\nmethods: [react]\nquestions: [{ file: q.jsonl }]\n');
   const said = '1 question without gold ("b"), in no accuracy\n';
-  expect((await home.here(['batch', 'run', 'run.yaml', ...db])).err).toContain(`q: ${said}`);
+  expect((await home.bench(['compare', 'run.yaml', ...db])).err).toContain(`q: ${said}`);
   expect((await home.here(['batch', 'run', 'q.jsonl', ...db])).err).toContain(said);
 });
 
@@ -302,7 +303,7 @@ it.each([
     'run.yaml, line 5: questions.0.splitt: unknown key; allowed: ',
   ],
   [
-    'name: a\nmethods: [gate]\nquestions:\n  - benchmark: birds\n',
+    'name: a\nmethods: [gate]\nquestions:\n  - { benchmark: birds, data: . }\n',
     'run.yaml, line 4: questions.0.benchmark: allowed: questions, ',
   ],
   [
@@ -334,11 +335,25 @@ it.each([
   const home = gateHome({ baseUrl: model.baseUrl });
   writeFileSync(join(home.folder, 'run.yaml'), text);
   writeFileSync(join(home.folder, 'q.jsonl'), `${JSON.stringify({ question: 'Why?', database: 'd' })}\n`);
-  const { code, out, err } = await home.here(['batch', 'run', 'run.yaml', '--out', 'out']);
+  const { code, out, err } = await home.bench(['compare', 'run.yaml', '--out', 'out']);
   expect([code === 0, out]).toEqual([false, '']);
   expect(err).toContain(line);
   expect(err.trim().split('\n')).toHaveLength(1);
   expect(model.ledger().totals.asked).toBe(0);
+});
+
+it.each([
+  ['questions: [{ benchmark: questions, data: q.jsonl }]', 3, 'questions.0.benchmark'],
+  ['questions: [{ file: q.jsonl }]\naudit: true', 4, 'audit'],
+  ['questions: [{ file: q.jsonl, judge: single }]', 3, 'questions.0.judge'],
+])('gate itself does not run %s, and says who does', async (text, line, key) => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  writeFileSync(join(home.folder, 'run.yaml'), `name: a\nmethods: [gate]\n${text}\n`);
+  const { code, err } = await home.here(['batch', 'run', 'run.yaml', '--out', 'out']);
+  expect([code, err]).toEqual([
+    2,
+    `gate: run.yaml, line ${line}: ${key}: gate-bench compare runs it, with the same file\n`,
+  ]);
 });
 
 it('a flag that the file has a key for, and --data without one, are refused', async () => {

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import type { ComparedQuestion, Comparison } from '../../src/benchmarks';
+import type { ComparedQuestion } from '../../benchmarks/compared-question';
+import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
 import { loadTestData, type TestData } from '../helpers/shared-data';
@@ -30,23 +31,24 @@ function compare(home: GateHome, methods: string, ...more: string[]): string[] {
   });
   writeFileSync(path, `${lines.join('\n')}\n`);
   const databases = data.databases.flatMap((spec) => ['--db', spec]);
-  return ['compare', '--questions', path, '--methods', methods, ...databases, ...more];
+  return ['compare', '--questions', path, '--methods', methods, ...databases, '--out', 'out', ...more];
 }
 const asked = (): number => model.ledger().totals.asked;
 
 it('a file by two methods and two seeds is scored, counted and written; done before, it costs nothing', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
   const args = compare(home, 'gate:fast,react', '--seeds', '2');
-  const estimated = await home.here([...args, '--dry-run', '--json']);
+  const estimated = await home.bench([...args, '--dry-run', '--json']);
   expect(JSON.parse(estimated.out)).toMatchObject({
     batches: [0, 1].flatMap((seed) => ['gate:fast', 'react'].map((method) => ({ method, seed, toAsk: QUESTIONS }))),
     sum: { questions: 4 * QUESTIONS, toAsk: 4 * QUESTIONS },
   });
   expect([estimated.code, asked()]).toEqual([0, 0]);
-  const first = await home.here([...args, '--json', '--csv', 'all.csv', '--html', 'page.html']);
+  const first = await home.bench([...args, '--json']);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
-  const comparison = JSON.parse(first.out) as Comparison;
-  expect(violations('comparison', comparison)).toEqual([]);
+  const run = JSON.parse(first.out) as Run;
+  expect(violations('run', run)).toEqual([]);
+  const [{ comparison }] = run.sets as [Run['sets'][number]];
   expect(comparison.answers).toHaveLength(QUESTIONS * 2 * 2);
   for (const { right, wrong, declined, notScored, failed, missing, perQuestion } of comparison.methods) {
     expect({ scored: right + wrong + declined, notScored, failed, missing }).toEqual({
@@ -55,72 +57,65 @@ it('a file by two methods and two seeds is scored, counted and written; done bef
     expect(perQuestion.accuracy).toMatchObject({ value: right / 6, questions: 3 });
   }
   expect(comparison.answers.reduce((sum, { calls }) => sum + (calls ?? 0), 0)).toBe(model.ledger().totals.billed);
-  expect(first.err).toContain('[4/4] react, seed 1');
-  expect(readFileSync(join(home.folder, 'all.csv'), 'utf8').trim().split('\n')[0]).toMatch(/^method,seed,id,/);
-  expect(readFileSync(join(home.folder, 'page.html'), 'utf8')).toContain('Accuracy against model calls');
+  // The file of a run that the flags stand for is kept, and asks the same.
+  expect(run.config.text).toContain('  - gate:fast\n  - react\nseeds: 2\n');
+  writeFileSync(join(home.folder, 'same.yaml'), run.config.text);
   const paid = asked();
-  const again = await home.here(args);
-  expect([again.code, asked()]).toEqual([0, paid]);
-  for (const { method, right } of comparison.methods)
-    expect(again.out).toMatch(new RegExp(`^${method} +${right} `, 'm'));
+  for (const again of [args, ['compare', 'same.yaml', '--out', 'out']]) {
+    const { code, out } = await home.bench(again);
+    expect([code, asked()]).toEqual([0, paid]);
+    expect(out).toMatch(/^gate:fast +\d/m);
+  }
 });
 
 it('a recording made once serves the comparison, its methods one by one and in another order, without a model', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const judge = ['--judge', 'two-pass', '--judge-model', 'simulated'];
-  const recorded = await home.here(
-    compare(home, 'gate,react', '--seeds', '2', ...judge, '--record', 'r.jsonl', '--json'),
-  );
+  const judged = (at: GateHome, methods: string, ...more: string[]): string[] => {
+    const args = compare(at, methods);
+    const databases = data.databases.map((spec) => `  - ${spec}`).join('\n');
+    const set = `questions: [{ file: ${args[2] ?? ''} }]\ndatabases:\n${databases}`;
+    const judge = 'judge: { mode: two-pass, model: simulated }';
+    writeFileSync(join(at.folder, 'run.yaml'), `name: judged\nmethods: [${methods}]\nseeds: 2\n${judge}\n${set}\n`);
+    return ['compare', 'run.yaml', '--out', 'out', '--json', ...more];
+  };
+  const recorded = await home.bench(judged(home, 'gate, react', '--record', 'r.jsonl'));
   expect([recorded.code, recorded.code === 0 ? '' : recorded.err]).toEqual([0, '']);
-  const { judge: by, methods: told, answers } = JSON.parse(recorded.out) as Comparison;
-  expect(violations('comparison', JSON.parse(recorded.out))).toEqual([]);
+  const comparisonIn = (text: string) => (JSON.parse(text) as Run).sets[0]!.comparison;
+  const { judge: by, methods: told, answers } = comparisonIn(recorded.out);
   expect(by).toMatchObject({ mode: 'two-pass', model: 'simulated' });
   // The question without gold is not judged; the simulated judge is milder than execution match.
-  for (const { judged, right } of told) {
-    expect(judged).toMatchObject({ apart: 2, agreement: { compared: 6, executionRight: 0, bothRight: right } });
-    expect(judged!.right + judged!.wrong + judged!.declined).toBe(6);
+  for (const { judged: own, right } of told) {
+    expect(own).toMatchObject({ apart: 2, agreement: { compared: 6, executionRight: 0, bothRight: right } });
+    expect(own!.right + own!.wrong + own!.declined).toBe(6);
   }
-  expect(answers.filter(({ judged }) => judged?.verdict === 'no-gold')).toHaveLength(4);
-  const answersOf = (text: string, method: string) =>
-    (JSON.parse(text) as Comparison).answers
-      .filter((answer) => answer.method === method)
-      .map(({ id, seed, verdict, judged, sql, calls, promptTokens, costUsd }) => ({
-        id,
-        seed,
-        verdict,
-        judged,
-        sql,
-        calls,
-        promptTokens,
-        costUsd,
-      }));
-  const lines = readFileSync(join(home.folder, 'r.jsonl'), 'utf8').split('\n');
-  writeFileSync(
-    join(home.folder, 'unjudged.jsonl'),
-    lines.filter((line) => !line.includes('"scope":"judge"')).join('\n'),
-  );
+  expect(answers.filter(({ judged: own }) => own?.verdict === 'no-gold')).toHaveLength(4);
+  const answersOf = (text: string, wanted: string) =>
+    comparisonIn(text)
+      .answers.filter(({ method }) => method === wanted)
+      .map(({ id, seed, verdict, judged: own, sql, calls, promptTokens, costUsd }) => {
+        return { id, seed, verdict, own, sql, calls, promptTokens, costUsd };
+      });
+  const replay = join(home.folder, 'r.jsonl');
+  const lines = readFileSync(replay, 'utf8').split('\n');
+  const unjudged = join(home.folder, 'unjudged.jsonl');
+  writeFileSync(unjudged, lines.filter((line) => !line.includes('"scope":"judge"')).join('\n'));
   model.reset();
-  for (const methods of ['react', 'react,gate']) {
+  for (const methods of ['react', 'react, gate']) {
     const fresh = gateHome({ baseUrl: model.baseUrl });
-    const replay = join(home.folder, 'r.jsonl');
-    const replayed = await fresh.here(compare(fresh, methods, '--seeds', '2', ...judge, '--replay', replay, '--json'));
+    const replayed = await fresh.bench(judged(fresh, methods, '--replay', replay));
     expect([replayed.code, replayed.code === 0 ? '' : replayed.err]).toEqual([0, '']);
-    for (const method of methods.split(','))
+    for (const method of methods.split(', '))
       expect(answersOf(replayed.out, method)).toEqual(answersOf(recorded.out, method));
-    expect(JSON.parse(replayed.out)).toMatchObject({ replayed: true });
+    expect(comparisonIn(replayed.out)).toMatchObject({ replayed: true });
   }
   expect(asked()).toBe(0);
-  const unjudged = await home.here(
-    compare(home, 'gate', '--seeds', '2', '--replay', join(home.folder, 'unjudged.jsonl'), ...judge),
+  expect((await home.bench(judged(home, 'gate', '--replay', unjudged))).err).toContain(
+    'gate-bench: --replay: unjudged.jsonl holds no judge; add it with --record',
   );
-  expect([unjudged.code, unjudged.err]).toEqual([
-    2,
-    'gate: --replay: unjudged.jsonl holds no judge; add it with --record, or leave --judge out\n',
-  ]);
-  const third = await home.here(compare(home, 'gate', '--seeds', '3', '--replay', 'r.jsonl'));
+  const third = await home.bench(judged(home, 'gate', '--seed', '2', '--replay', 'r.jsonl'));
   expect([third.code, third.err]).toEqual([
     2,
-    'gate: --replay: r.jsonl holds no gate with seed 2; add it with --record\n',
+    'gate-bench: --replay: r.jsonl holds no gate with seed 2; add it with --record\n',
   ]);
 });
 
@@ -135,7 +130,7 @@ it('one question is answered side by side, as text, JSON and a page', async () =
     '--methods',
     'gate,gate:paper,react',
   ];
-  const first = await home.here([...args, '--json', '--html', 'page.html']);
+  const first = await home.bench([...args, '--json', '--html', 'page.html']);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
   const compared = JSON.parse(first.out) as ComparedQuestion;
   expect(violations('compared-question', compared)).toEqual([]);
@@ -144,7 +139,7 @@ it('one question is answered side by side, as text, JSON and a page', async () =
   );
   expect(readFileSync(join(home.folder, 'page.html'), 'utf8')).toContain('gate:paper');
   const paid = asked();
-  const again = await home.here(args);
+  const again = await home.bench(args);
   expect([again.code, asked()]).toEqual([0, paid]);
   expect(again.out).toContain('All answers with rows have the same rows.');
 });
@@ -152,18 +147,16 @@ it('one question is answered side by side, as text, JSON and a page', async () =
 it.each([
   [[], 'what is compared? give a question in quotes, or a file with --questions'],
   [['Why?', '--seeds', '2'], '--seeds is for a file of questions; leave it out'],
-  [['Why?', '--csv', 'x.csv'], '--csv is for a file of questions; leave it out'],
-  [['Why?', '--judge', 'single'], '--judge is for a file of questions; leave it out'],
-  [['Why?', '--judge-model', 'm'], '--judge-model: nothing is judged; add --judge two-pass or --judge single'],
+  [['Why?', '--limit', '2'], '--limit is for a file of questions; leave it out'],
   [['Why?', '--questions', 'q.jsonl'], 'give either a question or --questions, not both'],
   [['Why?', '--methods', 'gate,gate'], '--methods: gate stands twice; leave one out'],
   [['Why?', '--replay', 'none.jsonl'], '--replay none.jsonl: no such file; give a recording that --record wrote'],
 ])('%j is one line that says what to change', async (args, line) => {
   const home = gateHome({ baseUrl: model.baseUrl });
   writeFileSync(join(home.folder, 'x.sqlite'), '');
-  expect(await home.here(['compare', ...args, '--db', 'x.sqlite'])).toEqual({
+  expect(await home.bench(['compare', ...args, '--db', 'x.sqlite'])).toEqual({
     code: 2,
     out: '',
-    err: `gate: ${line}\n`,
+    err: `gate-bench: ${line}\n`,
   });
 });

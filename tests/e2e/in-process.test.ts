@@ -1,4 +1,4 @@
-import { executionMatch } from '../../src/benchmarks';
+import { executionMatch } from '../../src/questions';
 import type { PresetName } from '../../src/domain';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { extent } from '../helpers/extent';

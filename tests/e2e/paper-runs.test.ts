@@ -87,7 +87,7 @@ it.each([
   ['cost', 3, ['RealEHR stand-in']],
   ['update-audit', 1, ['RealEHR stand-in']],
 ])('%s runs, and says what is synthetic', async (name, methods, sets) => {
-  const args = ['batch', 'run', join(ROOT, 'examples', 'paper', `${name}.yaml`), '--data', home.folder];
+  const args = ['compare', join(ROOT, 'examples', 'paper', `${name}.yaml`), '--data', home.folder];
   const own = [
     '--db',
     `alien=${postgres.url('alien')}`,
@@ -123,4 +123,4 @@ it.each([
   if (name === 'update-audit') expect(Object.keys(standIn?.audits ?? {})).toEqual(['gate:paper']);
 });
 
-const inFolder = (args: readonly string[]) => home.here(args, { GATE_CONFIG: join(home.folder, 'gate.config.json') });
+const inFolder = (args: readonly string[]) => home.bench(args, { GATE_CONFIG: join(home.folder, 'gate.config.json') });

@@ -39,7 +39,7 @@ it.each(['judge: { mode: single, model: nobody }', 'audit: { judge: nobody }'])(
   '%s: a judge that the endpoint has not is told before any search is paid',
   async (judge) => {
     const home = gateHome({ baseUrl: model.baseUrl });
-    const { code, err } = await home.here(['batch', 'run', config(home, judge), '--out', 'out']);
+    const { code, err } = await home.bench(['compare', config(home, judge), '--out', 'out']);
     expect([code, model.ledger().totals.asked]).toEqual([1, 0]);
     expect(err).toContain('has no model nobody');
   },
@@ -51,32 +51,32 @@ it('what judges cost counts towards max-total-cost: once it is spent, neither th
   writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ prices }));
   const judges = 'judge: { mode: single, model: judges }\naudit: { judge: judges }';
   const path = config(home, `max-total-cost: 0.5\n${judges}`);
-  const first = await home.here(['batch', 'run', path, '--out', 'out']);
+  const first = await home.bench(['compare', path, '--out', 'out']);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
   const [one, two] = runIn(home).sets;
   expect(one?.comparison.answers.map(({ judged }) => judged?.verdict)).not.toContain(null);
   const limit = { verdict: null, reason: 'the limit of cost was reached (--max-total-cost)' };
   expect(two?.comparison.answers.map(({ judged }) => judged)).toEqual([limit, limit]);
-  const pairs = one?.audits?.['gate:paper']?.pairs ?? 0;
+  const pairs = Number(one?.audits?.['gate:paper']?.['pairs'] ?? 0);
   expect(pairs).toBeGreaterThan(0);
-  expect(one?.audits?.['gate:paper']?.judge).toMatchObject({ judged: 0, notJudged: pairs });
-  const second = await home.here(['batch', 'run', path, '--out', 'out', '--max-total-cost', '1000']);
+  expect(one?.audits?.['gate:paper']?.['judge']).toMatchObject({ judged: 0, notJudged: pairs });
+  const second = await home.bench(['compare', path, '--out', 'out', '--max-total-cost', '1000']);
   expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
   for (const { comparison, audits } of runIn(home).sets) {
     expect(comparison.answers.map(({ judged }) => judged?.verdict)).not.toContain(null);
-    expect(audits?.['gate:paper']?.judge).toMatchObject({ notJudged: 0 });
+    expect(audits?.['gate:paper']?.['judge']).toMatchObject({ notJudged: 0 });
   }
 });
 
 it('an audit that was interrupted is not in the report; the same command judges it', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const args = ['batch', 'run', config(home, 'audit: { judge: judges }'), '--out', 'out'];
-  const first = await home.here(args, {}, (text, interrupt) => {
+  const args = ['compare', config(home, 'audit: { judge: judges }'), '--out', 'out'];
+  const first = await home.bench(args, {}, (text, interrupt) => {
     if (text.startsWith('judging ')) interrupt();
   });
   expect(first.code).toBe(3);
   expect(runIn(home).sets.map(({ audits }) => audits)).toEqual([undefined, undefined]);
-  expect((await home.here(args)).code).toBe(0);
+  expect((await home.bench(args)).code).toBe(0);
   for (const { audits } of runIn(home).sets)
-    expect(audits?.['gate:paper']?.judge).toMatchObject({ model: 'judges', notJudged: 0 });
+    expect(audits?.['gate:paper']?.['judge']).toMatchObject({ model: 'judges', notJudged: 0 });
 });

@@ -45,6 +45,8 @@ export interface GateHome {
    * stderr, and may interrupt the command as Ctrl-C would.
    */
   here(args: readonly string[], env?: NodeJS.ProcessEnv, onSaid?: OnSaid): Promise<Ended>;
+  /** `gate-bench` in this process. */
+  bench(args: readonly string[], env?: NodeJS.ProcessEnv, onSaid?: OnSaid): Promise<Ended>;
   /** `gate ask … --json` in this process; fails with what it said when it did not print a record. */
   ask(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<AnswerRecord & { readonly code: number | null }>;
 }
@@ -73,13 +75,17 @@ export function gateHome(options: { readonly baseUrl: string; readonly env?: Nod
     ...options.env,
   };
   const start: GateHome['start'] = (args, more = {}) => startProcess(args, folder, { ...env, ...more });
-  const here: GateHome['here'] = (args, more = {}, onSaid) => runHere(args, folder, { ...env, ...more }, onSaid);
+  const here: GateHome['here'] = (args, more = {}, onSaid) =>
+    runHere('gate', args, folder, { ...env, ...more }, onSaid);
+  const bench: GateHome['bench'] = (args, more = {}, onSaid) =>
+    runHere('gate-bench', args, folder, { ...env, ...more }, onSaid);
   return {
     folder,
     env,
     start,
     run: (args, more) => start(args, more).ended,
     here,
+    bench,
     async ask(args, more) {
       const { code, out, err } = await here(['ask', ...args, '--json'], more);
       if (!out.trimStart().startsWith('{')) throw new Error(`gate ask printed no record (exit ${code}): ${err}`);
@@ -89,12 +95,14 @@ export function gateHome(options: { readonly baseUrl: string; readonly env?: Nod
 }
 
 async function runHere(
+  program: 'gate' | 'gate-bench',
   args: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv,
   onSaid: OnSaid = () => undefined,
 ): Promise<Ended> {
-  const { run } = await import('../../src/cli/program');
+  const { GATE, run } = await import('../../src/cli/program');
+  const of = program === 'gate' ? GATE : (await import('../../benchmarks/program')).GATE_BENCH;
   const printed = { out: '', err: '' };
   const listeners = new Set<() => void>();
   const interrupt = (): void => {
@@ -115,7 +123,7 @@ async function runHere(
       return () => void listeners.delete(listener);
     },
   };
-  return { code: await run(args, io), ...printed };
+  return { code: await run(args, io, of), ...printed };
 }
 
 function startProcess(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): GateProcess {

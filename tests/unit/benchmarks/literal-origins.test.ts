@@ -1,5 +1,5 @@
 /** Which literals of a submitted query come from nowhere. */
-import { unknownLiterals, type Origins } from '../../../src/benchmarks/literal-origins';
+import { unknownLiterals, type Origins } from '../../../benchmarks/literal-origins';
 
 const unknown = (sql: string, origins: Partial<Origins>): readonly string[] =>
   unknownLiterals(sql, 'sqlite', { told: '', seen: '', clock: null, ...origins }).literals;

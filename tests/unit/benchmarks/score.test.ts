@@ -1,246 +1,178 @@
 import Database from 'libsql';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSqliteEngine } from '../../../src/adapters/sqlite';
-import { judge, scoreAnswer, summarise, type BenchmarkItem, type Gold, type Verdict } from '../../../src/benchmarks';
-import type { SqlResult, SqlValue } from '../../../src/domain';
-import { SqlEngineError, type SqlEngine } from '../../../src/ports';
+import { z } from 'zod';
+import { BENCHMARKS } from '../../../benchmarks/boards';
+import { ScoreReport, scoringEngines } from '../../../benchmarks/score';
+import { loadConfig } from '../../../src/config';
+import { resolveDatabase } from '../../../src/config/databases';
+import { each } from '../../../src/limiter';
+import { testProcess } from '../cli/test-io';
 
-const rows = (...values: SqlValue[]): SqlResult => ({
-  kind: 'rows',
-  columns: [{ name: 'x', kind: 'other' }],
-  rows: values.map((value) => [value]),
-  truncated: false,
-  elapsedMs: 1,
-});
-const item = (gold: Partial<Gold> | null, question = 'q'): BenchmarkItem => ({
-  id: 'i',
-  question,
-  context: null,
-  instructions: null,
-  engine: 'sqlite',
-  database: 'd',
-  gold:
-    gold === null
-      ? null
-      : {
-          sql: ['GOLD'],
-          answer: null,
-          text: null,
-          answerable: true,
-          abstainText: null,
-          category: null,
-          difficulty: null,
-          ...gold,
-        },
-});
-const UNANSWERABLE = { sql: [], answerable: false };
-
-/** An engine that knows these statements; `null` stands for a lost connection. */
-const engine = (results: Readonly<Record<string, SqlResult>> | null) => {
-  const ran: string[][] = [];
-  const port: SqlEngine = {
-    dialect: 'sqlite',
-    run: (statements) => {
-      ran.push([...statements]);
-      if (results === null) return Promise.reject(new SqlEngineError('connection', 'the server went away'));
-      return Promise.resolve({ takenAt: 't', results: statements.map((sql) => results[sql] ?? rows()) });
-    },
-    describe: () => Promise.reject(new Error('not used')),
-    digest: () => Promise.reject(new Error('not used')),
-    close: () => Promise.resolve(),
-  };
-  return { port, ran };
+const { home, io, bench } = testProcess();
+const put = (name: string, value: unknown): void => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  writeFileSync(join(home, name), text);
 };
-const options = { timeoutMs: 1, maxRows: 1, signal: new AbortController().signal, tag: 't' };
-type Status = Parameters<typeof scoreAnswer>[1]['status'];
-const verdictOf = async (
-  one: BenchmarkItem,
-  status: Status,
-  sql: string | null = 'SQL',
-  results: Readonly<Record<string, SqlResult>> | null = { SQL: rows('a'), GOLD: rows('a') },
-) => (await scoreAnswer(one, { status, sql, reason: null }, engine(results).port, options)).verdict;
-
-const unusable = async (one: BenchmarkItem) => {
-  const failed = { status: 'failed', endedBy: 'unusable', sql: null, reason: 'no usable action' } as const;
-  return (await scoreAnswer(one, failed, engine({}).port, options)).verdict;
-};
-
-const TABLE: readonly (readonly [string, Verdict, () => Promise<Verdict>])[] = [
-  ['an equal result', 'correct', () => verdictOf(item({}), 'answered')],
-  ['another result', 'wrong', () => verdictOf(item({}), 'answered', 'SQL', { SQL: rows('a'), GOLD: rows('b') })],
-  ['an answer without a query', 'wrong', () => verdictOf(item({}), 'answered', null)],
-  ['abstaining on an answerable question', 'wrong-abstained', () => verdictOf(item({}), 'abstained', null)],
-  ['calling an answerable question unanswerable', 'wrong-abstained', () => verdictOf(item({}), 'unanswerable', null)],
-  [
-    'calling an unanswerable question unanswerable',
-    'correct-abstained',
-    () => verdictOf(item(UNANSWERABLE), 'unanswerable', null),
-  ],
-  [
-    'abstaining on an unanswerable question',
-    'correct-abstained',
-    () => verdictOf(item(UNANSWERABLE), 'abstained', null),
-  ],
-  ['answering an unanswerable question', 'wrong-answered', () => verdictOf(item(UNANSWERABLE), 'answered')],
-  ['answering it without a query', 'wrong-answered', () => verdictOf(item(UNANSWERABLE), 'answered', null)],
-  ['a failed search', 'infrastructure', () => verdictOf(item({}), 'failed', null)],
-  [
-    'a failed search on an unanswerable question',
-    'infrastructure',
-    () => verdictOf(item(UNANSWERABLE), 'failed', null),
-  ],
-  ['a model without a usable reply', 'wrong', () => unusable(item({}))],
-  ['a model without a usable reply to an unanswerable question', 'wrong-answered', () => unusable(item(UNANSWERABLE))],
-  ['a model without a usable reply, and no gold', 'no-gold', () => unusable(item(null))],
-  ['a cancelled search', 'cancelled', () => verdictOf(item({}), 'cancelled')],
-  ['a database that went away', 'infrastructure', () => verdictOf(item({}), 'answered', 'SQL', null)],
-  [
-    'a gold query that fails',
-    'gold-failed',
-    () => verdictOf(item({}), 'answered', 'SQL', { SQL: rows('a'), GOLD: { kind: 'timeout', afterMs: 9 } }),
-  ],
-  ['a question without gold', 'no-gold', () => verdictOf(item(null), 'answered')],
-  ['abstaining without gold', 'no-gold', () => verdictOf(item(null), 'abstained', null)],
-  ['an answerable question without gold SQL or answer', 'no-gold', () => verdictOf(item({ sql: [] }), 'answered')],
-];
-
-test.each(TABLE)('%s is %s', async (_what, expected, verdict) => {
-  expect(await verdict()).toBe(expected);
-});
-
-test('predicted and gold queries run in one snapshot, and only when there is something to compare', async () => {
-  const { port, ran } = engine({});
-  await scoreAnswer(item({ sql: ['GOLD', 'OTHER'] }), { status: 'answered', sql: 'SQL', reason: null }, port, options);
-  await scoreAnswer(item(UNANSWERABLE), { status: 'unanswerable', sql: null, reason: null }, port, options);
-  expect(ran).toEqual([['SQL', 'GOLD', 'OTHER']]);
-});
-
-test('a defect in the engine is not taken for a verdict', async () => {
-  const port = { ...engine({}).port, run: () => Promise.reject(new TypeError('bug')) };
-  await expect(scoreAnswer(item({}), { status: 'answered', sql: 'SQL', reason: null }, port, options)).rejects.toThrow(
-    'bug',
-  );
-});
-
-test('the official answer decides where there is one, and the execution match stands beside it', () => {
-  const official = item({ answer: [['0.929']] });
-  expect(judge(official, rows(0.92921), [rows(0.92999)])).toMatchObject({
-    verdict: 'correct',
-    official: true,
-    execution: false,
-  });
-  expect(judge(official, rows(0.5), [rows(0.5)])).toMatchObject({ verdict: 'wrong', official: false, execution: true });
-});
-
-test('an official answer is enough without gold SQL', () => {
-  expect(judge(item({ sql: [], answer: [['a']] }), rows('a'), [])).toMatchObject({
-    verdict: 'correct',
-    execution: null,
-  });
-});
-
-test("selecting the publisher's abstain sentence is abstaining", () => {
-  const one = item({ ...UNANSWERABLE, abstainText: "I'm sorry." });
-  expect(judge(one, rows("I'm sorry."), []).verdict).toBe('correct-abstained');
-  expect(judge(one, rows('something'), []).verdict).toBe('wrong-answered');
-});
-
-test('order counts where question and gold ask for it', () => {
-  const sorted = { sql: ['SELECT x FROM t ORDER BY x'] };
-  expect(judge(item(sorted, 'List x sorted by x.'), rows('b', 'a'), [rows('a', 'b')]).verdict).toBe('wrong');
-  expect(judge(item(sorted, 'List x.'), rows('b', 'a'), [rows('a', 'b')]).verdict).toBe('correct');
-});
-
-test('figures are over judged questions only, with the others counted beside them', () => {
-  const summary = summarise([
-    'correct',
-    'correct',
-    'wrong',
-    'wrong-abstained',
-    'correct-abstained',
-    'wrong-answered',
-    'infrastructure',
-    'gold-failed',
-  ]);
-  expect(summary).toMatchObject({ questions: 8, judged: 6, accuracy: 3 / 6, accuracyAnswerable: 2 / 4 });
-  expect(summary.counts).toMatchObject({ infrastructure: 1, 'gold-failed': 1, cancelled: 0 });
-  expect(summary.reliability).toEqual({
-    rs0: 50,
-    rs5: (100 * (3 - 10)) / 6,
-    rs10: (100 * (3 - 20)) / 6,
-    rsN: (100 * (3 - 12)) / 6,
-  });
-});
-
-test('without judged questions there is no figure, not a zero', () => {
-  expect(summarise(['infrastructure'])).toMatchObject({
-    judged: 0,
-    accuracy: null,
-    accuracyAnswerable: null,
-    reliability: null,
-  });
-});
-
-test('abstaining on everything scores the share of unanswerable questions at every penalty', () => {
-  const summary = summarise(['correct-abstained', 'wrong-abstained', 'wrong-abstained', 'wrong-abstained']);
-  expect(summary.reliability).toEqual({ rs0: 25, rs5: 25, rs10: 25, rsN: 25 });
-});
-
-test('results beyond the row cap are compared by what the database counts and hashes', async () => {
-  const cut: SqlResult = { ...(rows('a') as Extract<SqlResult, { kind: 'rows' }>), truncated: true };
-  const asked: string[] = [];
-  const over = (two: { count: number; hash: string } | SqlResult, gold: SqlResult = cut) =>
-    scoreAnswer(
-      item({}),
-      { status: 'answered', sql: 'SQL; -- ends here', reason: null },
-      {
-        ...engine({ 'SQL; -- ends here': cut, GOLD: gold }).port,
-        digest: (sql) => (asked.push(sql), Promise.resolve(sql === 'SQL' ? { count: 9, hash: 'h' } : two)),
-      },
-      options,
-    );
-  expect((await over({ count: 9, hash: 'h' })).verdict).toBe('correct');
-  expect(asked).toEqual(['SQL', 'GOLD']);
-  expect((await over({ count: 8, hash: 'h' })).verdict).toBe('wrong');
-  expect((await over({ count: 9, hash: 'i' })).verdict).toBe('undecided');
-  expect((await over({ kind: 'timeout', afterMs: 1 })).verdict).toBe('undecided');
-  asked.length = 0;
-  expect((await over({ count: 9, hash: 'h' }, rows('a'))).verdict).toBe('wrong');
-  expect(asked).toEqual([]);
-});
-
-test('a gold query that quotes texts like names is read as most SQLites read it; a predicted one is not', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gate-score-'));
-  const path = join(folder, 'zoo.sqlite');
-  const database = new Database(path);
-  database.exec(`CREATE TABLE animal (name, kind); INSERT INTO animal VALUES ('Ann', 'a "cat"'), ('Bo', 'it''s')`);
-  database.close();
-  const sqlite = createSqliteEngine({ path });
-  const verdictFor = async (sql: string, gold: string) =>
-    (
-      await scoreAnswer(item({ sql: [gold] }), { status: 'answered', sql, reason: null }, sqlite, {
-        ...options,
-        timeoutMs: 5_000,
-        maxRows: 10,
-      })
-    ).verdict;
-  try {
-    const bo = "SELECT name FROM animal WHERE name = 'Bo'";
-    expect(await verdictFor(bo, `SELECT "name" FROM animal WHERE name = "Bo" AND animal."kind" = "it's"`)).toBe(
-      'correct',
-    );
-    expect(await verdictFor(bo, `SELECT name FROM animal WHERE kind <> "a ""cat""" OR name = 'say "Cy"'`)).toBe(
-      'correct',
-    );
-    expect(await verdictFor(bo, `SELECT name FROM animal WHERE kind <> "" AND name NOT IN ("Ann", "")`)).toBe(
-      'correct',
-    );
-    expect(await verdictFor(bo, 'SELECT animal."Bo" FROM animal')).toBe('gold-failed');
-    expect(await verdictFor('SELECT name FROM animal WHERE name = "Bo"', bo)).toBe('wrong');
-  } finally {
-    await sqlite.close();
-    rmSync(folder, { recursive: true });
+beforeAll(() => {
+  mkdirSync(join(home, 'ehrsql', 'test'), { recursive: true });
+  put('ehrsql/test/data.json', { data: ['a', 'b', 'c'].map((id) => ({ id, question: `${id}?` })) });
+  put('ehrsql/test/label.json', { a: 'SELECT x FROM t', b: 'null', c: 'SELECT count(*) FROM t' });
+  put('prediction.json', { a: 'SELECT x FROM t ORDER BY x DESC', b: 'null', c: 'SELECT 1' });
+  for (const name of ['ehrsql/mimic_iv.sqlite', 'other.sqlite']) {
+    const database = new Database(join(home, name));
+    database.exec('CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)');
+    database.close();
   }
+});
+const FLAGS = ['--benchmark', 'ehrsql2024', '--data', 'ehrsql', '--predictions'];
+const score = (...flags: string[]) => bench('score', ...FLAGS, ...flags);
+
+test('figures and verdicts are told by the rules of the benchmark, whose source is named', async () => {
+  const { code, out, err } = await score('prediction.json');
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/^ehrsql2024, test: 3 questions, by the rules of glee4810\/ehrsql-2024@4659789/);
+  expect(out).toMatch(/exAll +66\.67\n/);
+  expect(out).toMatch(/rs10 +-266\.67\n/);
+  expect(out).toMatch(/correct-abstained +1\n/);
+});
+
+test('--json holds the score of each question with its reason', async () => {
+  const { out } = await score('prediction.json', '--json');
+  const report = z.strictObject(ScoreReport.shape).parse(JSON.parse(out));
+  expect(report).toMatchObject({ benchmark: 'ehrsql2024', split: 'test', questions: 3, problems: [] });
+  expect(report.metrics).toMatchObject({
+    exAnswerable: 50,
+    rs0: expect.closeTo(200 / 3) as number,
+    rsN: expect.closeTo(-100 / 3) as number,
+  });
+  expect(report.verdicts).toEqual({ correct: 1, 'correct-abstained': 1, wrong: 1 });
+  expect(report.scores.map(({ id, verdict }) => [id, verdict])).toEqual([
+    ['a', 'correct'],
+    ['b', 'correct-abstained'],
+    ['c', 'wrong'],
+  ]);
+  expect(report.scores[2]?.reason).toBe('other values than the official answer');
+});
+
+test('ids that are missing are scored as wrong, and the official checker would refuse the file', async () => {
+  put('short.json', { a: 'SELECT x FROM t' });
+  const { code, out, err } = await score('short.json');
+  expect(code).toBe(0);
+  expect(out).toMatch(/wrong-answered +1\n/);
+  expect(err).toMatch(/note: .*short\.json lacks "b", "c": every id has to be there/);
+});
+
+test('a result too large to compare is left out of the figures, and said', async () => {
+  const numbers = 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 300) SELECT i FROM r';
+  put('ehrsql/test/label.json', { a: numbers, b: 'null', c: 'SELECT count(*) FROM t' });
+  put('large.json', { a: numbers, b: 'null', c: 'SELECT 2' });
+  const { out } = await score('large.json', '--max-rows', '200');
+  put('ehrsql/test/label.json', { a: 'SELECT x FROM t', b: 'null', c: 'SELECT count(*) FROM t' });
+  expect(out).toMatch(/exAll +100\.00\n/);
+  expect(out).toMatch(/1 question left out as undecided \("a"\): .*larger than the row cap/);
+});
+
+test('a database of the command line takes the place of the one in the folder', async () => {
+  const { code, out } = await score('prediction.json', '--db', 'mimic_iv=./other.sqlite', '--json');
+  expect([code, (JSON.parse(out) as ScoreReport).verdicts.correct]).toEqual([0, 1]);
+});
+
+test.each([
+  [['nowhere.json'], /^gate-bench: .*nowhere\.json cannot be read: it does not exist\n$/],
+  [['prediction.json', '--timings', '1'], /--timings 1: .* give 2 or more/],
+  [['prediction.json', '--split', 'dev'], /no split "dev": choose one of test, valid, paper-100/],
+  [['prediction.json', '--split', 'valid'], /has neither data\/mimic_iv\/valid\/data\.json nor questions\.jsonl/],
+  [['prediction.json', '--db', 'mimic_iv=./gone.sqlite'], /gone\.sqlite/],
+  [['prediction.json', '--db', './other.sqlite'], /--db \.\/other\.sqlite needs a name/],
+])('bad input is one line before anything is scored: %j', async (flags, message) => {
+  const { code, out, err } = await score(...flags);
+  expect([code, out]).toEqual([expect.any(Number), '']);
+  expect(code).toBeGreaterThan(0);
+  expect(err).toMatch(message);
+  expect(err.trimEnd()).not.toContain('\n');
+});
+
+test('what a file holds cannot move the cursor', async () => {
+  put('cursor.jsonl', {
+    id: '\u001b[2Jx',
+    question: 'How many?',
+    database: 'sales',
+    gold_sql: 'SELECT * FROM "\u001b[2J"',
+  });
+  put('cursor-predictions.jsonl', { id: '\u001b[2Jx', sql: 'SELECT 1' });
+  put('none.jsonl', '');
+  const flags = ['score', '--benchmark', 'questions', '--data', 'cursor.jsonl', '--db', 'sales=./other.sqlite'];
+  const ran = await bench(...flags, '--predictions', 'cursor-predictions.jsonl');
+  expect(ran.out).toContain('left out as');
+  const missing = await bench(...flags, '--predictions', 'none.jsonl');
+  expect(missing.err).toContain('lacks');
+  expect([ran, missing].map(({ out, err }) => /\u001b/.test(out + err))).toEqual([false, false]);
+});
+
+test('a database that nobody names is named', async () => {
+  put('own.jsonl', { id: 'a', question: 'How many?', database: 'sales', gold_sql: 'SELECT 1' });
+  put('own-predictions.jsonl', { id: 'a', sql: 'SELECT 1' });
+  const flags = ['--benchmark', 'questions', '--data', 'own.jsonl', '--predictions', 'own-predictions.jsonl'];
+  const { code, err } = await bench('score', ...flags);
+  expect([code, err]).toEqual([
+    2,
+    "gate-bench: no database is given for sales (1 question): add --db 'NAME=…' for each, or one template with {database}\n",
+  ]);
+  expect(await bench('score', ...flags, '--db', 'sales=./other.sqlite')).toMatchObject({ code: 0 });
+});
+
+test('a database beside the file is found by a name with spaces, and can be given by it', async () => {
+  put('spaced.jsonl', { id: 'a', question: 'How many?', database: 'sales of 2024', gold_sql: 'SELECT sum(x) FROM t' });
+  put('spaced-predictions.jsonl', { id: 'a', sql: 'SELECT 3' });
+  const flags = ['--benchmark', 'questions', '--data', 'spaced.jsonl', '--predictions', 'spaced-predictions.jsonl'];
+  expect(await bench('score', ...flags, '--db', 'sales of 2024=./other.sqlite')).toMatchObject({ code: 0 });
+  copyFileSync(join(home, 'other.sqlite'), join(home, 'sales of 2024.sqlite'));
+  expect(await bench('score', ...flags)).toMatchObject({ code: 0, err: '' });
+});
+
+test('more databases than are kept open are read one after the other, and only read', async () => {
+  const config = loadConfig(io);
+  const engines = scoringEngines(config);
+  const paths = Array.from({ length: 20 }, (_, index) => join(home, `suite-${index}.sqlite`));
+  for (const [index, path] of paths.entries()) {
+    const database = new Database(path);
+    database.exec(`CREATE TABLE t (x); INSERT INTO t VALUES (${index})`);
+    database.close();
+  }
+  const options = { timeoutMs: 20_000, maxRows: 10, signal: new AbortController().signal, tag: 'test' };
+  const ask = async (path: string, sql: string) =>
+    (await engines.of(resolveDatabase(config, path, home)).run([sql], options)).results[0];
+  const twice = [...paths, ...paths];
+  const results = await each(twice, (path) => ask(path, 'SELECT x FROM t'), 4);
+  expect(results.map((result) => result?.kind === 'rows' && result.rows[0]?.[0])).toEqual(
+    twice.map((_, index) => index % 20),
+  );
+  expect(await ask(paths[0] ?? '', 'DELETE FROM t')).toMatchObject({ kind: 'refused' });
+  await engines.close();
+});
+
+test('the help names every benchmark, and each is what its name says', async () => {
+  const { out } = await bench('score', '--help');
+  for (const [name, load] of Object.entries(BENCHMARKS)) {
+    expect(out).toContain(`"${name}"`);
+    expect(await load()).toMatchObject({ name });
+  }
+});
+
+test('what a folder lacks is noted, and a question whose SQL is run nowhere needs no database', async () => {
+  const gold = join(home, 'spider2', 'evaluation_suite', 'gold');
+  mkdirSync(join(gold, 'exec_result'), { recursive: true });
+  mkdirSync(join(home, 'submission'));
+  put('spider2/spider2-lite.jsonl', { instance_id: 'bq001', db: 'ga4', question: 'q', external_knowledge: null });
+  put('spider2/evaluation_suite/gold/spider2lite_eval.jsonl', { instance_id: 'bq001', ignore_order: true });
+  put('spider2/evaluation_suite/gold/exec_result/bq001_a.csv', 'a\n1\n');
+  put('submission/bq001.sql', 'SELECT 1');
+  const flags = ['--benchmark', 'spider2-lite', '--data', 'spider2', '--predictions', 'submission'];
+  const { code, out, err } = await bench('score', ...flags);
+  expect([code, err]).toEqual([
+    0,
+    'note: 1 of 1 question needs BigQuery, which is not run here: scored from ID.csv only\n',
+  ]);
+  expect(out).toMatch(/1 question left out as undecided \("bq001"\): BigQuery is not run here/);
 });

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BenchmarkItem } from '../../../src/benchmarks';
+import type { BenchmarkItem } from '../../../src/questions';
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import type { BatchFlags } from '../../../src/cli/batch-plan';
 import { batchDatabases } from '../../../src/cli/batch-databases';

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { benchDocs } from '../../../benchmarks/docs';
 import { cliDocs } from '../../../src/cli/docs';
 
-test('docs/cli.md is what the commands say (npx tsx scripts/write-cli-docs.ts writes it)', () => {
-  expect(readFileSync(join(__dirname, '../../../docs/cli.md'), 'utf8')).toBe(cliDocs());
+test.each([
+  ['cli.md', cliDocs],
+  ['gate-bench.md', benchDocs],
+])('docs/%s is what the commands say (npx tsx scripts/write-cli-docs.ts writes it)', (name, docs) => {
+  expect(readFileSync(join(__dirname, '../../../docs', name), 'utf8')).toBe(docs());
 });

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadQuestions } from '../../../src/benchmarks';
+import { loadQuestions } from '../../../src/questions';
 import { testProcess } from './test-io';
 
 const LONG = 'the question is too long: at most 8,000 characters are allowed';

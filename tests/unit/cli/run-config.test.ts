@@ -7,7 +7,7 @@ import { ROOT } from '../../helpers/shared-data';
 
 /** `method seed` of each entry. */
 function askedIn(path: string): string[][] {
-  const { config } = readRunConfig(path, path);
+  const { config } = readRunConfig(path, path, ['ehrsql2024', 'ls-hard']);
   return config.questions.map((entry) => askedWith(config, entry).map(({ spec, seed }) => `${spec.spec} ${seed}`));
 }
 

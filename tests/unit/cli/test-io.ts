@@ -3,7 +3,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Io } from '../../../src/cli/io';
-import { run } from '../../../src/cli/program';
+import { GATE_BENCH } from '../../../benchmarks/program';
+import { GATE, run, type Program } from '../../../src/cli/program';
 
 export interface Ran {
   readonly code: number;
@@ -16,6 +17,7 @@ export interface TestProcess {
   readonly io: Io & { readonly printed: { out: string; err: string } };
   /** Commands may run at the same time; what each prints is its own. */
   gate(...args: string[]): Promise<Ran>;
+  bench(...args: string[]): Promise<Ran>;
 }
 
 export function testProcess(env: Record<string, string> = {}, input = ''): TestProcess {
@@ -35,13 +37,10 @@ export function testProcess(env: Record<string, string> = {}, input = ''): TestP
     readInput: async () => input,
     onInterrupt: () => () => undefined,
   };
-  return {
-    home,
-    io,
-    gate: async (...args) => {
-      const ran = { out: '', err: '' };
-      const own = { out: (text: string) => void (ran.out += text), err: (text: string) => void (ran.err += text) };
-      return { code: await run(args, { ...io, ...own }), ...ran };
-    },
+  const ran = async (program: Program, args: readonly string[]): Promise<Ran> => {
+    const told = { out: '', err: '' };
+    const own = { out: (text: string) => void (told.out += text), err: (text: string) => void (told.err += text) };
+    return { code: await run(args, { ...io, ...own }, program), ...told };
   };
+  return { home, io, gate: (...args) => ran(GATE, args), bench: (...args) => ran(GATE_BENCH, args) };
 }

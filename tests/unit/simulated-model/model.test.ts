@@ -1,6 +1,6 @@
 import { parseEvaluate, parseGround, parsePlan, parsePropose, parseSelectAnswer } from '../../../src/prompts';
 import { evaluateSchema, planSchema, renderPlan } from '../../../src/prompts';
-import { abstentionTask, contradictionTask, correctnessTask, type JudgeTask } from '../../../src/prompts/judge';
+import { abstentionTask, contradictionTask, correctnessTask, type JudgeTask } from '../../../benchmarks/judge-prompt';
 import { extractJson } from '../../../src/prompts/json';
 import { parseReact, renderReact } from '../../../src/methods/react/prompt';
 import { renderEvaluate, renderSelectAnswer, renderPropose, renderGround } from '../../../src/prompts';

@@ -3,16 +3,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createSqliteEngine } from '../../../../src/adapters/sqlite';
-import type { BoardScore, Prediction } from '../../../../src/benchmarks/benchmark';
-import { bird, birdMiniDev } from '../../../../src/benchmarks/boards/bird';
-import {
-  asInPython,
-  isRight,
-  rewardOf,
-  sameSet,
-  softF1,
-  type Row,
-} from '../../../../src/benchmarks/boards/bird-measures';
+import type { BoardScore, Prediction } from '../../../../benchmarks/benchmark';
+import { bird, birdMiniDev } from '../../../../benchmarks/boards/bird';
+import { asInPython, isRight, rewardOf, sameSet, softF1, type Row } from '../../../../benchmarks/boards/bird-measures';
 import { pairsOf } from '../../../helpers/benchmark-pairs';
 import { loadTestData } from '../../../helpers/shared-data';
 

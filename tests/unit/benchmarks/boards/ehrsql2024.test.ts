@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGuardedEngine } from '../../../../src/adapters/guard';
 import { createSqliteEngine, createSqliteInspector } from '../../../../src/adapters/sqlite';
-import type { BoardScore, OpenBenchmark, Prediction } from '../../../../src/benchmarks/benchmark';
-import { ehrsql2024 } from '../../../../src/benchmarks/boards/ehrsql2024';
-import { complexityOf, tableOf } from '../../../../src/benchmarks/boards/ehrsql2024-subset';
+import type { BoardScore, OpenBenchmark, Prediction } from '../../../../benchmarks/benchmark';
+import { ehrsql2024 } from '../../../../benchmarks/boards/ehrsql2024';
+import { complexityOf, tableOf } from '../../../../benchmarks/boards/ehrsql2024-subset';
 import type { SqlEngine } from '../../../../src/ports';
 
 const DATABASE = `

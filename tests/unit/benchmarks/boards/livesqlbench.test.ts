@@ -5,14 +5,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BoardScore, OpenBenchmark, Prediction } from '../../../../src/benchmarks/benchmark';
+import type { BoardScore, OpenBenchmark, Prediction } from '../../../../benchmarks/benchmark';
 import {
   livesqlbenchBaseFull,
   livesqlbenchBaseLite as lite,
   livesqlbenchLarge,
   lsHard,
-} from '../../../../src/benchmarks/boards/livesqlbench';
-import { withoutRounding } from '../../../../src/benchmarks/boards/livesqlbench-sql';
+} from '../../../../benchmarks/boards/livesqlbench';
+import { withoutRounding } from '../../../../benchmarks/boards/livesqlbench-sql';
 import type { SqlResult } from '../../../../src/domain';
 import { SqlEngineError, type SqlEngine } from '../../../../src/ports';
 
@@ -154,7 +154,7 @@ describe('the loader', () => {
 
   test('databases whose documents are not in the folder are named: without them it is another benchmark', async () => {
     const { remarks } = await lite.open(withheld, {});
-    expect(remarks?.[2]).toBe('the folder lacks the documents of "alien": gate data list tells where they are');
+    expect(remarks?.[2]).toBe('the folder lacks the documents of "alien": gate-bench data list tells where they are');
     const meanings = put('meanings', { 'livesqlbench_data.jsonl': jsonl(LINES), 'alien/alien_kb.jsonl': '' });
     expect((await lite.open(meanings, {})).remarks).toHaveLength(2);
     expect((await lsHard.open(meanings, {})).remarks?.at(-1)).toContain('the documents of "alien"');

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGuardedEngine } from '../../../../src/adapters/guard';
 import { createSqliteEngine, createSqliteInspector } from '../../../../src/adapters/sqlite';
-import { loadQuestions } from '../../../../src/benchmarks';
-import type { Prediction } from '../../../../src/benchmarks/benchmark';
-import { questions } from '../../../../src/benchmarks/boards/questions';
+import { loadQuestions } from '../../../../src/questions';
+import type { Prediction } from '../../../../benchmarks/benchmark';
+import { questions } from '../../../../benchmarks/boards/questions';
 import type { SqlEngine } from '../../../../src/ports';
 
 let folder: string;

@@ -5,8 +5,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OpenBenchmark, Prediction } from '../../../../src/benchmarks/benchmark';
-import { spider2Lite, spider2Snow } from '../../../../src/benchmarks/boards/spider2';
+import type { OpenBenchmark, Prediction } from '../../../../benchmarks/benchmark';
+import { spider2Lite, spider2Snow } from '../../../../benchmarks/boards/spider2';
 import type { SqlResult } from '../../../../src/domain';
 import { SqlEngineError, type SqlEngine } from '../../../../src/ports';
 

@@ -1,0 +1,169 @@
+/** `gate-bench audit`: reads the updates of stored searches, has pairs of them judged, and keeps what people decide. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { Dialect } from '../src/domain';
+import { each } from '../src/limiter';
+import type { ObjectStore, SqlInspector } from '../src/ports';
+import { JUDGE_VERSION } from './judge-prompt';
+import { decisionOf, DECISIONS, flaggedPairs, storeDecision, storeFlagged } from './audit-store';
+import { SCHEMA_ID } from '../src/record/contents';
+import { createRunStore } from '../src/record/run-store';
+import { loadTrace } from '../src/report';
+import { counted } from '../src/report/printable';
+import {
+  auditSearch,
+  updateAudit,
+  type AuditedSearch,
+  type AuditedUpdate,
+  type Judged,
+  type JudgedPair,
+  type UpdateAudit,
+} from './update-audit';
+import { auditPage, auditText } from './update-audit-view';
+import { judgeContradiction } from './judge-step';
+import { compose } from '../src/workers/composition';
+import { inspectorOf } from '../src/workers/engines';
+import { RESULTS, resultsIn } from '../src/cli/batch-results';
+import { paidLines } from './judge';
+import { CommandFailed, EXIT, UsageError, type ExitCode } from '../src/cli/errors';
+import { watchInterrupts } from '../src/cli/interrupts';
+import type { Io } from '../src/cli/io';
+import { openJudge, type JudgeFlags } from './judging';
+import { unpricedModels } from '../src/cli/preflight';
+import { findSearch, openServices, sha256, type Services } from '../src/cli/services';
+import { authorOf } from '../src/cli/steer';
+import { findBatch, searchesOfBatch } from '../src/cli/stored-batches';
+
+export interface AuditFlags extends JudgeFlags {
+  readonly judge?: boolean;
+  readonly maxCost: number | 'none';
+  readonly html?: string;
+  readonly json?: boolean;
+}
+
+export async function auditUpdates(what: readonly string[], flags: AuditFlags, io: Io): Promise<ExitCode> {
+  const services = openServices(io);
+  const ids = [...new Set((await each(what, (one) => searchesOf(services.store, one, io))).flat())];
+  const { audit, interrupted } = await auditOf(services, ids, flags.judge ? flags : null, io);
+  if (flags.html !== undefined) {
+    const path = resolve(io.cwd, flags.html);
+    writeFileSync(path, auditPage(audit));
+    io.err(`${path}\n`);
+  }
+  io.out(flags.json ? `${JSON.stringify(audit, null, 2)}\n` : auditText(audit, io.columns));
+  if (!flags.judge && audit.pairs > 0) io.err(`--judge has ${counted(audit.pairs, 'pair')} judged by a model\n`);
+  return interrupted ? EXIT.cancelled : EXIT.ok;
+}
+
+/** `judge` null: nothing is judged. */
+export async function auditOf(
+  services: Services,
+  ids: readonly string[],
+  judge: Pick<AuditFlags, 'model' | 'maxCost'> | null,
+  io: Io,
+): Promise<{ readonly audit: UpdateAudit; readonly interrupted: boolean; readonly paidUsd: number }> {
+  const searches = await each(ids, (id) => audited(services.store, id), LOADED_AT_ONCE);
+  const judged = judge === null ? null : await judgedPairs(services, searches, judge, io);
+  const { interrupted = false, paidUsd = 0 } = judged ?? {};
+  return { audit: updateAudit(searches, judged), interrupted, paidUsd };
+}
+
+const LOADED_AT_ONCE = 4;
+
+/** The searches of a folder of results, of a batch, or of an id. */
+async function searchesOf(store: ObjectStore, what: string, io: Io): Promise<readonly string[]> {
+  const folder = resolve(io.cwd, what);
+  if (existsSync(join(folder, RESULTS))) return resultsIn(folder, what).map(({ searchId }) => searchId);
+  if (what.startsWith('b-')) return searchesOfBatch(store, (await findBatch(store, what)).id);
+  return [await findSearch(store, what)];
+}
+
+async function audited(store: ObjectStore, searchId: string): Promise<AuditedSearch> {
+  const trace = await loadTrace(store, searchId, sha256);
+  if (trace === null) throw new CommandFailed(`no search ${searchId} in the store; gate list shows the known ones`);
+  const schema = await createRunStore(store, searchId, sha256).find('schema', SCHEMA_ID);
+  // Without a schema nothing was asked of the database yet, so there is nothing to parse.
+  return auditSearch(trace, await parserOf(schema?.description.dialect ?? 'sqlite'), sha256);
+}
+
+const parsers = new Map<Dialect, Promise<SqlInspector>>();
+
+function parserOf(dialect: Dialect): Promise<SqlInspector> {
+  const opened = parsers.get(dialect) ?? inspectorOf(dialect);
+  parsers.set(dialect, opened);
+  return opened;
+}
+
+async function judgedPairs(
+  { config }: Services,
+  searches: readonly AuditedSearch[],
+  flags: Pick<AuditFlags, 'model' | 'maxCost'>,
+  io: Io,
+): Promise<Judged & { readonly interrupted: boolean; readonly paidUsd: number }> {
+  const pairs = searches.flatMap((search) => search.pairs);
+  const composition = await compose(config);
+  const interrupts = watchInterrupts(io);
+  try {
+    const judging = openJudge(composition, config, flags, { now: () => io.now(), signal: interrupts.quit });
+    const place = { store: composition.store, hash: sha256 };
+    io.err(`judging ${counted(pairs.length, 'pair')}; what was judged before costs nothing\n`);
+    const flagged = new Map<string, JudgedPair>();
+    const verdicts = await judging.each(pairs, async ({ context, ...pair }) => {
+      if (interrupts.count() > 0 || judging.isSpent()) return [];
+      const { pairId, searchId, question, updates } = pair;
+      const { contradictory, reason } = await judgeContradiction(judging.judge, { question, context, updates });
+      if (contradictory === true) {
+        const ids = updates.map(({ updateId }) => updateId) as [string, string];
+        await storeFlagged(place, { schemaVersion: 1, pairId, searchId, updates: ids });
+        const sides = [...updates] as [AuditedUpdate, AuditedUpdate];
+        const shown = { ...pair, tables: [...pair.tables], updates: sides };
+        flagged.set(pairId, { ...shown, reason, decision: await decisionOf(place, pairId) });
+      }
+      return [{ pairId, contradictory }];
+    });
+    const unpriced = unpricedModels(config, [judging.judge.name]);
+    const paid = judging.paid();
+    for (const line of paidLines({ paid, unpricedModels: unpriced })) io.err(`${line}\n`);
+    return {
+      ...{ model: judging.judge.name, version: JUDGE_VERSION, verdicts: verdicts.flat() },
+      flagged: pairs.flatMap(({ pairId }) => flagged.get(pairId) ?? []),
+      interrupted: interrupts.count() > 0,
+      paidUsd: paid.costUsd,
+    };
+  } finally {
+    interrupts.stopListening();
+    await composition.close();
+  }
+}
+
+export interface DecideFlags {
+  readonly note?: string;
+  readonly author?: string;
+  readonly json?: boolean;
+}
+
+export async function decidePair(wanted: string, given: string, flags: DecideFlags, io: Io): Promise<void> {
+  const { store } = openServices(io);
+  const place = { store, hash: sha256 };
+  if (!/^p-[0-9a-f]{2,12}$/.test(wanted))
+    throw new UsageError(`'${wanted}' is not the id of a pair; give p-…, as gate-bench audit updates --judge shows it`);
+  const [pair, ...others] = await flaggedPairs(place, wanted);
+  if (pair === undefined)
+    throw new CommandFailed(`no flagged pair ${wanted}: gate-bench audit updates … --judge shows them`);
+  if (others.length > 0)
+    throw new UsageError(`'${wanted}' is the beginning of ${others.length + 1} pair ids; give more of the id`);
+  const decision = z.enum(DECISIONS).parse(given);
+  const note = flags.note?.trim() ?? '';
+  const decided = {
+    ...{ schemaVersion: 1 as const, pairId: pair.pairId, decision, note: note === '' ? null : note },
+    ...{ author: authorOf(flags, io), at: new Date(io.now()).toISOString() },
+  };
+  await storeDecision(place, decided);
+  const [one, other] = pair.updates;
+  io.out(
+    flags.json
+      ? `${JSON.stringify(decided)}\n`
+      : `${pair.pairId} (${one} and ${other} of ${pair.searchId}) is ${decision === 'contradiction' ? 'a contradiction' : 'consistent'}\n`,
+  );
+}

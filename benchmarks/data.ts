@@ -1,0 +1,242 @@
+/**
+ * `gate-bench data`: where the data of benchmarks come from, and whether they are whole. A fetched folder notes the hash of each of its files in `gate-data.json`; a file with a hash that is known
+ * beforehand (`data-sources.ts`) is refused if it has another.
+ */
+import { createReadStream, createWriteStream, existsSync, mkdirSync, statSync } from 'node:fs';
+import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { openPromise } from 'yauzl';
+import { z } from 'zod';
+import { download as webDownload } from '../src/adapters/web/download';
+import { QuestionFileError } from '../src/questions';
+import { BenchmarkDataError } from './benchmark';
+import { BENCHMARKS } from './boards';
+import { DATA_SOURCES, type DataSource } from './data-sources';
+import { parsedJson } from '../src/json';
+import { counted } from '../src/report/printable';
+import { sha256OfFile } from '../src/sha256';
+import { CommandFailed, EXIT, UsageError, type ExitCode } from '../src/cli/errors';
+import type { Io } from '../src/cli/io';
+
+export interface DataFlags {
+  readonly dir?: string;
+  readonly from?: string;
+  readonly json?: boolean;
+}
+
+const NOTES = 'gate-data.json';
+const Notes = z.object({
+  schemaVersion: z.literal(1),
+  name: z.string(),
+  fetchedAt: z.string(),
+  from: z.string(),
+  files: z.record(z.string(), z.string()),
+});
+
+export function listData({ json }: DataFlags, io: Io): void {
+  if (json) {
+    io.out(`${JSON.stringify(DATA_SOURCES, null, 2)}\n`);
+    return;
+  }
+  for (const [name, { home, licence, downloads, byHand }] of Object.entries(DATA_SOURCES)) {
+    const fetched = downloads.length === 0 ? [] : [`fetched: ${downloads.map(({ url }) => url).join(', ')}`];
+    const lines = [`licence: ${licence}`, ...fetched, ...byHand.map((line) => `by hand: ${line}`)];
+    io.out(`${name}  ${home}\n${lines.map((line) => `  ${line}\n`).join('')}`);
+  }
+}
+
+export async function fetchData(name: string, flags: DataFlags, io: Io, download = webDownload): Promise<ExitCode> {
+  const source = sourceOf(name);
+  const folder = folderOf(name, flags, io);
+  mkdirSync(folder, { recursive: true });
+  const from = flags.from === undefined ? null : resolve(io.cwd, flags.from);
+  if (from === null && source.downloads.length === 0)
+    throw new CommandFailed(
+      `${name} cannot be downloaded: ${source.byHand.join('; ')}; then give its folder with --from`,
+    );
+  io.err(`licence: ${source.licence}\n`);
+  if (from === null) await downloaded(source, folder, io, download);
+  else await copied(localFolder(source, from), folder);
+  await unpackAll(source, folder);
+  const files = await hashesIn(folder);
+  const wrong = unexpected(source, files);
+  const [first] = wrong;
+  if (first !== undefined) throw new CommandFailed(`${wrong.join('; ')}: not the published files`);
+  const notes = {
+    schemaVersion: 1,
+    name,
+    fetchedAt: new Date(io.now()).toISOString(),
+    from: from ?? source.home,
+    files,
+  };
+  await writeFile(join(folder, NOTES), `${JSON.stringify(notes, null, 2)}\n`);
+  const count = Object.keys(files).length;
+  io.out(flags.json ? `${JSON.stringify(notes, null, 2)}\n` : `${folder}: ${counted(count, 'file')}\n`);
+  for (const line of source.byHand) io.err(`by hand: ${line}\n`);
+  const lacking = await lackIn(name, folder);
+  if (lacking !== null) io.err(`it cannot be used yet: ${lacking}\n`);
+  return EXIT.ok;
+}
+
+export async function checkData(name: string, flags: DataFlags, io: Io): Promise<ExitCode> {
+  const source = sourceOf(name);
+  const folder = folderOf(name, flags, io);
+  const path = join(folder, NOTES);
+  if (!existsSync(path))
+    throw new UsageError(`${folder} has no ${NOTES}: get the data with gate-bench data fetch ${name}`);
+  const notes = Notes.safeParse(parsedJson(await readFile(path, 'utf8'))).data;
+  if (notes?.name !== name) throw new UsageError(`${path} is not about ${name}: fetch the data again`);
+  const files = await hashesIn(folder);
+  const problems = [
+    ...Object.entries(notes.files).flatMap(([file, sha256]) => {
+      const now = files[file];
+      return now === sha256
+        ? []
+        : [now === undefined ? `${file} is missing` : `${file} has changed since it was fetched`];
+    }),
+    ...unexpected(source, files),
+  ];
+  const lacking = problems.length === 0 ? await lackIn(name, folder) : null;
+  if (lacking !== null) problems.push(lacking);
+  const count = Object.keys(notes.files).length;
+  if (flags.json) io.out(`${JSON.stringify({ schemaVersion: 1, name, folder, files: count, problems }, null, 2)}\n`);
+  else
+    io.out(problems.length === 0 ? `${folder}: ${counted(count, 'file')}, as fetched\n` : `${problems.join('\n')}\n`);
+  return problems.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** Why none of the benchmark's splits can be read there; null: one can. */
+async function lackIn(name: string, folder: string): Promise<string | null> {
+  const benchmark = await BENCHMARKS[name]?.();
+  const reasons: string[] = [];
+  for (const split of benchmark?.splits ?? [])
+    try {
+      await benchmark?.open(folder, { split });
+      return null;
+    } catch (error) {
+      if (!(error instanceof BenchmarkDataError || error instanceof QuestionFileError)) throw error;
+      reasons.push(error.message);
+    }
+  return reasons[0] ?? null;
+}
+
+function sourceOf(name: string): DataSource {
+  const source = DATA_SOURCES[name];
+  if (source === undefined) throw new UsageError(`no data of ${name} are known; gate-bench data list shows which are`);
+  return source;
+}
+
+const folderOf = (name: string, { dir = name }: DataFlags, io: Io): string => resolve(io.cwd, dir);
+
+async function downloaded(source: DataSource, folder: string, io: Io, download: typeof webDownload): Promise<void> {
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort(new CommandFailed('stopped', EXIT.cancelled)));
+  try {
+    for (const { url, path, sha256, maxMb } of source.downloads) {
+      const to = join(folder, path);
+      if (sha256 !== null && existsSync(to) && (await sha256OfFile(to)) === sha256) continue;
+      mkdirSync(dirname(to), { recursive: true });
+      io.err(`${url}\n`);
+      await download(url, { to, maxBytes: maxMb * 1e6, signal: stop.signal });
+    }
+  } finally {
+    stopListening();
+  }
+}
+
+/** The folder itself, or the one that a collection keeps for this benchmark. */
+function localFolder({ folders }: DataSource, from: string): string {
+  if (!isFolder(from)) throw new UsageError(`--from ${from}: it is no folder`);
+  return folders.map((name) => join(from, name)).find(isFolder) ?? from;
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+async function copied(from: string, to: string): Promise<void> {
+  if (to === from || to.startsWith(from + sep))
+    throw new UsageError(`--dir ${to} lies in --from ${from}: give another`);
+  for (const file of await filesIn(from)) {
+    const target = join(to, relative(from, file));
+    mkdirSync(dirname(target), { recursive: true });
+    await copyFile(file, target);
+  }
+}
+
+/** Without links, which could lead anywhere. */
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== NOTES);
+  return files.map((entry) => join(entry.parentPath, entry.name)).sort();
+}
+
+/** An archive may hold archives, as BIRD's holds that of its databases, but not one in another for ever. */
+const MOST_LAYERS = 3;
+
+async function unpackAll({ downloads }: DataSource, folder: string): Promise<void> {
+  for (let layer = 0; layer < MOST_LAYERS; layer += 1) {
+    const files = await filesIn(folder);
+    for (const file of files) {
+      if (/\.(?:sqlite|db|jsonl?|csv)\.gz$/.test(file)) {
+        const limit = limited(MOST_UNPACKED_BYTES, file);
+        await pipeline(createReadStream(file), createGunzip(), limit, createWriteStream(file.slice(0, -'.gz'.length)));
+        await rm(file);
+      } else if (file.endsWith('.zip')) {
+        const isWhole = files.length === 1 || downloads.some(({ path }) => join(folder, path) === file);
+        await unzip(file, dirname(file), isWhole);
+        await rm(file);
+      }
+    }
+  }
+}
+
+const MOST_UNPACKED_BYTES = 40e9;
+
+/** A pipeline's step that lets so many bytes through. */
+function limited(maxBytes: number, file: string) {
+  let bytes = 0;
+  return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new CommandFailed(`${file} unpacks to more than ${maxBytes / 1e9} GB`);
+      yield chunk;
+    }
+  };
+}
+
+/** What macOS adds to an archive. */
+const isAdded = (name: string): boolean => name.startsWith('__MACOSX/') || name.split('/').at(-1) === '.DS_Store';
+
+/** Names that lead out of the folder are refused by yauzl. `isWhole`: it holds all the data, so a folder around them is left out. */
+async function unzip(file: string, folder: string, isWhole: boolean): Promise<void> {
+  const names: string[] = [];
+  for await (const { fileName } of (await openPromise(file)).eachEntry()) if (!isAdded(fileName)) names.push(fileName);
+  const [root = ''] = names[0]?.split('/') ?? [];
+  const strip = isWhole && names.every((name) => name.startsWith(`${root}/`)) ? root.length + 1 : 0;
+  const zip = await openPromise(file);
+  let left = MOST_UNPACKED_BYTES;
+  for await (const entry of zip.eachEntry()) {
+    const name = entry.fileName.slice(strip);
+    if (isAdded(entry.fileName) || name === '' || name.endsWith('/')) continue;
+    left -= entry.uncompressedSize;
+    if (left < 0) throw new CommandFailed(`${file} unpacks to more than ${MOST_UNPACKED_BYTES / 1e9} GB`);
+    const target = join(folder, name);
+    mkdirSync(dirname(target), { recursive: true });
+    await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target));
+  }
+}
+
+async function hashesIn(folder: string): Promise<Record<string, string>> {
+  const hashes: Record<string, string> = {};
+  for (const file of await filesIn(folder))
+    hashes[relative(folder, file).split(sep).join('/')] = await sha256OfFile(file);
+  return hashes;
+}
+
+function unexpected({ downloads }: DataSource, files: Readonly<Record<string, string>>): string[] {
+  return downloads.flatMap(({ path, sha256 }) => {
+    const now = files[path];
+    return sha256 === null || now === undefined || now === sha256 ? [] : [`${path} has another hash than published`];
+  });
+}

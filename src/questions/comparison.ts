@@ -1,0 +1,260 @@
+/**
+ * What several methods came to on the same questions: counts of outcomes, means per question with intervals, and the paired
+ * differences to the first method.
+ *
+ * 1. A question counts once: its seeds are averaged before anything is averaged or drawn over questions.
+ * 2. Only judged answers enter an accuracy, and only questions judged for both methods a difference. An infrastructure failure
+ *    is never a wrong answer; it is counted apart, and so is what cannot be scored.
+ * 3. Where a judge was asked, it decides: `decidedVerdict` gives the verdict that counts. What execution match says is kept
+ *    beside it, so a comparison has both, and how far they agree.
+ * 4. Calls, tokens, cost and time are means over the answers that ended by themselves, right or not.
+ */
+import { z } from 'zod';
+import { AnswerStatus, MethodName, PresetName, Standing } from '../domain';
+import { JUDGE_MODES } from '../domain/judge-modes';
+import { groupBy } from '../group-by';
+import { VERDICTS, type Verdict } from './score';
+import { Agreement, agreementOf, estimate, Estimate } from './statistics';
+
+export const ComparedAnswer = z.object({
+  method: z.string().describe('as --methods named it'),
+  seed: z.number().int(),
+  id: z.string().describe('the id of the question in its file'),
+  database: z.string().nullable(),
+  searchId: z.string().describe('what gate result, report and trace take'),
+  status: z.enum([...AnswerStatus.options, 'infrastructure-failure']),
+  verdict: z.enum(VERDICTS),
+  reason: z.string().describe('why this verdict'),
+  sql: z.string().nullable(),
+  calls: z.number().nullable(),
+  promptTokens: z.number().nullable(),
+  cachedTokens: z.number().nullable().describe('of the prompt tokens; null where the endpoint told of none'),
+  completionTokens: z.number().nullable(),
+  costUsd: z.number().nullable(),
+  wallMs: z.number().nullable(),
+  proved: z.number().nullable().describe('share of what the answer assumes that is proved; null: it gave no answer'),
+  standing: Standing.nullable().describe('how far the answer stands proved; null: it gave no answer'),
+  difficulty: z.string().nullable().optional().describe('as the file says; left out by gate-bench compare'),
+  reuse: z
+    .object({
+      updates: z.number().int().describe('grounding updates that hold at its end'),
+      reused: z.number().int().describe('those that another plan took over'),
+      reuses: z.number().int().describe('how often'),
+    })
+    .optional()
+    .describe('left out by gate-bench compare, and by searches that make no updates'),
+  judged: z
+    .object({
+      verdict: z.enum(VERDICTS).nullable().describe('null: not judged, for the reason beside it'),
+      reason: z.string(),
+    })
+    .optional()
+    .describe('what the judge says of it; left out: no judge was asked for'),
+});
+export type ComparedAnswer = Readonly<z.infer<typeof ComparedAnswer>>;
+
+const Estimates = z.object({
+  accuracy: Estimate.nullable(),
+  calls: Estimate.nullable(),
+  promptTokens: Estimate.nullable(),
+  completionTokens: Estimate.nullable(),
+  costUsd: Estimate.nullable(),
+  wallMs: Estimate.nullable(),
+});
+export type Estimates = Readonly<z.infer<typeof Estimates>>;
+
+export const ComparedMethod = z.object({
+  method: z.string().describe('as --methods named it'),
+  name: MethodName,
+  preset: PresetName,
+  models: z.record(z.string(), z.string()),
+  right: z.number().int().describe('answers that match the gold, and right declines'),
+  wrong: z.number().int(),
+  declined: z.number().int().describe('no answer although there is one'),
+  failed: z.number().int().describe('infrastructure failures: in no score'),
+  notScored: z.number().int().describe('without gold, cancelled, or not decided: in no score'),
+  missing: z.number().int().describe('not ended yet'),
+  perQuestion: Estimates,
+  cachedTokens: z.number().nullable().describe('mean per question, of the prompt tokens'),
+  proved: z.number().nullable().describe('mean share of what the answers assume that is proved'),
+  fullyProved: z.number().int().describe('answers of which all is proved'),
+  answered: z.number().int(),
+  difference: Estimates.nullable().describe('to the first method, paired by question; null: it is the first'),
+  failures: z.record(z.string(), z.number()).describe('reasons of the infrastructure failures, with how many'),
+  judged: z
+    .object({
+      right: z.number().int(),
+      wrong: z.number().int(),
+      declined: z.number().int(),
+      apart: z.number().int().describe('failed, not judged, or not decided: in no score'),
+      accuracy: Estimate.nullable(),
+      difference: Estimate.nullable().describe(
+        'of accuracy to the first method, paired by question; null: it is the first',
+      ),
+      agreement: Agreement.describe('with the verdicts of execution match, where both decided'),
+    })
+    .optional()
+    .describe('the same by the judge; left out: none was asked for'),
+});
+export type ComparedMethod = Readonly<z.infer<typeof ComparedMethod>>;
+
+export type Entrant = Pick<ComparedMethod, 'method' | 'name' | 'preset' | 'models'>;
+
+/** Its JSON schema is `docs/schemas/comparison.schema.json`. */
+export const Comparison = z.object({
+  schemaVersion: z.literal(1),
+  file: z.string().describe('the file of questions'),
+  questions: z.number().int(),
+  seeds: z
+    .number()
+    .int()
+    .describe('how often each method was asked each question; the most, where methods differ in it'),
+  replayed: z.boolean().describe('the model was a recording: times are those of the replay'),
+  resamples: z.number().int().describe('of the bootstrap behind every interval'),
+  judge: z
+    .object({ mode: z.enum(JUDGE_MODES), model: z.string(), version: z.number().int() })
+    .optional()
+    .describe('a model that judged each answer; left out: none was asked for'),
+  methods: z.array(ComparedMethod),
+  answers: z.array(ComparedAnswer),
+});
+export type Comparison = Readonly<z.infer<typeof Comparison>>;
+
+/** `expected`: answers that a method gives once it has ended: questions times seeds. */
+export function compareMethods(
+  entrants: readonly Entrant[],
+  answers: readonly ComparedAnswer[],
+  expected: (method: string) => number,
+): ComparedMethod[] {
+  const byMethod = groupBy(answers, ({ method }) => method);
+  const [first] = entrants;
+  const firstOwn = byMethod.get(first?.method ?? '') ?? [];
+  const base = perQuestion(firstOwn);
+  return entrants.map((entrant, at) => {
+    const own = byMethod.get(entrant.method) ?? [];
+    const values = perQuestion(own);
+    const count = (outcome: Outcome): number => own.filter(({ verdict }) => OUTCOMES[verdict] === outcome).length;
+    const answered = own.flatMap(({ proved }) => (proved === null ? [] : [proved]));
+    const failed = own.filter(({ verdict }) => OUTCOMES[verdict] === 'failed');
+    return {
+      ...entrant,
+      ...{ right: count('right'), wrong: count('wrong'), declined: count('declined'), failed: failed.length },
+      ...{ notScored: count('not-scored'), missing: expected(entrant.method) - own.length },
+      perQuestion: estimates((key) => [...values[key].values()]),
+      cachedTokens: mean(own.filter(endedItself).flatMap(({ cachedTokens }) => cachedTokens ?? [])),
+      ...{
+        proved: mean(answered),
+        fullyProved: own.filter(({ proved, standing }) => proved !== null && standing === 'proved').length,
+      },
+      answered: answered.length,
+      difference: at === 0 ? null : estimates((key) => differences(values[key], base[key])),
+      failures: Object.fromEntries(
+        [...groupBy(failed, ({ reason }) => reason)].map(([reason, some]) => [reason, some.length]),
+      ),
+      ...judgedOf(own, at === 0 ? null : firstOwn),
+    };
+  });
+}
+
+/** `first`: answers of the first method; null: these are they. */
+function judgedOf(
+  answers: readonly ComparedAnswer[],
+  first: readonly ComparedAnswer[] | null,
+): Pick<ComparedMethod, 'judged'> {
+  if (answers.every(({ judged }) => judged === undefined)) return {};
+  const outcomes = answers.map((answer) => ({ judge: outcomeOf(answer), execution: OUTCOMES[answer.verdict] }));
+  const count = (outcome: Outcome): number => outcomes.filter(({ judge }) => judge === outcome).length;
+  const both = outcomes.filter(({ judge, execution }) => POINTS[judge] !== null && POINTS[execution] !== null);
+  const pairs = both.map(({ judge, execution }) => ({ judge: judge === 'right', execution: execution === 'right' }));
+  const pointsOf = (some: readonly ComparedAnswer[]) => byQuestion(some, (answer) => POINTS[outcomeOf(answer)]);
+  const points = pointsOf(answers);
+  return {
+    judged: {
+      ...{ right: count('right'), wrong: count('wrong'), declined: count('declined') },
+      ...{ apart: count('failed') + count('not-scored'), accuracy: estimate([...points.values()]) },
+      difference: first && estimate(differences(points, pointsOf(first))),
+      agreement: agreementOf(pairs),
+    },
+  };
+}
+
+export type Outcome = 'right' | 'wrong' | 'declined' | 'failed' | 'not-scored';
+
+export const OUTCOMES: Readonly<Record<Verdict, Outcome>> = {
+  correct: 'right',
+  'correct-abstained': 'right',
+  wrong: 'wrong',
+  'wrong-answered': 'wrong',
+  'wrong-abstained': 'declined',
+  infrastructure: 'failed',
+  cancelled: 'not-scored',
+  'gold-failed': 'not-scored',
+  undecided: 'not-scored',
+  'no-gold': 'not-scored',
+};
+
+export const POINTS: Readonly<Record<Outcome, number | null>> = {
+  right: 1,
+  wrong: 0,
+  declined: 0,
+  failed: null,
+  'not-scored': null,
+};
+
+/** By the judge where one was asked, else by execution. What it was not asked of is not decided. */
+export function decidedVerdict(answer: ComparedAnswer): Verdict {
+  const { verdict, judged } = answer;
+  if (judged === undefined) return verdict;
+  return judged.verdict ?? (endedItself(answer) ? 'undecided' : verdict);
+}
+
+export const outcomeOf = (answer: ComparedAnswer): Outcome => OUTCOMES[decidedVerdict(answer)];
+
+type Key = keyof Estimates;
+type Measure = Exclude<Key, 'accuracy'>;
+/** By question: the mean over its seeds. */
+type Values = Readonly<Record<Key, ReadonlyMap<string, number>>>;
+
+function perQuestion(answers: readonly ComparedAnswer[]): Values {
+  const used = (measure: Measure) => byQuestion(answers, (answer) => (endedItself(answer) ? answer[measure] : null));
+  return {
+    accuracy: byQuestion(answers, ({ verdict }) => POINTS[OUTCOMES[verdict]]),
+    ...{ calls: used('calls'), promptTokens: used('promptTokens'), completionTokens: used('completionTokens') },
+    ...{ costUsd: used('costUsd'), wallMs: used('wallMs') },
+  };
+}
+
+/** Means over seeds. A question without a value is left out. */
+function byQuestion(
+  answers: readonly ComparedAnswer[],
+  value: (answer: ComparedAnswer) => number | null,
+): ReadonlyMap<string, number> {
+  return new Map(
+    [...groupBy(answers, ({ id }) => id)].flatMap(([id, some]): [string, number][] => {
+      const found = mean(some.flatMap((answer) => value(answer) ?? []));
+      return found === null ? [] : [[id, found]];
+    }),
+  );
+}
+
+export const endedItself = ({ verdict }: ComparedAnswer): boolean =>
+  verdict !== 'infrastructure' && verdict !== 'cancelled';
+
+function estimates(values: (key: Key) => readonly number[]): Estimates {
+  const of = (key: Key) => estimate(values(key));
+  return {
+    ...{ accuracy: of('accuracy'), calls: of('calls'), promptTokens: of('promptTokens') },
+    ...{ completionTokens: of('completionTokens'), costUsd: of('costUsd'), wallMs: of('wallMs') },
+  };
+}
+
+function differences(own: ReadonlyMap<string, number>, base: ReadonlyMap<string, number>): number[] {
+  return [...own].flatMap(([id, value]) => {
+    const other = base.get(id);
+    return other === undefined ? [] : [value - other];
+  });
+}
+
+export function mean(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

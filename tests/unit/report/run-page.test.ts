@@ -1,0 +1,98 @@
+import { compareMethods, figuresOf, type ComparedAnswer, type Comparison } from '../../../src/questions';
+import type { Run } from '../../../src/report/run';
+import { runPage } from '../../../src/report/run-page';
+
+const HOSTILE = '</style><script>alert(1)</script>"\u202e';
+const entrants = ['gate', HOSTILE].map((method) => ({
+  method,
+  name: 'gate' as const,
+  preset: 'fast' as const,
+  models: { default: 'm' },
+}));
+const answers = entrants.flatMap(({ method }, of) =>
+  ['1', '2', '3', '4'].map((id, at): ComparedAnswer => ({
+    ...{
+      method,
+      id: id + HOSTILE,
+      seed: 0,
+      database: null,
+      searchId: 'q',
+      status: 'answered',
+      reason: HOSTILE,
+      sql: HOSTILE,
+    },
+    verdict: at < 2 + of ? 'correct' : at === 3 ? 'infrastructure' : 'wrong',
+    ...{
+      calls: 3 + of,
+      promptTokens: 10,
+      cachedTokens: 5,
+      completionTokens: 1,
+      costUsd: 0.1,
+      wallMs: 5,
+      proved: 0.5,
+      standing: 'partly proved' as const,
+    },
+  })),
+);
+const comparison: Comparison = {
+  ...{ schemaVersion: 1, file: `x/${HOSTILE}`, questions: 4, seeds: 1, replayed: true, resamples: 10_000 },
+  ...{ methods: compareMethods(entrants, answers, () => 4), answers },
+};
+
+const pageOf = (comparison: Comparison): string => {
+  const set: Run['sets'][number] = {
+    ...{
+      name: HOSTILE,
+      note: HOSTILE,
+      remarks: [HOSTILE],
+      benchmark: null,
+      questionsSha256: '',
+      databases: [],
+      settings: {},
+    },
+    figures: entrants.map(({ method }) =>
+      figuresOf(
+        method,
+        comparison.answers.filter((one) => one.method === method),
+        [{ seed: 0, batchId: 'b-1', metrics: null }],
+      ),
+    ),
+    comparison,
+    tables: [{ title: HOSTILE, heads: [HOSTILE], rows: [[HOSTILE]] }],
+  };
+  return runPage({
+    ...{ schemaVersion: 1, name: HOSTILE, startedAt: '', endedAt: '', complete: true, command: HOSTILE, endpoint: '' },
+    config: { text: HOSTILE, sha256: '' },
+    versions: { gate: '', node: '', temporalServer: null, temporalSdk: '' },
+    ...{ models: [HOSTILE], prompts: {}, sets: [set] },
+  });
+};
+
+/** Everything between tags: what a value could have become. */
+const elements = (html: string): string[] => [...html.matchAll(/<([a-z]+)/gi)].map(([, name = '']) => name);
+
+test('the page of a run loads and runs nothing, whatever its values hold', () => {
+  const html = pageOf(comparison);
+  expect(elements(html)).not.toContain('script');
+  expect(html).not.toMatch(/\u202e|(src|href)=/);
+  expect(html).toContain('content="default-src &#39;none&#39;; style-src &#39;sha256-');
+  expect(elements(html).filter((name) => name === 'style')).toHaveLength(1);
+});
+
+test('its plots hold each method with its interval, and the difference to the first', () => {
+  const html = pageOf(comparison);
+  expect(html).toContain('66.7 % [0.0, 100.0], 3.0 calls');
+  expect(html).toContain('Accuracy less that of gate');
+  expect(html.match(/<svg/g)).toHaveLength(4);
+  const places = [...html.matchAll(/ (?:x1|x2|y1|y2|cx|cy|x|y)="([^"]*)"/g)].map(([, value]) => Number(value));
+  expect(places.every(Number.isFinite)).toBe(true);
+});
+
+test('methods at one point of the plot share a label', () => {
+  const same = answers.map(
+    (answer, at) => ({ ...answer, verdict: at % 4 < 2 ? 'correct' : 'wrong', calls: 3 }) as const,
+  );
+  const html = pageOf({ ...comparison, methods: compareMethods(entrants, same, () => 4), answers: same });
+  expect(html.match(/>A, B<\/text>/g)).toHaveLength(2);
+  expect(html).not.toMatch(/>[AB]<\/text>/);
+});
