@@ -1,8 +1,7 @@
 /** `gate db` and `gate sql`: the command line of what is about a database; each action is in a file of its own. */
 import { Command, Option } from 'commander';
 import { collect, positiveNumber, withExamples, type CommandFactory, positiveInteger, ONE_DATABASE } from './options';
-import type { AddFlags } from './db-add';
-import type { DescribeFlags } from './db-describe';
+import type { AddFlags, DescribeFlags } from './db-run';
 import type { SqlFlags } from './sql-run';
 
 export const dbCommand: CommandFactory = (io, outcome) => {
@@ -34,8 +33,8 @@ const addCommand: CommandFactory = (io) =>
       .option('--max-scan-bytes <n>', 'Snowflake: refuse statements whose plan scans more', positiveNumber)
       .option('--replace', 'replace the database of that name')
       .action(async (name: string, flags: AddFlags) => {
-        const { addDatabase } = await import('./db-add');
-        await addDatabase(name, flags, io);
+        const { addDatabase } = await import('./db-run');
+        addDatabase(name, flags, io);
       }),
     'gate db add shop --path ./shop.sqlite',
     'gate db add sales --url-env SALES_URL --role reader --deny "customers.email,audit_*"',
@@ -47,7 +46,7 @@ const listCommand: CommandFactory = (io) =>
       .description('list the configured databases: engine, address without secrets, id, access')
       .option('--json', 'print JSON')
       .action(async (flags: { json?: boolean }) => {
-        const { listDatabases } = await import('./db-list');
+        const { listDatabases } = await import('./db-run');
         listDatabases(flags, io);
       }),
     'gate db list',
@@ -58,7 +57,7 @@ const checkCommand: CommandFactory = (io, outcome) =>
     onDatabase('check', 'prove that the connection cannot write, and say what to fix')
       .option('--json', 'print JSON')
       .action(async (spec: string, flags: { json?: boolean }) => {
-        const { runCheck } = await import('./db-check');
+        const { runCheck } = await import('./db-run');
         outcome.code = await runCheck(spec, flags, io);
       }),
     'gate db check sales',
@@ -75,7 +74,7 @@ const describeCommand: CommandFactory = (io) =>
       )
       .option('--json', 'print JSON')
       .action(async (spec: string, flags: DescribeFlags) => {
-        const { describeDatabase } = await import('./db-describe');
+        const { describeDatabase } = await import('./db-run');
         await describeDatabase(spec, flags, io);
       }),
     'gate db describe shop',

@@ -23,7 +23,7 @@ import {
   unservedSearches,
   unservedSearchesLine,
 } from '../workers/unserved-queues';
-import { checkOn } from './db-check';
+import { checkOn } from './db-run';
 import { checkEndpoint, unpricedModels } from './preflight';
 import { missing, note, ok, type Finding } from './doctor-finding';
 import { readableSecrets } from './doctor-secrets';
