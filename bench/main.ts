@@ -16,7 +16,6 @@ const FIGURES: Readonly<Record<string, string>> = {
   ask: 'from Enter to the first SQL of gate ask',
   sql: 'the SQL port over the bare drivers, and a large result as CSV in the store',
   replay: 'replay of a history of 1,000 events',
-  parallel: 'parallelism 4 against 1 at equal model calls',
   score: '1,000 predictions scored by the rules of a benchmark',
   schema: 'the schema context of 1,000 tables with 10,000 columns',
   layer: '10,000 entries of a semantic layer, and 1,000 of its checks',

@@ -23,7 +23,7 @@ export type Shape = 'usual' | 'long' | 'endless';
 /** Every question is doubtful, so that a search earns its probes. */
 export const RATES: Partial<Rates> = { doubt: 1, wrong: 0.5, inconclusive: 0.3, immaterial: 0 };
 
-type Overrides = Partial<Pick<Settings, 'iterations' | 'cMin' | 'cMax' | 'maxPlans' | 'parallelism' | 'budgets'>>;
+type Overrides = Partial<Pick<Settings, 'iterations' | 'cMin' | 'cMax' | 'maxPlans' | 'budgets'>>;
 
 function settingsOf(shape: Shape, seed: number, overrides: Overrides): Settings {
   const models = { default: SIMULATED_MODEL };

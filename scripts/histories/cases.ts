@@ -59,9 +59,9 @@ export const CASES: readonly RecordedCase[] = [
   question('gate-fast', { model: 'agreeing', ends: 'answered agreement' }),
   question('gate-fast-chosen', { model: 'disagreeing', overrides: { iterations: 4, cMax: 2 }, ends: 'answered' }),
   question('gate-fast-doubtful', { model: 'doubtful', ends: 'answered' }),
-  question('gate-fast-parallel', {
+  question('gate-fast-undecided', {
     ...{ model: 'undecided', ends: 'budget:llmCalls' },
-    overrides: { parallelism: 2, planCarriesTests: false, budgets: limited(14) },
+    overrides: { planCarriesTests: false, budgets: limited(14) },
   }),
   question('gate-thorough', { model: 'agreeing', preset: 'thorough', ends: 'answered settled' }),
   {

@@ -42,14 +42,13 @@ export async function plan(world: World): Promise<PlanReply> {
   };
 }
 
-/** The number of this derivation: after all that the prompt shows, plus its index among those made at the same time. */
+/** The number of this derivation: after all that the prompt shows. */
 function nextDerivation({ asked }: World): number {
   const existing = sectionsNamed(asked, /^existing plan \d+$/);
   const made = existing.flatMap(({ text }) => text.match(/\bop_(?:base|rows|answer)(?:_\d+)?\b/g) ?? []);
   const newest = Math.max(existing.length - 1, ...made.map(derivationOf));
   const revised = sectionsNamed(asked, /^plan to revise$/).length;
-  const variant = Number(/and you are number (\d+)\./.exec(asked.task)?.[1] ?? 1);
-  return newest + revised + variant;
+  return newest + revised + 1;
 }
 
 function unanswerable(): PlanReply {

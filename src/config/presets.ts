@@ -16,7 +16,6 @@ type Search = Pick<
   | 'frontier'
   | 'maxPlans'
   | 'secondDerivation'
-  | 'parallelism'
   | 'breadth'
   | 'proof'
   | 'exploration'
@@ -35,7 +34,6 @@ const withoutLooking: Search = {
   cMax: 4,
   frontier: 8,
   maxPlans: 3,
-  parallelism: 1,
   breadth: 4,
   proof: 'execution',
   exploration: 'code',
@@ -63,7 +61,6 @@ export const PRESETS: Readonly<Record<PresetName, Search>> = {
     cMax: 4,
     frontier: 8,
     maxPlans: 4,
-    parallelism: 1,
     breadth: 1,
     proof: 'model',
     exploration: 'model',

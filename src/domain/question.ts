@@ -140,7 +140,6 @@ export const Settings = z.object({
   maxPlans: z.number().int().positive(),
   /** `when-doubtful`: a candidate that leaves no doubt ends the search. `always`, or left out: `cMin` derivations must agree. */
   secondDerivation: z.enum(['always', 'when-doubtful']).optional(),
-  parallelism: z.number().int().positive(),
   breadth: z.number().int().positive(),
   /** `execution`: rule S1. `model`: the judge's verdict alone, as in the paper. */
   proof: z.enum(['execution', 'model']),

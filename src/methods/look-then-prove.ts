@@ -12,7 +12,7 @@ import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, Committed, Looked, LookSteps, ReactSteps, SearchSteps } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { SearchStopped, type Findings } from '../search/findings';
-import { mergeExpansions } from '../search/remember/merge';
+import { mergeExpansion } from '../search/remember/merge';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
 import { decided } from '../search/select-answer';
@@ -216,7 +216,7 @@ class LookLoop extends Run<Steps> {
     findings.attempts.push(...new Set(seen), ...(evidenceId === null ? [] : [evidenceId]));
     // Usage and events of the turn are added at its end.
     const expansion = { ...findings.result('plan'), usage: NO_USAGE, events: [] };
-    const merged = mergeExpansions({ ...before, trajectories }, [expansion], this.start.settings);
+    const merged = mergeExpansion({ ...before, trajectories }, expansion, this.start.settings);
     const candidate = candidateOfRun(before, nextTrajectory(before), plan, run);
     this.state = enforce({ ...merged, candidates: [...merged.candidates, candidate] });
     this.report(learned);

@@ -76,8 +76,6 @@ export interface PlanInput extends ModelStepBase, MayLookUp {
   readonly unanswerable?: readonly string[];
   /** Turns of the conversation before the search, for a plan that is made from nothing. */
   readonly seen?: readonly string[];
-  /** If several plans are made at the same time without knowing each other: this is the `index`-th, from 1. */
-  readonly variant?: { readonly index: number; readonly of: number };
   /** A plan to revise (replan), with the operators that are blocked. */
   readonly revise: {
     readonly plan: PlanRef;

@@ -18,8 +18,6 @@ export interface PlanInput extends PromptContext, web.MayLookUp {
   readonly otherPlans: readonly PlanText[];
   /** Reasons of earlier replies that found the question unanswerable. */
   readonly unanswerable?: readonly string[];
-  /** Which of several plans that are made at the same time, from 1. */
-  readonly variant?: { readonly index: number; readonly of: number } | null;
   readonly revise: {
     readonly plan: PlanText;
     readonly blocked: readonly string[];
@@ -137,10 +135,6 @@ function task(input: PlanInput): string {
   if ((input.unanswerable ?? []).length > 0)
     lines.push(
       'An earlier look found the question unanswerable, for the reason above. Test that reason: look through every table, column, code list and JSON key for another place or derivation that holds the fact, and plan if there is one. Unanswerable again only if there is none.',
-    );
-  if (input.variant)
-    lines.push(
-      `${input.variant.of} planners work on this at the same time without seeing each other, and you are number ${input.variant.index}. Think of ${input.variant.of} different derivations (tables, join paths, formulas), most natural first, and make the one of your number.`,
     );
   if (input.otherPlans.length > 0)
     lines.push(

@@ -24,8 +24,8 @@ export async function runCandidates(
   mayRun: (state: SearchState) => boolean,
   /** Called with the state after each run, so that nothing is lost if a later run throws. */
   keep: (state: SearchState) => void = () => undefined,
-  /** Candidates that already ran in the same step as the check of their plan. */
-  ahead: readonly (RanAhead | null)[] = [],
+  /** A candidate that already ran in the same step as the check of its plan. */
+  ahead: RanAhead | null = null,
 ): Promise<SearchState> {
   let next = state;
   for (const trajectory of state.trajectories) {
@@ -33,8 +33,8 @@ export async function runCandidates(
     const known = knownCandidate(next, trajectory.plan);
     if (known === undefined) {
       const input = candidateInput(next, trajectory.id, trajectory.plan);
-      const done = ahead.map((one) => ranAhead(one, input)).find((run) => run !== null);
-      if (done) next = takeRun(next, trajectory, done);
+      const done = ranAhead(ahead, input);
+      if (done !== null) next = takeRun(next, trajectory, done);
       else if (mayRun(next)) next = takeRun(next, trajectory, await steps.candidate(input));
     } else if (known.outcome === 'rows') next = refresh(next, known, trajectory);
     else next = needsReplan(next, trajectory);

@@ -2,19 +2,16 @@ import type { PlanView, SearchState, Trajectory, UpdateView, Usage } from '../do
 import type { CandidateInput, MemoryRef, PlanRef, SearchSteps } from '../ports/search-steps';
 import { nextCandidate } from './candidate';
 import { webOf, type Findings, type FindingsContext, type SearchNow } from './findings';
-import { shareOfBudgets } from './state/budgets';
 import { plansOfRoot } from './state/frontier';
 import { planRef } from './state/plan-view';
 
-/** What an expansion reads: a fixed view of the search, so that nothing depends on which of several ends first (rule S11). */
+/** What an expansion reads: a fixed view of the search (rule S11). */
 export interface ExpansionContext extends FindingsContext {
   readonly searchId: string;
   readonly steps: SearchSteps;
   readonly trajectory: Trajectory;
-  /** The start of the positions of all its steps: iteration and trajectory, numbered if it is expanded several times. */
+  /** The start of the positions of all its steps: iteration and trajectory. */
   readonly position: string;
-  /** For the root only: which of several plans made at the same time this is, from 1. */
-  readonly variant: { readonly index: number; readonly of: number } | null;
   readonly otherPlans: readonly PlanRef[];
   /** Reasons of earlier replies that the question is unanswerable. */
   readonly unanswerable: readonly string[];
@@ -49,28 +46,18 @@ function knownUpdates(updates: readonly UpdateView[], { plan }: Trajectory): rea
   return updates.filter(({ id, reusable }) => reusable !== false || own.includes(id));
 }
 
-/** Of the `index`-th of the selected trajectories: expansions that run at the same time share what is left of the budgets. */
 export function expansionContext(
   state: SearchState,
-  selected: readonly Trajectory[],
-  index: number,
+  trajectory: Trajectory,
   search: SearchNow & Pick<ExpansionContext, 'steps' | 'report'>,
 ): ExpansionContext {
-  const trajectory = selected[index] as Trajectory;
-  const of = selected.length;
-  const isTwin = (other: Trajectory): boolean => other === trajectory;
-  const twins = selected.filter(isTwin).length;
-  const twin = selected.slice(0, index + 1).filter(isTwin).length;
   return {
     ...search,
     searchId: state.searchId,
-    // New limits apply at once, also to expansions under way.
-    budgets: () => (of === 1 ? search.budgets() : shareOfBudgets(search.budgets(), state.usage, index, of)),
     iteration: state.iteration,
     trajectory,
     trajectoryId: trajectory.id,
-    position: `i${state.iteration}.${trajectory.id}${twin === 1 ? '' : `-${twin}`}`,
-    variant: twins === 1 ? null : { index: twin, of: twins },
+    position: `i${state.iteration}.${trajectory.id}`,
     updates: knownUpdates(state.updates, trajectory),
     facts: state.facts,
     otherPlans: plansOfRoot(state.trajectories)
@@ -79,7 +66,7 @@ export function expansionContext(
     unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
     looked: state.looking?.turns ?? [],
     usageBefore: state.usage,
-    ...webOf(state, search.settings, index, of),
-    candidateOf: (plan) => (of === 1 ? nextCandidate(state, plan) : null),
+    ...webOf(state, search.settings),
+    candidateOf: (plan) => nextCandidate(state, plan),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What an expansion found and spent. It reads a fixed view of the search and returns its results. The archive changes only when
- * all expansions of an iteration are merged in a fixed order, so that nothing depends on arrival order (rule S11).
+ * What an expansion found and spent. It reads a fixed view of the search and returns its results; the archive changes only
+ * when they are merged into it.
  */
 import type {
   Budgets,
@@ -17,7 +17,7 @@ import type {
 import { NO_USAGE } from '../domain/control-view';
 import type { MemoryRef, ModelOutcome, UsageDelta } from '../ports/search-steps';
 import type { RanAhead } from './run-ahead';
-import { addUsage, callsLeft, exhaustedBudget, shareOfLookups, type Spending } from './state/budgets';
+import { addUsage, callsLeft, exhaustedBudget, type Spending } from './state/budgets';
 import { counted } from '../counted';
 
 /** What may change while a turn or an expansion runs: read at the moment of asking. */
@@ -46,15 +46,9 @@ export interface FindingsContext extends SearchNow {
   readonly web?: { readonly known: readonly string[]; readonly mayMake: number };
 }
 
-/** The lookups of one of `of` concurrent expansions. */
-export function webOf(
-  { lookups = [], usage }: SearchState,
-  settings: Settings,
-  index = 0,
-  of = 1,
-): Pick<FindingsContext, 'web'> {
+export function webOf({ lookups = [], usage }: SearchState, settings: Settings): Pick<FindingsContext, 'web'> {
   if (settings.lookups === undefined) return {};
-  return { web: { known: lookups, mayMake: shareOfLookups(settings.lookups, usage, index, of) } };
+  return { web: { known: lookups, mayMake: Math.max(0, settings.lookups - (usage.lookups ?? 0)) } };
 }
 
 export interface Expansion {
@@ -78,7 +72,7 @@ export interface Expansion {
   readonly usage: Usage;
   readonly events: readonly SearchEvent[];
   readonly ahead: RanAhead | null;
-  /** An infrastructure error. It ends the search, after the results and charges of all expansions are merged. */
+  /** An infrastructure error. It ends the search, after the results and charges of the expansion are merged. */
   readonly failure: { readonly error: unknown } | null;
 }
 

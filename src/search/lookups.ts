@@ -13,25 +13,21 @@ import { DISTANCE } from './select-plan';
 import type { Lookup } from '../ports/search-steps';
 
 /** Asks, runs the lookups that the reply wants, and asks again at a new position, until a reply wants none. */
-export function lookingUp<T>(
+export async function lookingUp<T>(
   context: ExpansionContext,
   findings: Findings,
   position: string,
   ask: (position: string) => Promise<Tried<T> | null>,
   wantedBy: (reply: T) => readonly Lookup[],
 ): Promise<Tried<T> | null> {
-  const inRounds = async (): Promise<Tried<T> | null> => {
-    for (let round = 0; ; round++) {
-      const tried = await ask(round === 0 ? position : `${position}.w${round}`);
-      const wanted = tried === null ? [] : wantedBy(tried.value);
-      if (tried === null || wanted.length === 0) return tried;
-      // Even the last try wanted more lookups than are left.
-      if (tried.error !== null) return null;
-      for (const lookup of wanted) await look(context, findings, lookup);
-    }
-  };
-  // Without lookups, return the promise itself: one more tick would reorder the concurrent steps of recorded searches (D8).
-  return findings.lookupsLeft() === null ? ask(position) : inRounds();
+  for (let round = 0; ; round++) {
+    const tried = await ask(round === 0 ? position : `${position}.w${round}`);
+    const wanted = tried === null ? [] : wantedBy(tried.value);
+    if (tried === null || wanted.length === 0) return tried;
+    // Even the last try wanted more lookups than are left.
+    if (tried.error !== null) return null;
+    for (const lookup of wanted) await look(context, findings, lookup);
+  }
 }
 
 /** The part of a step's input about the limit; empty if the search has no lookups. */

@@ -30,7 +30,7 @@ export async function makePlan(
   findings: Findings,
   refit: { readonly step: number } | null = null,
 ): Promise<NewPlan | null> {
-  const { searchId, steps, variant } = context;
+  const { searchId, steps } = context;
   const first = refit === null ? `${context.position}.plan` : `${context.position}.s${refit.step}.refit`;
   const nextStep = refit === null ? 1 : refit.step + 1;
   let checked: Checked = { failures: [], usage: {} };
@@ -46,7 +46,6 @@ export async function makePlan(
           ...mayLookUp(findings),
           otherPlans: context.otherPlans,
           ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
-          ...(variant === null ? {} : { variant }),
           revise: refit === null ? revision(context) : refitting(context, findings),
           ...(context.trajectory.plan === null && context.looked.length > 0 ? { seen: context.looked } : {}),
         }),

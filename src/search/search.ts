@@ -7,7 +7,7 @@
  * 3. The state between two iterations is complete: a checkpoint, a continued run and a fork start from it alone.
  */
 import type { EndedBy, PlanView, SearchState, Settings, Trajectory, Usage } from '../domain';
-import { NO_USAGE, ROOT } from '../domain/control-view';
+import { NO_USAGE } from '../domain/control-view';
 import type { AnswerSummary, SearchSteps } from '../ports/search-steps';
 import { runCandidates, withLastCommit } from './candidate';
 import { evaluatePlans, withScores } from './evaluate';
@@ -17,10 +17,12 @@ import type { Expansion } from './findings';
 import { provedAnswer } from './keep-proved';
 import { progressOf } from './progress';
 import { remember } from './remember/remember';
+import type { RanAhead } from './run-ahead';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
 import { chooseAnswer, chooseByNumber, judge, judged, type Decision } from './select-answer';
-import { frontierOf, secondDerivation, selectPlans } from './select-plan';
-import { callsLeft, exhaustedBudget } from './state/budgets';
+import { frontierOf, secondDerivation, selectPlan } from './select-plan';
+import { exhaustedBudget } from './state/budgets';
+import { rootOf } from './state/frontier';
 import { steer, type Command } from './steering';
 import { stopReason } from './stop';
 
@@ -34,22 +36,21 @@ class SearchLoop extends Run<SearchSteps> {
   /** Commands since the candidates of this iteration began to run. They are applied again to the runs' older state. */
   private said: Command[] = [];
 
-  /** One iteration of Algorithm 1, with several trajectories at a time if the settings say so. */
+  /** One iteration of Algorithm 1. */
   protected async iterate(): Promise<null> {
     return this.work(await this.evaluateAndSelect());
   }
 
   /** Another plan, made by a planner who is told the hint. */
   protected override hearOut(): Promise<null> {
-    return this.work(this.state.trajectories.filter(({ id }) => id === ROOT));
+    return this.work(rootOf(this.state));
   }
 
-  private async work(selected: readonly Trajectory[]): Promise<null> {
-    const expansions = await Promise.all(selected.map((_, index) => this.expand(selected, index)));
-    this.state = remember(this.state, expansions, this.settings);
-    const failure = expansions.find((expansion) => expansion.failure !== null)?.failure ?? null;
-    if (failure !== null) throw failure.error;
-    await this.runCandidates(expansions);
+  private async work(selected: Trajectory): Promise<null> {
+    const expansion = await this.expand(selected);
+    this.state = remember(this.state, expansion, this.settings);
+    if (expansion.failure !== null) throw expansion.failure.error;
+    await this.runCandidates(expansion.ahead);
     this.state = { ...this.state, iteration: this.state.iteration + 1 };
     this.report(this.bottleneck, this.learned);
     return null;
@@ -62,12 +63,11 @@ class SearchLoop extends Run<SearchSteps> {
   }
 
   /** Algorithm 1, EvaluatePlans and SelectPlan. */
-  private async evaluateAndSelect(): Promise<readonly Trajectory[]> {
+  private async evaluateAndSelect(): Promise<Trajectory> {
     const second = secondDerivation(this.state, this.settings);
-    if (second !== null) return [second];
+    if (second !== null) return second;
     await this.evaluate();
-    const left = callsLeft(this.state.usage, this.budgets()) ?? Infinity;
-    return selectPlans(this.state, this.settings, Math.max(1, Math.min(this.settings.parallelism, left)));
+    return selectPlan(this.state, this.settings);
   }
 
   /** One model call scores the open trajectories. Skipped while only one is open. */
@@ -82,9 +82,9 @@ class SearchLoop extends Run<SearchSteps> {
   }
 
   /** Algorithm 1, Plan and the attempts on its bottleneck. */
-  private expand(selected: readonly Trajectory[], index: number): Promise<Expansion> {
+  private expand(selected: Trajectory): Promise<Expansion> {
     return expand(
-      expansionContext(this.state, selected, index, {
+      expansionContext(this.state, selected, {
         ...this.now(),
         steps: this.steps,
         report: (bottleneck, learned, usage, plan) => this.report(bottleneck, learned ?? this.learned, usage, plan),
@@ -93,11 +93,10 @@ class SearchLoop extends Run<SearchSteps> {
   }
 
   /** The final SQL of every plan that is complete becomes a candidate. */
-  private async runCandidates(expansions: readonly Expansion[]): Promise<void> {
+  private async runCandidates(ahead: RanAhead | null): Promise<void> {
     this.said = [];
     const keep = (state: SearchState) =>
       (this.state = this.said.reduce((at, command) => steer(at, this.settings, command), state));
-    const ahead = expansions.map((expansion) => expansion.ahead);
     await runCandidates(this.state, this.steps, (state) => this.mayRun(state), keep, ahead);
   }
 

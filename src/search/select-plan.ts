@@ -1,5 +1,5 @@
 /**
- * Which trajectories to expand next (rule S6; Algorithm 1, SelectPlan). The model estimates; the exploration term is
+ * Which trajectory to expand next (rule S6; Algorithm 1, SelectPlan). The model estimates; the exploration term is
  * arithmetic:  score = potential - b + p, lowest first. Without plan evaluation the distance, which is what execution alone
  * says, takes the place of the estimate.
  */
@@ -66,20 +66,17 @@ export function frontierOf({ trajectories }: SearchState, settings: Settings): r
   return rankTrajectories(selectable(trajectories), trajectories, settings).slice(0, settings.frontier);
 }
 
-/** The best trajectories. Free places go to the root again, because several plans of it can be made independently. */
-export function selectPlans(state: SearchState, settings: Settings, width: number): readonly Trajectory[] {
+/** The best trajectory. Without plan selection: an arbitrary one, the same for the same search and iteration. */
+export function selectPlan(state: SearchState, settings: Settings): Trajectory {
   const frontier = frontierOf(state, settings);
-  const best = (settings.without === 'plan-selection' ? drawn(frontier, state) : frontier).slice(0, width);
-  const root = best.find(({ id }) => id === ROOT);
-  if (root === undefined) return best;
-  const more = Math.min(width - best.length, settings.maxPlans - root.selections - 1);
-  return [...best, ...Array.from({ length: Math.max(0, more) }, () => root)];
-}
-
-/** In an order that is arbitrary but the same for the same search and iteration: each is first equally often. */
-function drawn(frontier: readonly Trajectory[], { searchId, iteration }: SearchState): readonly Trajectory[] {
-  const lot = new Map(frontier.map(({ id }) => [id, mixed(`${id} ${iteration} ${searchId}`)]));
-  return [...frontier].sort((a, b) => (lot.get(a.id) ?? 0) - (lot.get(b.id) ?? 0) || compareText(a.id, b.id));
+  const lot = ({ id }: Trajectory): number => mixed(`${id} ${state.iteration} ${state.searchId}`);
+  const [best] =
+    settings.without === 'plan-selection'
+      ? [...frontier].sort((a, b) => lot(a) - lot(b) || compareText(a.id, b.id))
+      : frontier;
+  // A search without an open trajectory has ended (`stop.ts`).
+  if (best === undefined) throw new Error('no trajectory is open');
+  return best;
 }
 
 /** 32 bits of a text (FNV-1a, with the finalizer of MurmurHash3, without which similar texts give near numbers). */
@@ -96,7 +93,7 @@ function mixed(text: string): number {
  * further attempts on the first, and choosing it needs no evaluation. Not in preset `paper`.
  */
 export function secondDerivation(state: SearchState, settings: Settings): Trajectory | null {
-  if (!settings.followOn || settings.parallelism > 1 || settings.without === 'plan-selection') return null;
+  if (!settings.followOn || settings.without === 'plan-selection') return null;
   const made = derivations(state.candidates).length;
   if (made === 0 || made >= settings.cMin) return null;
   return selectable(state.trajectories).find(({ id }) => id === ROOT) ?? null;

@@ -27,7 +27,6 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     knownIntents: [...new Set(base.memory.map((entry) => entry.intent))],
     otherPlans: await Promise.all(step.otherPlans.map((ref) => planTextOf(context, ref))),
     unanswerable: step.unanswerable ?? [],
-    variant: step.variant ?? null,
     revise: step.revise === null ? null : await revision(context, step.revise),
     seen: await evidenceTexts(context, step.seen ?? []),
     carryTests: settings.planCarriesTests,

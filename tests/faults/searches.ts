@@ -101,7 +101,7 @@ function inputOf(
 ): SearchInput {
   const models = { default: SIMULATED_MODEL };
   // A search that is long enough to be disturbed.
-  const overrides = { seed, parallelism: 1, secondDerivation: 'always' } as const;
+  const overrides = { seed, secondDerivation: 'always' } as const;
   const settings = settingsFor({ method: 'gate', preset: 'thorough', models, overrides });
   const question: SearchInput['question'] = {
     ...{ schemaVersion: 1, text, database, outputMode: engine === 'sqlite' ? 'answer' : 'sql' },

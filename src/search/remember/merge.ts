@@ -1,5 +1,5 @@
 /**
- * Merges the expansions of one iteration into the archive, in the order of their trajectories (design §3, step 6).
+ * Merges an expansion into the archive (design §3, step 6).
  *
  * 1. An expansion creates a child; parents and ancestors change only in their counters.
  * 2. Compatible trajectories of other root plans receive new updates too, as children (a reuse).
@@ -17,12 +17,11 @@ import { isComplete } from '../state/plan-view';
 import { applyMemory } from './reuse';
 import { START_DISTANCE } from '../select-plan';
 
-export function mergeExpansions(state: SearchState, expansions: readonly Expansion[], settings: Settings): SearchState {
-  const grown = expansions.reduce((at, expansion) => mergeOne(at, expansion, settings), state);
-  const worked = new Set(expansions.map((expansion) => expansion.trajectory));
+export function mergeExpansion(state: SearchState, expansion: Expansion, settings: Settings): SearchState {
+  const grown = withChildren(state, expansion, settings);
   const before = new Set(state.trajectories.map(({ id }) => id));
   const isNew = (trajectory: Trajectory) => !before.has(trajectory.id);
-  return compactArchive(mergeEqualPlans(reuseElsewhere(grown, worked, isNew, settings)));
+  return compactArchive(mergeEqualPlans(reuseElsewhere(grown, expansion.trajectory, isNew, settings)));
 }
 
 export function rootTrajectory(): Trajectory {
@@ -59,7 +58,7 @@ export const planStateKey = perObject((plan: PlanView): string =>
   ),
 );
 
-function mergeOne(state: SearchState, expansion: Expansion, settings: Settings): SearchState {
+function withChildren(state: SearchState, expansion: Expansion, settings: Settings): SearchState {
   const parent = state.trajectories.find((trajectory) => trajectory.id === expansion.trajectory);
   if (parent === undefined) throw new Error(`unknown trajectory ${expansion.trajectory}`);
   const children = expansion.plans.map((plan, index): Trajectory => {
@@ -122,16 +121,16 @@ function selectedParent(parent: Trajectory, expansion: Expansion, settings: Sett
 /** Applies new updates to compatible plans from other root plans: each gets a child with them and is merged into it. */
 function reuseElsewhere(
   state: SearchState,
-  worked: ReadonlySet<string>,
+  worked: string,
   isNew: (trajectory: Trajectory) => boolean,
   settings: Settings,
 ): SearchState {
   let next = state;
+  const ancestry = state.trajectories.filter(({ id }) => id === worked).flatMap((one) => ancestors(one, state));
   for (const trajectory of state.trajectories) {
     // A blocked trajectory may go on with a proof from another plan.
     const receives = LIVE.includes(trajectory.status) && trajectory.plan !== null;
-    if (!receives || worked.has(trajectory.id) || isNew(trajectory) || isAncestorOfAny(trajectory, worked, state))
-      continue;
+    if (!receives || isNew(trajectory) || trajectory.id === worked || ancestry.includes(trajectory.id)) continue;
     const applied = applyMemory(trajectory.plan as PlanView, state.updates);
     if (applied.reused.length === 0) continue;
     const children = applied.plans.map((plan, index) => receiver(next, trajectory, plan, index, settings));
@@ -247,8 +246,4 @@ function ancestors(trajectory: Trajectory, state: SearchState): readonly string[
     at = state.trajectories.find((other) => other.id === at)?.parent ?? null;
   }
   return found;
-}
-
-function isAncestorOfAny(trajectory: Trajectory, ids: ReadonlySet<string>, state: SearchState): boolean {
-  return state.trajectories.some((other) => ids.has(other.id) && ancestors(other, state).includes(trajectory.id));
 }

@@ -6,14 +6,11 @@ import type { SearchState, Settings } from '../../domain';
 import { addUnanswerable } from '../candidate';
 import type { Expansion } from '../findings';
 import { enforce } from '../steering';
-import { mergeExpansions } from './merge';
+import { mergeExpansion } from './merge';
 import { withdrawRefuted } from './refute';
 
-export function remember(state: SearchState, expansions: readonly Expansion[], settings: Settings): SearchState {
-  const merged = enforce(withdrawRefuted(mergeExpansions(state, expansions, settings)));
-  return expansions.reduce(
-    (at, { impossible, trajectory, absenceShown }) =>
-      impossible === null ? at : addUnanswerable(at, trajectory, impossible, absenceShown),
-    merged,
-  );
+export function remember(state: SearchState, expansion: Expansion, settings: Settings): SearchState {
+  const merged = enforce(withdrawRefuted(mergeExpansion(state, expansion, settings)));
+  const { impossible, trajectory, absenceShown } = expansion;
+  return impossible === null ? merged : addUnanswerable(merged, trajectory, impossible, absenceShown);
 }

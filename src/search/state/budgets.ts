@@ -1,4 +1,4 @@
-/** The ledger of one search and its limits (D6). Deltas are added in a fixed order, so parallel expansions cannot race. */
+/** The ledger of one search and its limits (D6). */
 import type { BudgetName, Budgets, Usage } from '../../domain';
 import type { UsageDelta } from '../../ports/search-steps';
 
@@ -78,14 +78,8 @@ export function callsLeft(usage: Usage, budgets: Budgets): number | null {
   return budgets.llmCalls === null ? null : Math.max(0, budgets.llmCalls - usage.llmCalls);
 }
 
-/** The lookups that one of `of` concurrent expansions may make: an equal share of the lookups left. */
-export function shareOfLookups(limit: number, usage: Usage, index: number, of: number): number {
-  const left = Math.max(0, limit - (usage.lookups ?? 0));
-  return Math.floor(left / of) + (index < left % of ? 1 : 0);
-}
-
 /**
- * The limits of one of `of` concurrent expansions: an equal share of what is left. Calls that do not divide evenly go to the
+ * The limits of one of `of` concurrent parts of a search: an equal share of what is left. Calls that do not divide evenly go to the
  * first ones by position. Shared counters would make the result depend on which step returns first (rule S11).
  */
 export function shareOfBudgets(budgets: Budgets, usage: Usage, index: number, of: number): Budgets {

@@ -16,7 +16,6 @@ import { MAX_OPERATORS, randomWorld } from '../../helpers/random-world';
 const settings = fc
   .record({
     preset: fc.constantFrom('fast' as const, 'thorough' as const, 'paper' as const),
-    parallelism: fc.integer({ min: 1, max: 3 }),
     breadth: fc.integer({ min: 1, max: 4 }),
     attempts: fc.integer({ min: 1, max: 3 }),
     rounds: fc.integer({ min: 1, max: 3 }),
@@ -192,6 +191,6 @@ function mostSteps(s: Settings): number {
   const attempt = s.rounds * (tries + 1) + 2 * tries + 1;
   const expansion = 2 * tries + (s.followOn ? MAX_OPERATORS + 1 : 1) * s.attempts * attempt;
   // Rivals: at most four plans of one memory application, and one for each second proof of an operator.
-  const candidates = s.iterations * s.parallelism * (4 + s.attempts * MAX_OPERATORS) * 4;
-  return 2 + tries + s.iterations * (tries + s.parallelism * expansion + 1) + candidates;
+  const candidates = s.iterations * (4 + s.attempts * MAX_OPERATORS) * 4;
+  return 2 + tries + s.iterations * (tries + expansion + 1) + candidates;
 }

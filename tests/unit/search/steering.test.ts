@@ -5,7 +5,7 @@ import { SearchState, type Settings, type Steering, type Trajectory } from '../.
 import { runSearch } from '../../../src/search/search';
 import { initialState, type SearchHooks, type SteeredSearch } from '../../../src/search/run';
 import { candidateBodies } from '../../../src/search/state/independence';
-import { mergeExpansions, rootTrajectory } from '../../../src/search/remember/merge';
+import { mergeExpansion, rootTrajectory } from '../../../src/search/remember/merge';
 import { chooseBottlenecks } from '../../../src/search/bottleneck';
 import { findOperator } from '../../../src/search/state/plan-view';
 import { applyMemory } from '../../../src/search/remember/reuse';
@@ -205,7 +205,7 @@ describe('a hint is heard', () => {
     const rivals: Script = {
       candidate: ({ candidateId }) => ({ equalTo: null, rowCount: Number(candidateId.slice(1)) }),
     };
-    const two = { cMin: 2, cMax: 2, maxPlans: 2, parallelism: 1, followOn: false };
+    const two = { cMin: 2, cMax: 2, maxPlans: 2, followOn: false };
     const { steps, shown } = await listening(once('select'), rivals, two);
     expect(shown('select')).toEqual([[], ['h1']]);
     expect(steps.inputs<{ position: string }>('select').map(({ position }) => position)).toEqual([
@@ -221,7 +221,7 @@ describe('a hint is heard', () => {
       plan: () => planned(plans++ === 0 ? proved : planOf('p2', [operator('op_other', { bodyId: 'y' })])),
       prepare: () => ({ knownUpdates: [updateFor('u1', proved, 'op_answer', 'x')] }),
     };
-    const two = { cMin: 2, cMax: 2, maxPlans: 2, parallelism: 1, followOn: false, secondDerivation: 'always' as const };
+    const two = { cMin: 2, cMax: 2, maxPlans: 2, followOn: false, secondDerivation: 'always' as const };
     const vetoed = once('select', (desk) => desk.steer({ steering: veto('u1'), remarkId: 'h1' }));
     const { steps, end } = await listening(vetoed, script, two);
     expect(steps.inputs<{ candidates: { id: string }[] }>('select')[0]?.candidates[0]?.id).toBe('c1');
@@ -326,7 +326,7 @@ describe('a veto', () => {
       ahead: null,
       failure: null,
     };
-    const next = enforce(mergeExpansions(after, [expansion], settings));
+    const next = enforce(mergeExpansion(after, expansion, settings));
     for (const { plan: of } of next.trajectories)
       expect((of?.operators ?? []).filter(({ updateId }) => updateId === 'u1')).toEqual([]);
   });
@@ -419,7 +419,6 @@ describe('a pin', () => {
 const randomSettings = fc
   .record({
     preset: fc.constantFrom('fast' as const, 'thorough' as const),
-    parallelism: fc.integer({ min: 1, max: 3 }),
     iterations: fc.integer({ min: 1, max: 6 }),
     maxPlans: fc.integer({ min: 1, max: 4 }),
   })

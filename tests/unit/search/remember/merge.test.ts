@@ -2,7 +2,7 @@ import type { PlanView, SearchState, Trajectory } from '../../../../src/domain';
 import { NO_USAGE } from '../../../../src/domain/control-view';
 import { initialState } from '../../../../src/search/run';
 import type { Expansion } from '../../../../src/search/findings';
-import { mergeExpansions, planStateKey, rootTrajectory } from '../../../../src/search/remember/merge';
+import { mergeExpansion, planStateKey, rootTrajectory } from '../../../../src/search/remember/merge';
 import { operator, planOf, testSettings, updateFor } from '../../../helpers/fake-steps';
 
 const settings = testSettings('fast');
@@ -54,9 +54,9 @@ const short = (state: SearchState) => state.trajectories.map(({ id, status, merg
 describe('taking an expansion into the archive', () => {
   test('a step makes a child with the evidence and the distance of both', () => {
     const parent = trajectory('t1', open, { attempts: ['o1'], distance: 58 });
-    const after = mergeExpansions(
+    const after = mergeExpansion(
       at(parent),
-      [expansion('t1', [proved(open, 'op_a', 'x', 'u1')], { attempts: ['o2', 'g2'], distanceDelta: -1 })],
+      expansion('t1', [proved(open, 'op_a', 'x', 'u1')], { attempts: ['o2', 'g2'], distanceDelta: -1 }),
       settings,
     );
     const child = after.trajectories[2];
@@ -77,7 +77,8 @@ describe('taking an expansion into the archive', () => {
       ...at(trajectory('t1', open, { status: 'replan' })),
       trajectories: [root, trajectory('t1', open, { status: 'replan' })],
     };
-    const after = mergeExpansions(state, [expansion('t0', []), expansion('t1', [])], settings);
+    const revised = mergeExpansion(state, expansion('t1', []), settings);
+    const after = mergeExpansion(revised, expansion('t0', []), settings);
     expect(short(after)).toEqual([
       ['t0', 'exhausted', null],
       ['t1', 'exhausted', null],
@@ -86,28 +87,21 @@ describe('taking an expansion into the archive', () => {
 
   test('what its own evidence calls impossible is closed with its parent; the root stays open for other plans', () => {
     const state = at(trajectory('t1', open));
-    const after = mergeExpansions(state, [expansion('t1', [open], { impossible: 'not stored' })], settings);
+    const after = mergeExpansion(state, expansion('t1', [open], { impossible: 'not stored' }), settings);
     expect(short(after).map(([, status]) => status)).toEqual(['open', 'impossible', 'impossible']);
-    const atRoot = mergeExpansions(
-      at(),
-      [expansion('t0', [open], { impossible: 'not stored', via: 'plan' })],
-      settings,
-    );
+    const atRoot = mergeExpansion(at(), expansion('t0', [open], { impossible: 'not stored', via: 'plan' }), settings);
     expect(short(atRoot).map(([, status]) => status)).toEqual(['open', 'impossible']);
   });
 
-  test('charges, facts, updates and events of all expansions are booked in their order', () => {
+  test('charges, facts, updates and events of expansions are booked in their order', () => {
     const u = (id: string) => updateFor(id, open, 'op_a', id);
     const gains = (id: string): Partial<Expansion> => ({
       updates: [u(id)],
       facts: [{ id: `f-${id}`, status: 'active', dependsOn: [] }],
       usage: { ...NO_USAGE, llmCalls: 2 },
     });
-    const after = mergeExpansions(
-      at(trajectory('t1', open)),
-      [expansion('t1', [], gains('u1')), expansion('t0', [], gains('u2'))],
-      settings,
-    );
+    const first = mergeExpansion(at(trajectory('t1', open)), expansion('t1', [], gains('u1')), settings);
+    const after = mergeExpansion(first, expansion('t0', [], gains('u2')), settings);
     expect(after.updates.map(({ id }) => id)).toEqual(['u1', 'u2']);
     expect(after.facts.map(({ id }) => id)).toEqual(['f-u1', 'f-u2']);
     expect(after.usage.llmCalls).toBe(4);
@@ -124,11 +118,7 @@ describe('reuse over the archive (rule S3)', () => {
       status === 'replan'
         ? { ...elsewhere, operators: elsewhere.operators.map((o) => ({ ...o, barren: 2 })) }
         : elsewhere;
-    const after = mergeExpansions(
-      at(trajectory('t1', open), trajectory('t2', blocked, { status })),
-      [grounded],
-      settings,
-    );
+    const after = mergeExpansion(at(trajectory('t1', open), trajectory('t2', blocked, { status })), grounded, settings);
     const receiver = after.trajectories.find(({ parent }) => parent === 't2');
     expect(receiver).toMatchObject({ via: 'reuse', status: 'complete', selections: 0 });
     expect(receiver?.plan?.operators[0]).toMatchObject({ state: 'grounded', bodyId: 'x', updateId: 'u1' });
@@ -137,7 +127,7 @@ describe('reuse over the archive (rule S3)', () => {
   });
 
   test('the worked trajectory and its ancestors do not receive what they proved themselves', () => {
-    const after = mergeExpansions(at(trajectory('t1', open)), [grounded], settings);
+    const after = mergeExpansion(at(trajectory('t1', open)), grounded, settings);
     expect(after.updates[0]?.reuses).toBe(0);
     expect(after.trajectories.filter(({ via }) => via === 'reuse')).toEqual([]);
   });
@@ -147,7 +137,7 @@ describe('reuse over the archive (rule S3)', () => {
     const both = expansion('t1', [proved(open, 'op_a', 'x', 'u1'), proved(open, 'op_a', 'y', 'u2')], {
       updates: [update, rival],
     });
-    const after = mergeExpansions(at(trajectory('t1', open), trajectory('t2', elsewhere)), [both], settings);
+    const after = mergeExpansion(at(trajectory('t1', open), trajectory('t2', elsewhere)), both, settings);
     const children = after.trajectories.filter(({ parent }) => parent === 't2');
     expect(children.map(({ plan }) => plan?.operators[0]?.bodyId)).toEqual(['x', 'y']);
     expect(after.events.filter(({ kind }) => kind === 'reuse-conflict')).toHaveLength(1);
@@ -161,7 +151,7 @@ describe('equal plan states are merged', () => {
   test('a parent goes into the child that is what the memory makes of it, with all evidence', () => {
     const update = updateFor('u1', open, 'op_a', 'x');
     const child = expansion('t1', [proved(open, 'op_a', 'x', 'u1')], { updates: [update], attempts: ['o1'] });
-    const after = mergeExpansions(at(trajectory('t1', open, { attempts: ['o0'] })), [child], settings);
+    const after = mergeExpansion(at(trajectory('t1', open, { attempts: ['o0'] })), child, settings);
     expect(short(after)[1]).toEqual(['t1', 'merged', 't2']);
     expect(after.trajectories[2]?.attempts).toEqual(['o0', 'o1']);
     expect(after.events).toMatchObject([{ kind: 'trajectories-merged', subject: 't1', detail: 't2' }]);
@@ -173,17 +163,13 @@ describe('equal plan states are merged', () => {
       operators: open.operators.map((o) => ({ ...o, bodyId: 'b', state: 'assumed' as const, risk: 0 })),
     };
     const finished = trajectory('t1', done, { status: 'complete' });
-    const again = mergeExpansions(
-      at(finished),
-      [expansion('t0', [{ ...done, planId: 'p9' }], { via: 'plan' })],
-      settings,
-    );
+    const again = mergeExpansion(at(finished), expansion('t0', [{ ...done, planId: 'p9' }], { via: 'plan' }), settings);
     expect(short(again)[2]).toEqual(['t2', 'merged', 't1']);
   });
 
   test('the plan of an exhausted trajectory is not begun again', () => {
     const spent = trajectory('t1', open, { status: 'exhausted' });
-    const after = mergeExpansions(at(spent), [expansion('t0', [{ ...open, planId: 'p9' }], { via: 'plan' })], settings);
+    const after = mergeExpansion(at(spent), expansion('t0', [{ ...open, planId: 'p9' }], { via: 'plan' }), settings);
     expect(short(after).slice(1)).toEqual([
       ['t1', 'exhausted', null],
       ['t2', 'merged', 't1'],

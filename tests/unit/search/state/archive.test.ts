@@ -94,30 +94,9 @@ test('ended trajectories lose their plan before open ones, and ancestors of what
   expect(nextTrajectory(compactArchive(state))).toBe(`t${3 + KEPT}`);
 });
 
-describe('parallelism', () => {
-  test('makes several plans at the same time while only the root is open, each told its number', async () => {
-    const steps = new FakeSteps(randomWorld(7));
-    const settings = endless(1, { parallelism: 4 });
-    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
-    const first = steps.inputs<{ position: string; variant?: object; tryNumber: number }>('plan');
-    const made = first.filter(({ tryNumber }) => tryNumber === 0);
-    expect(made.map(({ position }) => position)).toEqual([
-      'i1.t0.plan',
-      'i1.t0-2.plan',
-      'i1.t0-3.plan',
-      'i1.t0-4.plan',
-    ]);
-    expect(made.map(({ variant }) => variant)).toEqual([1, 2, 3, 4].map((index) => ({ index, of: 4 })));
-  });
-
-  test('makes no more plans than the root may have', async () => {
-    const steps = new FakeSteps(randomWorld(7));
-    await runSearch(
-      { searchId: 's', settings: endless(5, { parallelism: 4, maxPlans: 3 }), state: null },
-      steps,
-      testHooks(),
-    );
-    const plans = steps.inputs<{ tryNumber: number; revise: unknown }>('plan');
-    expect(plans.filter(({ tryNumber, revise }) => tryNumber === 0 && revise === null).length).toBeLessThanOrEqual(3);
-  });
+test('makes no more plans than the root may have', async () => {
+  const steps = new FakeSteps(randomWorld(7));
+  await runSearch({ searchId: 's', settings: endless(5, { maxPlans: 3 }), state: null }, steps, testHooks());
+  const plans = steps.inputs<{ tryNumber: number; revise: unknown }>('plan');
+  expect(plans.filter(({ tryNumber, revise }) => tryNumber === 0 && revise === null).length).toBeLessThanOrEqual(3);
 });

@@ -26,7 +26,6 @@ const NONE: Budgets = {
   sqlRows: null,
 };
 const seed = fc.integer({ min: 0, max: 1_000_000 });
-const parallelism = fc.integer({ min: 1, max: 3 });
 
 async function search(world: number, settings: Settings, gate?: Gate, hooks = testHooks()) {
   const steps = new FakeSteps(randomWorld(world), gate);
@@ -82,10 +81,10 @@ describe('the ledger', () => {
 });
 
 describe('a budget that ends (D6)', () => {
-  test('stops model calls exactly at the limit, whatever runs concurrently', async () => {
+  test('stops model calls exactly at the limit', async () => {
     await fc.assert(
-      fc.asyncProperty(seed, fc.integer({ min: 1, max: 25 }), parallelism, async (world, llmCalls, width) => {
-        const settings = testSettings('fast', { budgets: { ...NONE, llmCalls }, parallelism: width });
+      fc.asyncProperty(seed, fc.integer({ min: 1, max: 25 }), async (world, llmCalls) => {
+        const settings = testSettings('fast', { budgets: { ...NONE, llmCalls } });
         const { steps, end } = await search(world, settings);
         expect(steps.modelCalls).toBeLessThanOrEqual(llmCalls);
         expect(end.state.usage).toEqual(steps.charged);
@@ -147,7 +146,7 @@ describe('a cancellation (D6)', () => {
 
   test('at any step is followed by no other step but the record, and everything returned is charged', async () => {
     await fc.assert(
-      fc.asyncProperty(seed, parallelism, when, async (world, width, { at, throws }) => {
+      fc.asyncProperty(seed, when, async (world, { at, throws }) => {
         const seen: number[] = [];
         const gate: Gate = async (_call, number) => {
           if (number < at) return;
@@ -155,13 +154,12 @@ describe('a cancellation (D6)', () => {
           if (throws) throw new Error('Activity cancelled');
         };
         const hooks = testHooks({ stopRequested: () => (seen.length > 0 ? 'cancel' : null) });
-        const { steps, end, outcome } = await search(world, testSettings('fast', { parallelism: width }), gate, hooks);
+        const { steps, end, outcome } = await search(world, testSettings('fast'), gate, hooks);
         expect(outcome.kind).toBe('finished');
         expect(end.state.usage).toEqual(steps.charged);
         if (seen.length === 0) return;
         expect(end).toMatchObject({ status: 'cancelled', endedBy: 'cancel' });
-        // Concurrent expansions may each have a step under way at that moment.
-        const after = steps.log.slice(at - 1 + width).map(({ step }) => step);
+        const after = steps.log.slice(at).map(({ step }) => step);
         expect(after.filter((step) => step !== 'checkpoint' && step !== 'finish')).toEqual([]);
       }),
       { numRuns: 120 },
@@ -196,12 +194,12 @@ describe('a cancellation (D6)', () => {
 describe('a failing infrastructure', () => {
   test('ends as failed with its innermost reason, and every reply before it is charged', async () => {
     await fc.assert(
-      fc.asyncProperty(seed, parallelism, fc.integer({ min: 1, max: 60 }), async (world, width, at) => {
+      fc.asyncProperty(seed, fc.integer({ min: 1, max: 60 }), async (world, at) => {
         const gate: Gate = async (_call, number) => {
           if (number === at) throw new Error('Activity failed', { cause: new Error('set OPENAI_API_KEY') });
         };
         const steps = new FakeSteps(randomWorld(world), gate);
-        const settings = testSettings('fast', { parallelism: width });
+        const settings = testSettings('fast');
         const running = runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
         await running.catch(() => undefined);
         expect(steps.finished!.state.usage).toEqual(steps.charged);
