@@ -17,4 +17,13 @@ module.exports = class extends TestEnvironment {
       Object.defineProperty(inner, Symbol.hasInstance, { value });
     }
   }
+
+  /** The next file of tests begins without the threads of Temporal's SDK, and may choose its logger. */
+  async teardown() {
+    await super.teardown();
+    const loaded = require.cache[require.resolve('@temporalio/worker')]?.exports.Runtime;
+    if (loaded === undefined) return;
+    await loaded._instance?.shutdown();
+    loaded.defaultOptions = {};
+  }
 };

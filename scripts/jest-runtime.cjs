@@ -5,7 +5,8 @@
 const { createRequire } = require('node:module');
 const Runtime = require('jest-runtime').default;
 
-const ONCE = /^(zod|pg|openai|libpg-query|sql-parser-cst|undici|html-to-text|yaml|commander|fast-check)(\/|$)/;
+const ONCE =
+  /^(zod|pg|openai|libpg-query|sql-parser-cst|undici|html-to-text|yaml|commander|fast-check|ajv|ajv-formats|@temporalio\/[a-z-]+|@aws-sdk\/[a-z0-9-]+)(\/|$)/;
 
 module.exports = class extends Runtime {
   requireModuleOrMock(from, name) {

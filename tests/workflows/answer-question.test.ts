@@ -4,38 +4,12 @@ import { questionProgress } from '../../src/workers/workflow-views';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError, WebError } from '../../src/ports';
-import { unique, withWorkers } from '../helpers/temporal';
 import { holdAt } from './hold';
-import { scriptedSettings, scriptedSteps, type Script, type StepCall, noBatch as batch } from './scripted-steps';
+import { scriptedSettings, scriptedWorker, type Run, type Script, type StepCall } from './scripted-steps';
 
-interface Run {
-  readonly gate: GateClient;
-  readonly searchId: string;
-}
+const { ask } = scriptedWorker();
 
-async function ask<T>(
-  script: Script,
-  work: (run: Run) => Promise<T>,
-  more: { settings?: ReturnType<typeof scriptedSettings>; iterationsPerRun?: number } = {},
-): Promise<T> {
-  const database = unique('db');
-  const searchId = unique('q');
-  const options = { steps: scriptedSteps(script), batch, databases: [database] };
-  return withWorkers(options, async (gate) => {
-    await startQuestion(gate, {
-      ...{
-        searchId,
-        settings: more.settings ?? scriptedSettings(),
-        modelTimeoutMs: 5_000,
-        queues: questionQueues(database),
-      },
-      ...{ label: 'db · "how many?"', iterationsPerRun: more.iterationsPerRun },
-    });
-    return work({ gate, searchId });
-  });
-}
-
-const historyOf = async ({ gate, searchId }: Run) => {
+const historyOf = async ({ gate, searchId }: Pick<Run, 'gate' | 'searchId'>) => {
   const handle = gate.client.workflow.getHandle(questionWorkflowId(searchId));
   return { events: (await handle.fetchHistory()).events ?? [], description: await handle.describe() };
 };
@@ -55,7 +29,7 @@ test('a question is answered, every step once, with progress to query', async ()
     expect(await questionProgress(run.gate, run.searchId)).toMatchObject({ candidates: expect.any(Number) as number });
     const handle = run.gate.client.workflow.getHandle(questionWorkflowId(run.searchId));
     const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    expect(currentDetails).toMatch(/^#### db · "how many\?"\n/);
+    expect(currentDetails).toMatch(/^#### db-\w+ · "how many\?"\n/);
     expect(currentDetails).toMatch(/\*\*answered\*\* \(ended by iterations\)/);
     expect(currentDetails).toMatch(/\*\*Usage\*\* \d+ model calls/);
   });
@@ -219,7 +193,7 @@ test('a search continues as new between iterations and goes on where it was', as
       const last = await historyOf(run);
       expect(last.description.runId).not.toBe(first.runId);
       // The server does not carry the summary of a workflow over to its next run; the memo it does.
-      expect(last.description.memo).toMatchObject({ label: 'db · "how many?"' });
+      expect(last.description.memo).toMatchObject({ label: `${run.database} · "how many?"` });
       expect(calls.filter((position) => position === 'prepare')).toHaveLength(1);
       expect(new Set(calls).size).toBe(calls.length);
     },
@@ -261,33 +235,21 @@ test('a 429 is retried after the delay that the server named', async () => {
 });
 
 test('asking again joins the running search', async () => {
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  const plans: string[] = [];
-  const database = unique('db');
-  const steps = scriptedSteps({
-    onStep: async ({ name, position }) => {
-      if (name !== 'plan') return;
-      plans.push(position);
-      await held;
+  const hold = holdAt('plan');
+  const settings = scriptedSettings({ maxPlans: 1 });
+  await ask(
+    { onStep: hold.onStep },
+    async ({ gate, searchId, database }) => {
+      await hold.reached;
+      const queues = questionQueues(database);
+      const again = await startQuestion(gate, { searchId, settings, modelTimeoutMs: 5_000, queues, label: 'x' });
+      hold.release();
+      expect(again.workflowId).toBe(questionWorkflowId(searchId));
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
+      expect(hold.calls.filter(({ name }) => name === 'plan')).toHaveLength(1);
     },
-  });
-  await withWorkers({ steps, batch, databases: [database] }, async (gate) => {
-    const searchId = unique('q');
-    const start = {
-      searchId,
-      settings: scriptedSettings({ maxPlans: 1 }),
-      modelTimeoutMs: 5_000,
-      queues: questionQueues(database),
-      label: 'x',
-    };
-    const first = await startQuestion(gate, start);
-    const second = await startQuestion(gate, start);
-    release();
-    expect(second.workflowId).toBe(first.workflowId);
-    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
-    expect(plans).toHaveLength(1);
-  });
+    { settings },
+  );
 });
 
 test('a call of the web is an activity of its own, tried again when the site does not answer', async () => {

@@ -1,32 +1,14 @@
 /** The conversation with which the default begins, as a workflow: what it survives, and what ends it. */
 import type { SearchState } from '../../src/domain';
-import { awaitQuestion, cancelWorkflow, startQuestion, type GateClient } from '../../src/workers/client';
+import { awaitQuestion, cancelWorkflow } from '../../src/workers/client';
 import { steerQuestion } from '../../src/workers/steer-question';
-import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { unique, withWorkers } from '../helpers/temporal';
 import { holdAt } from './hold';
-import { lookingSettings, noBatch as batch, scriptedSteps, type Script } from './scripted-steps';
+import { lookingSettings, scriptedWorker, type Run, type Script } from './scripted-steps';
 
-interface Run {
-  readonly gate: GateClient;
-  readonly searchId: string;
-}
-interface More {
-  readonly settings?: ReturnType<typeof lookingSettings>;
-  readonly iterationsPerRun?: number;
-}
-
-async function ask<T>(script: Script, work: (run: Run) => Promise<T>, more: More = {}): Promise<T> {
-  const [database, searchId] = [unique('db'), unique('q')];
-  return withWorkers({ steps: scriptedSteps(script), batch, databases: [database] }, async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, settings: more.settings ?? lookingSettings(), modelTimeoutMs: 30_000 },
-      ...{ queues: questionQueues(database), label: 'x', iterationsPerRun: more.iterationsPerRun },
-    });
-    return work({ gate, searchId });
-  });
-}
+const worker = scriptedWorker({ modelTimeoutMs: 30_000 });
+const ask: typeof worker.ask = (script, work, more) =>
+  worker.ask(script, work, { settings: lookingSettings(), ...more });
 
 const summaryOf = async ({ gate, searchId }: Run) => {
   const ended = await awaitQuestion(gate, searchId);

@@ -1,17 +1,17 @@
 /** The runs of `react-repeated` on a real server: what reaches them of a command to the question. */
 import { Worker } from '@temporalio/worker';
-import { awaitQuestion, cancelWorkflow, startQuestion, type GateClient } from '../../src/workers/client';
+import { awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { dataConverter } from '../../src/workers/payloads';
-import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { testTemporal, unique, withWorkers } from '../helpers/temporal';
-import { noBatch as batch, scriptedSettings, scriptedSteps, type StepCall } from './scripted-steps';
+import { testTemporal } from '../helpers/temporal';
+import { scriptedSettings, scriptedWorker, type StepCall } from './scripted-steps';
+
+const { ask } = scriptedWorker({ settings: scriptedSettings({ repeated: { runs: 2 } }, 'react-repeated') });
 
 /** Two runs, held at their second action until `release`. */
 async function held(
   work: (gate: GateClient, searchId: string, release: () => void, calls: readonly StepCall[]) => Promise<void>,
 ): Promise<void> {
-  const [database, searchId] = [unique('db'), unique('q')];
   const calls: StepCall[] = [];
   let release = (): void => undefined;
   let bothHeld = (): void => undefined;
@@ -26,10 +26,7 @@ async function held(
     });
     await Promise.race([released, cancelled]);
   };
-  await withWorkers({ steps: scriptedSteps({ onStep }), batch, databases: [database] }, async (gate) => {
-    const settings = scriptedSettings({ repeated: { runs: 2 } }, 'react-repeated');
-    const queues = questionQueues(database);
-    await startQuestion(gate, { searchId, settings, modelTimeoutMs: 5_000, queues, label: 'x' });
+  await ask({ onStep }, async ({ gate, searchId }) => {
     await both;
     await work(gate, searchId, release, calls);
   });

@@ -2,10 +2,11 @@
 import { awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError } from '../../src/ports';
-import { askScripted, type OnStep, type StepCall } from './scripted-steps';
+import { scriptedSettings, scriptedWorker, type OnStep, type StepCall } from './scripted-steps';
 
-const ask = <T>(onStep: OnStep, work: (gate: GateClient, searchId: string) => Promise<T>, perRun?: number) =>
-  askScripted('redel-upstream', onStep, work, perRun);
+const worker = scriptedWorker({ settings: scriptedSettings({}, 'redel-upstream') });
+const ask = <T>(onStep: OnStep, work: (gate: GateClient, searchId: string) => Promise<T>, iterationsPerRun?: number) =>
+  worker.ask({ onStep }, ({ gate, searchId }) => work(gate, searchId), { iterationsPerRun });
 
 const helper = (searchId: string, n: number) => `${searchId}.i1.helper${n}`;
 

@@ -7,10 +7,10 @@ import { createMemoryStore } from '../../src/adapters/scripted';
 import type { MethodName, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
 import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
 import type { AnswerSummary, Committed, MemoryRef, ModelOutcome, PlanRef } from '../../src/ports/search-steps';
-import { startQuestion, type GateClient } from '../../src/workers/client';
-import type { WorkerSteps } from '../../src/workers/run-worker';
+import { connectClient, startQuestion, type GateClient, type StartQuestion } from '../../src/workers/client';
+import { createGateWorkers, type WorkerSteps } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
-import { unique, withWorkers } from '../helpers/temporal';
+import { quietLogger, testTemporal, unique } from '../helpers/temporal';
 
 export interface StepCall {
   readonly searchId: string;
@@ -61,26 +61,71 @@ export function lookingSettings(overrides: Overrides = {}): Settings {
   });
 }
 
-/** What workers need for batches, where a test runs none. */
 export type OnStep = NonNullable<Script['onStep']>;
 
-/** One question to a method on a real server, whose steps are scripted. */
-export async function askScripted<T>(
-  method: MethodName,
-  onStep: OnStep,
-  work: (gate: GateClient, searchId: string) => Promise<T>,
-  iterationsPerRun?: number,
-): Promise<T> {
-  const [database, searchId] = [unique('db'), unique('q')];
-  return withWorkers({ steps: scriptedSteps({ onStep }), batch: noBatch, databases: [database] }, async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, settings: scriptedSettings({}, method), modelTimeoutMs: 5_000, label: 'x' },
-      ...{ queues: questionQueues(database), iterationsPerRun },
-    });
-    return work(gate, searchId);
-  });
+export interface Run {
+  readonly gate: GateClient;
+  readonly searchId: string;
+  readonly database: string;
 }
 
+export interface ScriptedWorker {
+  /** Starts a question whose steps follow the script. */
+  ask<T>(script: Script, work: (run: Run) => Promise<T>, more?: Partial<StartQuestion>): Promise<T>;
+}
+
+/** One worker for all tests of a file: a step follows the script of the question that it is for. */
+export function scriptedWorker(usual: Partial<StartQuestion> = {}): ScriptedWorker {
+  const database = unique('db');
+  const scripts = new Map<string, WorkerSteps>();
+  let gate: GateClient;
+  let end: () => Promise<void>;
+  beforeAll(async () => {
+    quietLogger();
+    gate = await connectClient(testTemporal());
+    const steps = dispatched((searchId) => scripts.get(searchId.split('.')[0] ?? ''));
+    const options = { ...testTemporal(), graceMs: 200, steps, batch: noBatch, databases: [database] };
+    const workers = await createGateWorkers(options);
+    const running = workers.run();
+    end = async () => {
+      workers.stop();
+      await running;
+      await gate.close();
+    };
+  });
+  afterAll(() => end());
+  return {
+    ask: async (script, work, more) => {
+      const searchId = unique('q');
+      scripts.set(searchId, scriptedSteps(script));
+      const asked = {
+        searchId,
+        settings: scriptedSettings(),
+        modelTimeoutMs: 5_000,
+        label: `${database} · "how many?"`,
+      };
+      await startQuestion(gate, { ...asked, queues: questionQueues(database), ...usual, ...more });
+      return work({ gate, searchId, database });
+    },
+  };
+}
+
+/** Steps of many scripts as those of one worker; the helpers and runs of a search follow its script. */
+function dispatched(stepsOf: (searchId: string) => WorkerSteps | undefined): WorkerSteps {
+  type Step = (input: string | { readonly searchId: string }, ...more: unknown[]) => Promise<unknown>;
+  const step =
+    (name: string): Step =>
+    (input, ...more) => {
+      const searchId = typeof input === 'string' ? input : input.searchId;
+      const steps = stepsOf(searchId) as unknown as Record<string, Step> | undefined;
+      if (steps === undefined) throw new Error(`no script for ${searchId}`);
+      return steps[name]!(input, ...more);
+    };
+  const names = Object.keys(scriptedSteps());
+  return Object.fromEntries(names.map((name) => [name, step(name)])) as unknown as WorkerSteps;
+}
+
+/** What workers need for batches, where a test runs none. */
 export const noBatch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
 
 export function scriptedSteps(script: Script = {}): WorkerSteps {

@@ -1,28 +1,12 @@
-import { awaitQuestion, cancelWorkflow, startQuestion, type GateClient } from '../../src/workers/client';
+import { awaitQuestion, cancelWorkflow } from '../../src/workers/client';
 import { steerQuestion } from '../../src/workers/steer-question';
-import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { unique, withWorkers } from '../helpers/temporal';
 import { holdAt } from './hold';
-import { scriptedSettings, scriptedSteps, type Script, noBatch as batch } from './scripted-steps';
+import { scriptedSettings, scriptedWorker, type Script } from './scripted-steps';
 
 const author = 'ada';
 
-async function steered<T>(
-  script: Script,
-  work: (run: { gate: GateClient; searchId: string }) => Promise<T>,
-  settings = scriptedSettings(),
-): Promise<T> {
-  const database = unique('db');
-  const searchId = unique('q');
-  const options = { steps: scriptedSteps(script), batch, databases: [database] };
-  return withWorkers(options, async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, settings, modelTimeoutMs: 30_000, queues: questionQueues(database), label: 'steered' },
-    });
-    return work({ gate, searchId });
-  });
-}
+const { ask: steered } = scriptedWorker({ modelTimeoutMs: 30_000 });
 
 test('a hint becomes a remark of its author, and later prompts refer to it', async () => {
   const hold = holdAt('ground');
@@ -107,7 +91,7 @@ test('a budget may be raised while the search runs; one that is used up or sense
       expect(ended.value.endedBy).not.toContain('budget');
       expect(ended.value.usage.llmCalls).toBeGreaterThan(2);
     },
-    scriptedSettings({ budgets }),
+    { settings: scriptedSettings({ budgets }) },
   );
 });
 
