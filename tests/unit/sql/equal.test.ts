@@ -68,14 +68,7 @@ describe('S5: equal results', () => {
     ['a large number with a scale is as exact', '90071992547409931.0', 'number', '90071992547409932', 'number', false],
     ['a scale says nothing', '90071992547409931.00', 'number', '90071992547409931', 'number', true],
     ['a fraction beyond every double', `1${'0'.repeat(400)}.5`, 'number', `2${'0'.repeat(400)}.5`, 'number', false],
-    [
-      'a double that stands for its neighbours',
-      100000000000000000000,
-      'number',
-      '100000000000000000007',
-      'number',
-      true,
-    ],
+    ['a double that stands for its neighbours', 100000000000000000000, 'number', '100000000000000000007', 'number', true],
     ['a code beside a number', '012', 'text', 12, 'number', false],
     ['zero as a decimal beside a number', '0.0', 'text', 0, 'number', true],
     ['numeric text of a number column', '12.50', 'number', 12.5, 'number', true],
@@ -95,7 +88,7 @@ describe('S5: equal results', () => {
   ])('%s', (_, left, leftKind, right, rightKind, expected) => {
     expect(equalResults(one(left, leftKind), one(right, rightKind), bag)).toBe(expected);
     expect(equalResults(one(right, rightKind), one(left, leftKind), sequence)).toBe(expected);
-  });
+  }); // prettier-ignore
 
   test('a result beyond the cap is compared by what the database counted and hashed, never by its sample', () => {
     const capped = result([['a', 'number']], [[1]], true);
@@ -149,36 +142,16 @@ describe('S5: equal results', () => {
 describe('S5: a trivial result', () => {
   test.each<[string, SqlResult, boolean]>([
     ['no rows', result([['a', 'number']], []), true],
-    [
-      'all NULL',
-      result(
-        [
-          ['a', 'text'],
-          ['b', 'number'],
-        ],
-        [[null, null]],
-      ),
-      true,
-    ],
+    ['all NULL', result([['a', 'text'], ['b', 'number']], [[null, null]]), true],
     ['zero', one(0), true],
     ['zero as a decimal text', one('0.00'), true],
-    [
-      'a zero beside a label',
-      result(
-        [
-          ['a', 'text'],
-          ['b', 'number'],
-        ],
-        [['x', 0]],
-      ),
-      false,
-    ],
+    ['a zero beside a label', result([['a', 'text'], ['b', 'number']], [['x', 0]]), false],
     ['a false, which SQLite writes as 0', one(false, 'boolean'), true],
     ['a true', one(true, 'boolean'), false],
     ['the text 0', one('0', 'text'), false],
     ['a value', one(4), false],
     ['an error', { kind: 'timeout', afterMs: 1 }, true],
-  ])('%s', (_, value, expected) => expect(isTrivial(value)).toBe(expected));
+  ])('%s', (_, value, expected) => expect(isTrivial(value)).toBe(expected)); // prettier-ignore
 });
 
 const cell = fc.oneof(

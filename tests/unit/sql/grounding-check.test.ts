@@ -68,14 +68,7 @@ test.each<[string, string, readonly Reading[]]>([
       { ...RIVAL, counts: by('count(*) FILTER (WHERE gap = behind_s)', 'count(*)') },
     ],
   ],
-  [
-    'columns of a probe that counts',
-    SUMS,
-    [
-      { ...OWN, counts: column('fits') },
-      { ...RIVAL, counts: column('plain') },
-    ],
-  ],
+  ['columns of a probe that counts', SUMS, [{ ...OWN, counts: column('fits') }, { ...RIVAL, counts: column('plain') }]],
   ['a probe with CTEs', `WITH laps AS (${ROWS}) SELECT * FROM laps`, [OWN, RIVAL]],
   ['a probe with a semicolon and a comment', `${ROWS}; -- all`, [OWN, RIVAL]],
 ])('counts the reading and its rivals in one row: %s', async (_, probe, readings) => {
@@ -84,7 +77,7 @@ test.each<[string, string, readonly Reading[]]>([
   expect(await counted(check?.sql ?? '')).toEqual(check?.counts);
   expect(createSqliteInspector().inspect(check?.sql ?? '')).toMatchObject({ kind: 'select', relations: ['lap'] });
   expect(vacuousCheck(check?.sql ?? '', 1, 'sqlite')).toBeNull();
-});
+}); // prettier-ignore
 
 test('a probe that ran with the SQL of each reading is counted for each of them', async () => {
   const over = (gap: string) => `WITH op_gap AS (\nSELECT ${gap} AS s, behind_s FROM lap\n)\nSELECT * FROM op_gap`;
@@ -133,14 +126,6 @@ test.each<[string, string, readonly Reading[]]>([
   ['the reading is that nothing is stored', ROWS, [{ ...OWN, notStored: true }, RIVAL]],
   ['a rival is left standing without counts', ROWS, [OWN, RIVAL, { counts: null, seen: null }]],
   ['the rivals were counted over other rows', ROWS, [OWN, { ...RIVAL, seen: of(4, 9) }]],
-  [
-    'a value is one of several rows',
-    ROWS,
-    [{ ...OWN, counts: by(where(SECONDS), '(SELECT gap FROM observation)') }, RIVAL],
-  ],
-  [
-    'a value of a row stands beside a count of rows',
-    SUMS,
-    [{ ...OWN, counts: by('(SELECT fits FROM observation)', ALL) }, RIVAL],
-  ],
-])('there is none where %s', (_, probe, readings) => expect(made(probe, readings)).toBeNull());
+  ['a value is one of several rows', ROWS, [{ ...OWN, counts: by(where(SECONDS), '(SELECT gap FROM observation)') }, RIVAL]],
+  ['a value of a row stands beside a count of rows', SUMS, [{ ...OWN, counts: by('(SELECT fits FROM observation)', ALL) }, RIVAL]],
+])('there is none where %s', (_, probe, readings) => expect(made(probe, readings)).toBeNull()); // prettier-ignore

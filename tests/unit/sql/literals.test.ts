@@ -28,23 +28,17 @@ test.each<[string, string[]]>([
   ["SELECT count(*), max('Ann') FROM t", ['beside Ann']],
   ["SELECT max('Ann') || a FROM t", ['beside Ann']],
   ["SELECT a, 'x' FROM t UNION SELECT b, 'y' FROM u", ['beside x', 'beside y']],
-  [
-    "SELECT max(a, 'x'), sum(1), lag(a, 1, 'none') OVER (ORDER BY b) FROM t",
-    ['value x', 'value 1', 'count 1', 'count none'],
-  ],
+  ["SELECT max(a, 'x'), sum(1), lag(a, 1, 'none') OVER (ORDER BY b) FROM t", ['value x', 'value 1', 'count 1', 'count none']],
   ["SELECT CASE WHEN 1 = 1 THEN 'Ann' ELSE a END FROM t", ['value 1', 'value 1', 'beside Ann']],
   ["SELECT CASE 1 WHEN 2 THEN a ELSE 'Ann' END FROM t", ['value 1', 'value 2', 'beside Ann']],
   ["SELECT CASE WHEN a = 1 THEN 'x' WHEN TRUE THEN 'y' END FROM t", ['value 1', 'label x', 'label y']],
-  [
-    "SELECT iif(1 = 1, 'Ann', a), iif(a = 2, 'x', 'y') FROM t",
-    ['value 1', 'value 1', 'beside Ann', 'value 2', 'label x', 'label y'],
-  ],
+  ["SELECT iif(1 = 1, 'Ann', a), iif(a = 2, 'x', 'y') FROM t", ['value 1', 'value 1', 'beside Ann', 'value 2', 'label x', 'label y']],
   ['SELECT count(*) FROM t', []],
   ['SELECT a FROM t WHERE b = "heart rate"', ['value heart rate']],
   ['SELECT a AS "the a" FROM t ORDER BY "the a"', []],
 ])('%s', (sql, expected) => {
   expect(roles(sql)).toEqual(expected);
-});
+}); // prettier-ignore
 
 test.each<[string, string[]]>([
   ["SELECT a FROM t WHERE d > DATE '2020-01-31' - INTERVAL '3 days'", ['value 2020-01-31', 'shift 3 days']],

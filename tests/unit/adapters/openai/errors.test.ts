@@ -23,42 +23,12 @@ const ROWS: readonly (readonly [string, number, Answer, ModelErrorCode, RegExp])
     'authentication',
     /^api\.example:443 .*OPENAI_API_KEY/,
   ],
-  [
-    '403 is an authentication failure',
-    403,
-    { message: 'region not allowed' },
-    'authentication',
-    /OPENAI_API_KEY.*region not allowed/,
-  ],
+  ['403 is an authentication failure', 403, { message: 'region not allowed' }, 'authentication', /OPENAI_API_KEY.*region not allowed/],
   ['402 means no credit', 402, {}, 'authentication', /no quota left/],
-  [
-    '429 for an exhausted quota is not retried',
-    429,
-    { code: 'insufficient_quota' },
-    'authentication',
-    /no quota left at api\.example:443/,
-  ],
-  [
-    '429 with the quota only in its type is not retried',
-    429,
-    { type: 'insufficient_quota' },
-    'authentication',
-    /no quota left/,
-  ],
-  [
-    '404 about a model names GATE_MODEL',
-    404,
-    { message: 'The model `m-1` does not exist' },
-    'unknown-model',
-    /"m-1".*GATE_MODEL/,
-  ],
-  [
-    '404 about the path names both settings',
-    404,
-    { message: 'Not Found' },
-    'unknown-model',
-    /GATE_MODEL.*OPENAI_BASE_URL/,
-  ],
+  ['429 for an exhausted quota is not retried', 429, { code: 'insufficient_quota' }, 'authentication', /no quota left at api\.example:443/],
+  ['429 with the quota only in its type is not retried', 429, { type: 'insufficient_quota' }, 'authentication', /no quota left/],
+  ['404 about a model names GATE_MODEL', 404, { message: 'The model `m-1` does not exist' }, 'unknown-model', /"m-1".*GATE_MODEL/],
+  ['404 about the path names both settings', 404, { message: 'Not Found' }, 'unknown-model', /GATE_MODEL.*OPENAI_BASE_URL/],
   ['403 model_not_found is an unknown model', 403, { code: 'model_not_found' }, 'unknown-model', /GATE_MODEL/],
   [
     '400 for a model name that a gateway does not know is an unknown model',
@@ -83,35 +53,11 @@ const ROWS: readonly (readonly [string, number, Answer, ModelErrorCode, RegExp])
   ['505 is an answer that no waiting mends', 505, {}, 'bad-answer', /505/],
   ['500 is an outage', 500, {}, 'server-error', /500/],
   ['413 is a bad request', 413, {}, 'bad-request', /413/],
-  [
-    'x-should-retry: false ends a 500',
-    500,
-    { headers: { 'x-should-retry': 'false' } },
-    'bad-request',
-    /not to try again/,
-  ],
-  [
-    'x-should-retry: false ends a 429',
-    429,
-    { headers: { 'x-should-retry': 'false' } },
-    'bad-request',
-    /not to try again/,
-  ],
-  [
-    'x-should-retry: true repeats a 400',
-    400,
-    { headers: { 'x-should-retry': 'true' } },
-    'server-error',
-    /asks for another try/,
-  ],
-  [
-    'x-should-retry: true leaves a 429 a rate limit',
-    429,
-    { headers: { 'x-should-retry': 'true' } },
-    'rate-limited',
-    /429/,
-  ],
-];
+  ['x-should-retry: false ends a 500', 500, { headers: { 'x-should-retry': 'false' } }, 'bad-request', /not to try again/],
+  ['x-should-retry: false ends a 429', 429, { headers: { 'x-should-retry': 'false' } }, 'bad-request', /not to try again/],
+  ['x-should-retry: true repeats a 400', 400, { headers: { 'x-should-retry': 'true' } }, 'server-error', /asks for another try/],
+  ['x-should-retry: true leaves a 429 a rate limit', 429, { headers: { 'x-should-retry': 'true' } }, 'rate-limited', /429/],
+]; // prettier-ignore
 
 test.each(ROWS)('%s', (_claim, status, answer, code, message) => {
   const error = http(status, answer);
@@ -235,11 +181,7 @@ const TOO_LONG: readonly (readonly [string, number, Answer])[] = [
         "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens (112946 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.",
     },
   ],
-  [
-    'vLLM, prompt alone',
-    400,
-    { message: 'The decoder prompt (length 5000) is longer than the maximum model length of 4096.' },
-  ],
+  ['vLLM, prompt alone', 400, { message: 'The decoder prompt (length 5000) is longer than the maximum model length of 4096.' }],
   [
     'llama.cpp with a status of 500',
     500,
@@ -247,18 +189,10 @@ const TOO_LONG: readonly (readonly [string, number, Answer])[] = [
   ],
   ['Ollama', 500, { message: 'the input length exceeds the context length' }],
   ['Ollama, maximum', 400, { message: 'input length exceeds maximum context length' }],
-  [
-    'LiteLLM',
-    400,
-    { message: 'litellm.ContextWindowExceededError: litellm.BadRequestError: OpenAIException - prompt too large' },
-  ],
+  ['LiteLLM', 400, { message: 'litellm.ContextWindowExceededError: litellm.BadRequestError: OpenAIException - prompt too large' }],
   ['a gateway to Anthropic', 400, { message: 'prompt is too long: 210000 tokens > 200000 maximum' }],
-  [
-    'a gateway to Gemini',
-    400,
-    { message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).' },
-  ],
-];
+  ['a gateway to Gemini', 400, { message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).' }],
+]; // prettier-ignore
 
 test.each(TOO_LONG)(
   'a prompt that is too long is not retried, and the message says what to change: %s',
