@@ -1,18 +1,21 @@
 /** The checks of `gate doctor`. Each gives findings and never throws: what breaks a check is its finding. */
 import { randomUUID } from 'node:crypto';
-import { delimiter, join } from 'node:path';
-import { existsSync } from 'node:fs';
+import type { Client } from '@temporalio/client';
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { detectOllama, DEFAULT_PRICES_DATE, OPENAI_BASE_URL } from '../adapters/openai';
 import { loadConfig, type Config } from '../config';
+import { readConfigFile } from '../config/file';
 import { embeddedPlace, storeLocation } from '../config/store';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
+import type { WebErrorCode } from '../ports';
 import { counted, cut } from '../report/printable';
 import { compose } from '../workers/composition';
 import { openEngines } from '../workers/engines';
 import { embeddedServerInfo } from '../workers/embedded-server';
 import { openStore } from '../workers/open-store';
 import { binaryVersion, findPresentBinary } from '../workers/temporal-binary';
-import { askedServer, lackingFeatures, SERVERS } from '../workers/temporal-servers';
+import { askedServer, SERVERS } from '../workers/temporal-servers';
 import { connectClient } from '../workers/client';
 import { expiringCertificate } from '../workers/connection-problem';
 import {
@@ -25,15 +28,29 @@ import {
 } from '../workers/unserved-queues';
 import { checkOn } from './db-run';
 import { checkEndpoint, unpricedModels } from './preflight';
-import { missing, note, ok, type Finding } from './doctor-finding';
-import { readableSecrets } from './doctor-secrets';
-import { checkServerless } from './doctor-serverless';
-import { checkWebSearch } from './doctor-web';
 import { errorText } from './errors';
 import type { Io } from './io';
-import { startedQueues } from '../workers/deployments';
+import { describeDeployment, startedQueues } from '../workers/deployments';
 import { deploymentOf } from '../config';
 import { configuredTemporal, openRunning } from './temporal-session';
+
+/** `missing`: GATE cannot work without it. `note`: it works, but look. */
+export interface Finding {
+  readonly what: string;
+  readonly state: 'ok' | 'note' | 'missing';
+  readonly detail: string;
+  /** null: the detail says it. */
+  readonly fix: string | null;
+}
+
+const ok = (what: string, detail: string): Finding => ({ what, state: 'ok', detail, fix: null });
+const note = (what: string, detail: string, fix: string | null): Finding => ({ what, state: 'note', detail, fix });
+const missing = (what: string, detail: string, fix: string | null): Finding => ({
+  what,
+  state: 'missing',
+  detail,
+  fix,
+});
 
 export async function examine(io: Io, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {
   const node = nodeVersion(process.versions.node);
@@ -61,7 +78,6 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     read,
     ...readableSecrets(config.file, io.platform),
     ...model,
-    ...limitsIn(config),
     ...temporal,
     ...queues,
     store,
@@ -80,23 +96,6 @@ export function nodeVersion(version: string): Finding {
     : missing('Node.js', `${version} is too old`, 'install Node.js 20.19, 22.12 or newer');
 }
 
-/** The configured limits of models and workers; empty when none is configured. */
-export function limitsIn(config: Pick<Config, 'models' | 'temporal'>): Finding[] {
-  const limits = Object.entries(config.models.limits).map(([model, limit]) => {
-    const parts = [
-      limit.requestsPerMinute === null ? [] : [`${limit.requestsPerMinute} requests a minute`],
-      limit.tokensPerMinute === null ? [] : [`${counted(limit.tokensPerMinute, 'token')} a minute`],
-      limit.concurrency === null ? [] : [`${limit.concurrency} at a time`],
-      limit.workers === null ? [] : [`shared by ${counted(limit.workers, 'worker')}`],
-    ];
-    return ok(`limits of ${model === '*' ? 'other models' : model}`, parts.flat().join(', '));
-  });
-  const { versioning } = config.temporal;
-  if (versioning === null) return limits;
-  const build = versioning.buildId === null ? 'builds by their code' : `build ${versioning.buildId}`;
-  return [...limits, ok('worker versioning', `deployment ${versioning.deployment}, ${build}`)];
-}
-
 async function checkModels(config: Config, call: boolean): Promise<Finding[]> {
   const { apiKey, baseUrl, apiKeySource } = config.models;
   const ollama = apiKey === null && baseUrl === null ? await detectOllama() : null;
@@ -112,7 +111,7 @@ async function checkModels(config: Config, call: boolean): Promise<Finding[]> {
     return [named, missing('model endpoint', 'no key and no address', fix)];
   }
   const check = await checkEndpoint(config.models, OPENAI_BASE_URL);
-  if (check.kind !== 'ok') return [named, missing('model endpoint', check.fix, 'see there')];
+  if (check.kind !== 'ok') return [named, missing('model endpoint', check.fix, null)];
   const wanted = [...new Set([...(name === null ? [] : [name]), ...Object.values(config.models.roles)])];
   const unknown = check.models.length === 0 ? [] : wanted.filter((model) => !check.models.includes(model));
   const endpoint =
@@ -140,12 +139,6 @@ async function tinyCall(config: Config, model: string): Promise<Finding> {
   return finding('model call', async () => {
     const composition = await compose(config);
     try {
-      const schema = {
-        type: 'object',
-        properties: { ok: { type: 'boolean' } },
-        required: ['ok'],
-        additionalProperties: false,
-      };
       const reply = await composition.model.complete(
         {
           role: 'plan',
@@ -155,7 +148,15 @@ async function tinyCall(config: Config, model: string): Promise<Finding> {
           topP: 1,
           maxOutputTokens: 512,
           seed: 0,
-          schema: { name: 'check', schema },
+          schema: {
+            name: 'check',
+            schema: {
+              type: 'object',
+              properties: { ok: { type: 'boolean' } },
+              required: ['ok'],
+              additionalProperties: false,
+            },
+          },
         },
         // Its time limit is that of the configuration.
         { signal: new AbortController().signal },
@@ -182,38 +183,22 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding[]> {
       return [
         ok(what, `${address}, namespace ${namespace}, server ${serverVersion}`),
         ...(expiring === null ? [] : [note(what, expiring.what, expiring.fix)]),
-        featuresOf(serverVersion),
       ];
     }
     const running = await embeddedServerInfo(embeddedPlace(config));
-    if (running !== null)
-      return [
-        ok(what, `embedded server ${running.version} is up on port ${running.port}`),
-        featuresOf(running.version),
-      ];
+    if (running !== null) return [ok(what, `embedded server ${running.version} is up on port ${running.port}`)];
     const cacheFolder = config.folders.cache;
     const binary = findPresentBinary({ env: io.env, cacheFolder });
     if (binary !== null) {
       const version = binaryVersion(binary, cacheFolder);
-      if (version === null) return [ok(what, `embedded server, from ${binary}`)];
-      return [ok(what, `embedded server ${version}, from ${binary}`), featuresOf(version)];
+      return [ok(what, `embedded server${version === null ? '' : ` ${version}`}, from ${binary}`)];
     }
-    const { version, build } = askedServer(io.env) ?? SERVERS[0];
-    const go = (io.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'go')));
-    const fix = 'put the temporal CLI on PATH, or set TEMPORAL_ADDRESS';
-    const how = `download${go ? `, else built by Go in ${build.takes}` : ''}`;
-    return [
-      note(what, `${version} will be fetched at the first question (${how})`, go ? null : fix),
-      featuresOf(version),
-    ];
+    const { version } = askedServer(io.env) ?? SERVERS[0];
+    const how = 'downloaded, else built by Go';
+    return [note(what, `${version} will be fetched at the first question (${how})`, 'or put the temporal CLI on PATH')];
   } catch (error) {
-    return [missing(what, errorText(error, false), 'see there')];
+    return [missing(what, errorText(error, false), null)];
   }
-}
-
-function featuresOf(version: string): Finding {
-  const lacking = lackingFeatures(version).map(({ what, from }) => `${what} (needs ${from})`);
-  return ok('Temporal features', lacking.length === 0 ? 'all' : `all but: ${lacking.join('; ')}`);
 }
 
 /** Model queues and searches that no worker serves. A Temporal that does not answer is reported by another check. */
@@ -229,7 +214,7 @@ async function checkQueues(config: Config, io: Io): Promise<Finding[]> {
     const started = unserved.length === 0 ? null : await startedQueues(client, deploymentOf(versioning));
     const searches = unserved.filter(({ taskQueue }) => started?.has(taskQueue) !== true);
     return [
-      ...(await checkServerless(client, versioning)),
+      ...(await startedByServer(client, deploymentOf(versioning))),
       ...queues.map((queue) => note('model queue', unservedLine(queue), UNSERVED_FIX)),
       ...searches.map((queue) => note('searches', unservedSearchesLine(queue), UNSERVED_SEARCHES_FIX)),
     ];
@@ -238,6 +223,16 @@ async function checkQueues(config: Config, io: Io): Promise<Finding[]> {
   } finally {
     await session.close();
   }
+}
+
+/** The worker version that the server starts, and what the server finds wrong with it; empty where it starts none. */
+async function startedByServer(client: Client, name: string): Promise<Finding[]> {
+  const what = 'workers started by Temporal';
+  const used = (await describeDeployment(client, name))?.versions.find(({ state }) => state === 'current');
+  if (used === undefined || used.provider === null) return [];
+  const version = `${name}.${used.buildId} by ${used.provider}`;
+  if (used.problem === null) return [ok(what, version)];
+  return [missing(what, `${version}: ${used.problem}`, 'correct it, or gate ops deploy register --rollback')];
 }
 
 async function checkStore(config: Config): Promise<Finding> {
@@ -275,7 +270,7 @@ async function checkDatabases(config: Config, io: Pick<Io, 'cwd'>, extra: string
 async function checkDatabase(config: Config, database: ResolvedDatabase, what: string): Promise<Finding> {
   const report = await checkOn(database, () => openEngines(config, database.adHoc ? [database] : []));
   const [problem] = report.problems;
-  if (problem !== undefined) return missing(what, problem.replace(/^database:? /, ''), 'see there');
+  if (problem !== undefined) return missing(what, problem.replace(/^database:? /, ''), null);
   const seen = `${report.version ?? ''}, ${counted(report.tables ?? 0, 'table')}`;
   const refusal = report.check === null ? 'the role only reads' : 'writes are refused';
   const [right] = report.check?.rights ?? [];
@@ -292,6 +287,67 @@ async function finding(what: string, check: () => Promise<Finding>): Promise<Fin
     return await check();
   } catch (error) {
     // The finding is named already.
-    return missing(what, errorText(error, false).replace(/^database:? /, ''), 'see there');
+    return missing(what, errorText(error, false).replace(/^database:? /, ''), null);
+  }
+}
+
+/** Settings that name a file with a secret; `file` is that of an encryption key. */
+const SECRET = /^(urlFile|apiKeyFile|privateKeyFile|passphraseFile|tokenFile|passwordFile|file)$/;
+const [BY_OTHERS, THROUGH_BY_OTHERS] = [0o004, 0o001];
+
+/** Files with secrets, of those that the configuration names, that every user of this machine may read. */
+export function readableSecrets(config: string | null, platform: NodeJS.Platform): Finding[] {
+  if (config === null || platform === 'win32') return [];
+  const filesIn = (value: unknown): string[] =>
+    typeof value !== 'object' || value === null
+      ? []
+      : Object.entries(value).flatMap(([key, inner]) =>
+          typeof inner === 'string' && SECRET.test(key) ? [inner] : filesIn(inner),
+        );
+  const files = filesIn(readConfigFile(config).json).map((file) => resolve(dirname(config), file));
+  // Containers often mount secrets so; hence no more than a note.
+  return [...new Set(files)]
+    .filter(isOpen)
+    .map((file) => note('secrets', `every user of this machine may read ${file}`, `chmod 600 '${file}'`));
+}
+
+/** A closed folder closes its files. */
+function isOpen(file: string): boolean {
+  try {
+    const info = statSync(file);
+    const isReadable = info.isFile() && (info.mode & BY_OTHERS) !== 0;
+    return isReadable && (statSync(dirname(file)).mode & THROUGH_BY_OTHERS) !== 0;
+  } catch {
+    return false; // A file that cannot even be looked at is not open to everybody.
+  }
+}
+
+const WEB_FIXES: Partial<Record<WebErrorCode, string>> = {
+  connection: 'start it, or check web.baseUrl and the network',
+  timeout: 'start it, or check web.baseUrl and the network',
+  'not-found': 'correct the host in web.baseUrl',
+  authentication: 'check the key that web.apiKeyEnv or web.apiKeyFile names',
+};
+
+/** A search that is billed is made only with `--call`; one's own SearXNG is searched. */
+export async function checkWebSearch({ web }: Pick<Config, 'web'>, call: boolean): Promise<Finding[]> {
+  if (web === null) return [];
+  const what = 'web search';
+  const { provider, baseUrl, apiKey, fix } = web;
+  if (fix !== null) return [missing(what, `${provider} has no key`, fix)];
+  const { createSearch, reachProvider } = await import('../adapters/web/providers');
+  const options = { provider, baseUrl, apiKey: apiKey?.reveal() ?? null, timeoutMs: 10_000 };
+  const { signal } = new AbortController();
+  try {
+    if (!call && provider !== 'searxng')
+      return [ok(what, `${provider} answers at ${await reachProvider(options, { signal })}; --call tries the key`)];
+    const results = await createSearch(options)('test', { signal });
+    if (results.length > 0) return [ok(what, `${provider} answers with ${counted(results.length, 'result')}`)];
+    const engines = provider === 'searxng' ? 'switch on engines in its settings.yml' : null;
+    return [note(what, `${provider} answers, without any result`, engines)];
+  } catch (error) {
+    const { code } = error as { readonly code?: WebErrorCode };
+    // A provider's own message may say already what to do.
+    return [missing(what, errorText(error, false), (code && WEB_FIXES[code]) ?? null)];
   }
 }

@@ -50,9 +50,8 @@ test('only Temporal, with the external id, assumes the invoking role, which may 
 
 test('the store is private, encrypted and kept', () => {
   expect(template.Resources['Store']?.DeletionPolicy).toBe('Retain');
-  const { PublicAccessBlockConfiguration, LifecycleConfiguration } = properties('Store');
+  const { PublicAccessBlockConfiguration } = properties('Store');
   expect(Object.values(PublicAccessBlockConfiguration as object)).toEqual([true, true, true, true]);
-  expect(JSON.stringify(LifecycleConfiguration)).toContain('"Prefix":"${BucketPrefix}swept/"');
 });
 
 test('another build is another version, because a description cannot be updated; earlier ones are kept', () => {
