@@ -35,11 +35,7 @@ const KNOWS = {
   activities: ['domain', 'ports', 'search', 'steps'],
   workflows: ['domain', 'ports', 'search', 'methods', 'activities'],
   adapters: ['domain', 'ports', 'sql', 'text'],
-  telemetry: ['domain', 'ports', 'workflows'],
-  workers: [
-    ...['domain', 'ports', 'sql', 'search', 'record', 'steps', 'config', 'adapters', 'activities', 'workflows'],
-    'telemetry',
-  ],
+  workers: ['domain', 'ports', 'sql', 'search', 'record', 'steps', 'config', 'adapters', 'activities', 'workflows'],
 };
 const FOLDERS = [...Object.keys(KNOWS), 'cli'];
 /** No I/O of their own. */

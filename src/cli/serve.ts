@@ -6,7 +6,7 @@ import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { batchPorts } from '../workers/batch-ports';
 import { compose, type Composition } from '../workers/composition';
 import type { LogEntry } from '@temporalio/worker';
-import { telemetry } from '../telemetry/active';
+import { telemetry } from '../workers/telemetry/active';
 import { loginProblem, type GateClient } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/model-queues';
 import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';

@@ -11,7 +11,7 @@ import type { EmbeddedServer } from '../workers/embedded-server';
 import { configuredTemporal, type Target } from '../workers/configured-temporal';
 import { dataConverterOf } from '../workers/payloads';
 import { openStore } from '../workers/open-store';
-import { startTracing } from '../telemetry/tracing';
+import { startTracing } from '../workers/telemetry/tracing';
 import { registerSearchAttributes } from '../workers/search-attributes';
 import { cancelWorkflow, connectClient, type GateClient } from '../workers/client';
 import { GRPC, grpcCode } from '../workers/grpc-status';

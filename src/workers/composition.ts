@@ -12,8 +12,8 @@ import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore 
 import { sha256 } from '../sha256';
 import { createSteps, type StepDeps } from '../steps';
 import { createWatchSteps, type WatchSteps } from '../steps/verify-layer';
-import { telemetry } from '../telemetry/active';
-import { observedModel } from '../telemetry/observed';
+import { telemetry } from './telemetry/active';
+import { observedModel } from './telemetry/observed';
 import { inspectorOf, openEngines, type Engines } from './engines';
 import { openStore } from './open-store';
 import type { WorkerSteps } from './run-worker';

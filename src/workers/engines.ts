@@ -13,7 +13,7 @@ import { SqlEngineError, type ObjectStore, type SqlInspector } from '../ports';
 import { sha256 } from '../sha256';
 import type { StepDeps } from '../steps';
 import { identityKey } from '../record/search-id';
-import { observedEngine } from '../telemetry/observed';
+import { observedEngine } from './telemetry/observed';
 import { withDescriptionCache } from './description-cache';
 import { openStore } from './open-store';
 

@@ -8,9 +8,9 @@ import { awaitBatch, awaitQuestion, startBatch, startQuestion, type GateClient }
 import { questionQueues } from '../../src/workers/task-queues';
 import { describeQuestion } from '../../src/workers/workflow-views';
 import { dataConverter } from '../../src/workers/payloads';
-import { traceSinks } from '../../src/telemetry/activities';
-import { telemetry } from '../../src/telemetry/active';
-import { openTelemetry } from '../../src/telemetry/opentelemetry';
+import { traceSinks } from '../../src/workers/telemetry/activities';
+import { telemetry } from '../../src/workers/telemetry/active';
+import { openTelemetry } from '../../src/workers/telemetry/opentelemetry';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { testTemporal, unique, withWorkers } from '../helpers/temporal';
 import { noBatch as batch, scriptedSettings, scriptedSteps } from './scripted-steps';

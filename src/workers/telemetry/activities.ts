@@ -1,8 +1,8 @@
 /** What is told of activities: a span each, searches that ended, and steps that are tried again. */
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import type { FinishInput } from '../ports/search-steps';
-import { traceIn } from '../workflows/trace-context';
-import type { TraceSinks } from '../workflows/tracing';
+import type { FinishInput } from '../../ports/search-steps';
+import { traceIn } from '../../workflows/trace-context';
+import type { TraceSinks } from '../../workflows/tracing';
 import { telemetry } from './active';
 
 /** The activity that writes the final record (`activities/store.ts`). */

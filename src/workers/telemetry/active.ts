@@ -1,8 +1,13 @@
 /**
- * Spans as the rest of the program knows them. No attribute holds a question, SQL, a row, a prompt or a message of an error:
- * any of them may quote data.
+ * What this process tells of its work. Nothing, until a composition root turns it on, once for the process: like Temporal's
+ * runtime and OpenTelemetry's provider, there is one. Adapters and interceptors look here at each call.
+ *
+ * No attribute of a span holds a question, SQL, a row, a prompt or a message of an error: any of them may quote data.
  */
-import type { WorkflowSpan } from '../workflows/tracing';
+import type { WorkflowSpan } from '../../workflows/tracing';
+import type { Metrics } from './metrics';
+
+export const telemetry: { metrics: Metrics | null; tracing: Tracing | null } = { metrics: null, tracing: null };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

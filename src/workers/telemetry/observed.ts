@@ -1,5 +1,5 @@
 /** Ports whose calls are counted and traced (docs/telemetry.md): the same ports to whoever uses them. */
-import type { SqlResult } from '../domain';
+import type { SqlResult } from '../../domain';
 import {
   ModelError,
   type LanguageModel,
@@ -7,9 +7,8 @@ import {
   type ModelRequest,
   type SqlEngine,
   type SqlOptions,
-} from '../ports';
-import { telemetry } from './active';
-import type { NewSpan } from './spans';
+} from '../../ports';
+import { telemetry, type NewSpan } from './active';
 import { traced } from './tracing';
 
 export function observedModel(model: LanguageModel): LanguageModel {

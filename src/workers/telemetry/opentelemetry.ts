@@ -15,9 +15,9 @@ import {
   type SpanExporter,
   type TracerConfig,
 } from '@opentelemetry/sdk-trace-base';
-import { isSampled, partsOf } from '../workflows/trace-context';
-import type { WorkflowSpan } from '../workflows/tracing';
-import type { Attributes, Environment, NewSpan, OpenSpan, Tracing } from './spans';
+import { isSampled, partsOf } from '../../workflows/trace-context';
+import type { WorkflowSpan } from '../../workflows/tracing';
+import type { Attributes, Environment, NewSpan, OpenSpan, Tracing } from './active';
 
 const PROTOCOL = 'OTEL_EXPORTER_OTLP_PROTOCOL';
 const KINDS = {

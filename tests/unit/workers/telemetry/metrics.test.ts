@@ -1,6 +1,6 @@
 /** The names of metrics follow Prometheus' conventions, and their labels stay few. */
 import { noopMetricMeter, type MetricCounter, type MetricMeter, type MetricTags } from '@temporalio/common';
-import { createMetrics, METRICS } from '../../../src/telemetry/metrics';
+import { createMetrics, METRICS } from '../../../../src/workers/telemetry/metrics';
 
 test.each(Object.entries(METRICS))('%s is named and labelled as Prometheus recommends', (name, { kind, help }) => {
   expect(name).toMatch(/^gate_[a-z]+(_[a-z]+)*$/);

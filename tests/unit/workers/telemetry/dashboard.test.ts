@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { METRICS, type MetricName } from '../../../src/telemetry/metrics';
+import { METRICS, type MetricName } from '../../../../src/workers/telemetry/metrics';
 
-const root = join(__dirname, '../../..');
+const root = join(__dirname, '../../../..');
 const read = (file: string): string => readFileSync(join(root, 'infra', file), 'utf8');
 const dashboard = JSON.parse(read('grafana/gate.json')) as {
   panels: { type: string; title: string; targets?: { expr: string }[] }[];
