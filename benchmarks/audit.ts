@@ -2,38 +2,42 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { RESULTS, resultsIn } from '../src/cli/batch-results';
+import { CommandFailed, EXIT, type ExitCode, UsageError } from '../src/cli/errors';
+import { watchInterrupts } from '../src/cli/interrupts';
+import type { Io } from '../src/cli/io';
+import { unpricedModels } from '../src/cli/preflight';
+import { findSearch, openServices, type Services, sha256 } from '../src/cli/services';
+import { authorOf } from '../src/cli/steer';
+import { findBatch, searchesOfBatch } from '../src/cli/stored-batches';
 import type { Dialect } from '../src/domain';
 import { each } from '../src/limiter';
 import type { ObjectStore, SqlInspector } from '../src/ports';
-import { JUDGE_VERSION } from './judge-prompt';
-import { decisionOf, DECISIONS, flaggedPairs, storeDecision, storeFlagged } from './audit-store';
 import { SCHEMA_ID } from '../src/record/contents';
 import { createRunStore } from '../src/record/run-store';
 import { loadTrace } from '../src/report';
 import { counted } from '../src/report/printable';
+import { compose } from '../src/workers/composition';
+import { inspectorOf } from '../src/workers/engines';
+import { paidLines } from './judge';
+import { JUDGE_VERSION } from './judge-prompt';
+import { judgeContradiction } from './judge-step';
+import { type JudgeFlags, openJudge } from './judging';
 import {
-  auditSearch,
-  updateAudit,
   type AuditedSearch,
   type AuditedUpdate,
+  auditSearch,
+  decisionOf,
+  DECISIONS,
+  flaggedPairs,
   type Judged,
   type JudgedPair,
+  storeDecision,
+  storeFlagged,
+  updateAudit,
   type UpdateAudit,
 } from './update-audit';
 import { auditPage, auditText } from './update-audit-view';
-import { judgeContradiction } from './judge-step';
-import { compose } from '../src/workers/composition';
-import { inspectorOf } from '../src/workers/engines';
-import { RESULTS, resultsIn } from '../src/cli/batch-results';
-import { paidLines } from './judge';
-import { CommandFailed, EXIT, UsageError, type ExitCode } from '../src/cli/errors';
-import { watchInterrupts } from '../src/cli/interrupts';
-import type { Io } from '../src/cli/io';
-import { openJudge, type JudgeFlags } from './judging';
-import { unpricedModels } from '../src/cli/preflight';
-import { findSearch, openServices, sha256, type Services } from '../src/cli/services';
-import { authorOf } from '../src/cli/steer';
-import { findBatch, searchesOfBatch } from '../src/cli/stored-batches';
 
 export interface AuditFlags extends JudgeFlags {
   readonly judge?: boolean;

@@ -14,8 +14,8 @@ import type { Asking } from '../src/cli/ask-start';
 import { batchName } from '../src/cli/batch-plan';
 import { replaceFile } from '../src/cli/batch-results';
 import { shownCommand } from '../src/cli/batch-summary';
-import { armsOf, entrantsOf, isNew, tellFound, type Asked, type Comparing } from '../src/cli/compare-arms';
-import { UsageError, type ExitCode } from '../src/cli/errors';
+import { armsOf, type Asked, type Comparing, entrantsOf, isNew, tellFound } from '../src/cli/compare-arms';
+import { type ExitCode, UsageError } from '../src/cli/errors';
 import type { Io } from '../src/cli/io';
 import type { LimitFlags } from '../src/cli/options';
 import { ending, estimated, runArms } from '../src/cli/run-arms';
@@ -24,7 +24,7 @@ import { parseRunConfig } from '../src/cli/run-config';
 import { runFlags, type RunFlags } from '../src/cli/run-sets';
 import { openServices, type Services } from '../src/cli/services';
 import { textTable } from '../src/cli/table';
-import { parseMethodSpec, type MethodSpec } from '../src/config/method-specs';
+import { type MethodSpec, parseMethodSpec } from '../src/config/method-specs';
 import type { AnswerRecord } from '../src/domain';
 import { contextProblem } from '../src/input-limits';
 import type { ComparedAnswer, Entrant } from '../src/questions';
@@ -33,8 +33,7 @@ import { cell, counted, dollars, duration, wrapped } from '../src/report/printab
 import { STATUS_WORDS } from '../src/report/words';
 import { reasonTexts } from '../src/text/answer-text';
 import { provedShare, provedText, standingOf } from '../src/text/standing';
-import { questionPage } from './compared-page';
-import { compareAnswers, type ComparedQuestion, type RowDifference } from './compared-question';
+import { compareAnswers, type ComparedQuestion, questionPage, type RowDifference } from './compared-question';
 import { LABORATORY } from './laboratory';
 
 export interface CompareFlags extends RunFlags, LimitFlags {

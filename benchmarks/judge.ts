@@ -180,18 +180,19 @@ async function judged(
     const signal = interrupts.quit;
     const judging = openJudge(composition, config, flags, { now: () => io.now(), signal });
     const by = { mode: flags.judge, model: judging.judge.name, version: JUDGE_VERSION };
-    const read = async ({ item, record, engine }: ToRead): Promise<Judged> => {
+    const read = async (one: ToRead): Promise<Judged> => {
+      const { item } = one;
       if (!hasGold(item, true))
         return { verdict: 'no-gold', extracted: null, reason: 'the file has no gold for this question' };
       const isOver = interrupts.count() > 0 || judging.isSpent();
-      const found = isOver ? null : await record(signal);
+      const found = isOver ? null : await one.record(signal);
       if (found?.kind === 'nothing')
         return {
           verdict: item.gold?.answerable === false ? 'wrong-answered' : 'wrong',
           extracted: null,
           reason: found.reason,
         };
-      const correct = () => correctAnswerOf(item, engine, signal);
+      const correct = () => correctAnswerOf(item, () => one.engine(), signal);
       return judgedOr(judging, flags.judge, interrupts.count() > 0, { item, record: found, correct });
     };
     const lines = await judging.each(toRead, async (one): Promise<JudgedLine> => {

@@ -18,7 +18,6 @@ import type { Program } from '../src/cli/program';
 import { JUDGE_MODES } from '../src/domain/judge-modes';
 import type { AuditFlags, DecideFlags } from './audit';
 import { BENCHMARKS } from './boards';
-import type { CompareFlags } from './compare';
 import type { DataFlags } from './data';
 import { DATA_SOURCES } from './data-sources';
 import type { JudgeCommandFlags } from './judge';
@@ -244,7 +243,7 @@ const compareCommand: CommandFactory = (io, outcome) =>
       .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
       .action(async (what: readonly string[], _: unknown, command: Command) => {
         const { runCompare } = await import('./compare');
-        outcome.code = await runCompare(what, typedOptions(command) as CompareFlags, argumentsOf(command), io);
+        outcome.code = await runCompare(what, typedOptions(command), argumentsOf(command), io);
       }),
     'gate-bench compare examples/paper/main-results.yaml --data ~/benchmarks --model gpt-5.4-mini --out report/',
     'gate-bench compare --questions questions.jsonl --db sales=./sales.sqlite --methods gate,react --seeds 3 --out report/',

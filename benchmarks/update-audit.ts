@@ -8,12 +8,61 @@
  */
 import { z } from 'zod';
 import type { TestOutcome, Update, UpdateView } from '../src/domain';
-import { StoreError, type SqlInspector } from '../src/ports';
-import { Decision } from './audit-store';
+import { type ObjectStore, type SqlInspector, StoreError } from '../src/ports';
+import { readStored, writeStored } from '../src/record/run-store';
+import type { Trace } from '../src/report/trace';
 import type { Hash } from '../src/sql/body';
 import { CLOCK } from '../src/sql/clock';
 import { resultTexts } from '../src/text/preview';
-import type { Trace } from '../src/report/trace';
+
+export const FlaggedPair = z.object({
+  schemaVersion: z.literal(1),
+  pairId: z.string(),
+  searchId: z.string(),
+  updates: z.tuple([z.string(), z.string()]),
+});
+export type FlaggedPair = z.infer<typeof FlaggedPair>;
+
+export const DECISIONS = ['contradiction', 'consistent'] as const;
+export const Decision = z.object({
+  schemaVersion: z.literal(1),
+  pairId: z.string(),
+  decision: z.enum(DECISIONS),
+  note: z.string().nullable(),
+  author: z.string(),
+  at: z.string(),
+});
+export type Decision = z.infer<typeof Decision>;
+
+interface Place {
+  readonly store: ObjectStore;
+  readonly hash: Hash;
+}
+
+const PAIRS = 'audits/pairs/';
+const pairAt = (id: string) => ({ key: `${PAIRS}${id}.json`, kind: 'flagged-pair' });
+const decisionAt = (id: string) => ({ key: `audits/decisions/${id}.json`, kind: 'pair-decision' });
+
+export function storeFlagged({ store, hash }: Place, pair: FlaggedPair): Promise<void> {
+  return writeStored(store, { ...pairAt(pair.pairId), hash }, pair);
+}
+
+/** Those whose ids begin so. */
+export async function flaggedPairs({ store, hash }: Place, beginning: string): Promise<FlaggedPair[]> {
+  const keys = await store.list(`${PAIRS}${beginning}`);
+  const ids = keys.map((key) => key.slice(PAIRS.length, -'.json'.length));
+  const pairs = await Promise.all(ids.map((id) => readStored(store, { ...pairAt(id), hash, schema: FlaggedPair })));
+  return pairs.filter((pair) => pair !== null);
+}
+
+/** The last one counts. */
+export function storeDecision({ store, hash }: Place, decision: Decision): Promise<void> {
+  return writeStored(store, { ...decisionAt(decision.pairId), hash }, decision);
+}
+
+export function decisionOf({ store, hash }: Place, pairId: string): Promise<Decision | null> {
+  return readStored(store, { ...decisionAt(pairId), hash, schema: Decision });
+}
 
 export const AuditedUpdate = z.object({
   updateId: z.string(),

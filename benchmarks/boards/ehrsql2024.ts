@@ -10,30 +10,29 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
+import { someOf } from '../../src/counted';
 import type { SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports';
+import { runAsWritten } from '../../src/questions/double-quoted';
+import { describeFailure } from '../../src/questions/execution-match';
+import { COMPARED_ROWS, officialAnswerMatch } from '../../src/questions/official-answer';
+import { parseRows } from '../../src/questions/python';
+import { type BenchmarkItem, type Gold, loadQuestions } from '../../src/questions/question-file';
 import type { Rows } from '../../src/sql/equal';
 import { tokensOf } from '../../src/sql/lexer';
 import {
-  BenchmarkDataError,
   type Benchmark,
+  BenchmarkDataError,
   type BoardScore,
   type OpenBenchmark,
   type OpenOptions,
   type Prediction,
   type PredictionFormat,
 } from '../benchmark';
-import { runAsWritten } from '../../src/questions/double-quoted';
-import { COMPARED_ROWS, officialAnswerMatch } from '../../src/questions/official-answer';
-import { describeFailure } from '../../src/questions/execution-match';
-import { parseRows } from '../../src/questions/python';
-import { loadQuestions, type BenchmarkItem, type Gold } from '../../src/questions/question-file';
 import { processedSql } from './ehrsql2024-sql';
-import { resultOf, whileConnected } from './execution';
 import { subset } from './ehrsql2024-subset';
+import { boardScore, judged, reliabilityMetrics, resultOf, whileConnected } from './execution';
 import { firstPath, jsonIn, repeatedKeys, textIn } from './files';
-import { someOf } from '../../src/counted';
-import { boardScore, judged, reliabilityMetrics } from './reliability';
 
 const SPLITS = ['test', 'valid', 'paper-100'] as const;
 /** Questions of the split, which paper-100 is drawn from. */

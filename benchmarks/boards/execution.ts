@@ -1,11 +1,16 @@
-/** Running a prediction beside the gold queries, for boards that compare results; and the verdicts that need no comparison. */
+/**
+ * What boards share that run a prediction beside gold queries: its result, verdicts that need no comparison, and the points of
+ * those that judge as this project does. EX counts an abstention both ways: as right where the question is unanswerable
+ * (`exAll`), or not at all (`exAnswerable`).
+ */
 import type { SqlResult } from '../../src/domain';
-import { SqlEngineError, type SqlEngine, type SqlOptions } from '../../src/ports';
-import type { Rows } from '../../src/sql/equal';
-import type { BoardScore, Prediction } from '../benchmark';
+import { type SqlEngine, SqlEngineError, type SqlOptions } from '../../src/ports';
 import { runAsWritten } from '../../src/questions/double-quoted';
 import { describeFailure } from '../../src/questions/execution-match';
-import type { Verdict } from '../../src/questions/score';
+import type { Gold } from '../../src/questions/question-file';
+import { POINTS, summarise, type Verdict } from '../../src/questions/score';
+import type { Rows } from '../../src/sql/equal';
+import type { BoardScore, Metrics, Prediction } from '../benchmark';
 
 export interface Ran {
   /** As they ran. */
@@ -82,4 +87,40 @@ export function resultOf({ columns, rows }: Extract<Prediction, { readonly kind:
 export function meanOf(scores: readonly BoardScore[], point: string): number | null {
   const values = scores.flatMap(({ points }) => points[point] ?? []);
   return values.length === 0 ? null : (100 * values.reduce((sum, value) => sum + value, 0)) / values.length;
+}
+
+export function boardScore(verdict: Verdict, reason: string): BoardScore {
+  const reliability = POINTS[verdict];
+  return { verdict, reason, points: reliability === null ? {} : { ex: Number(reliability === 1), reliability } };
+}
+
+/** The verdict where there is no answer or no gold, else what `compare` gives. */
+export function judged(
+  prediction: Prediction,
+  gold: Pick<Gold, 'answerable'> | null,
+  compare: (prediction: Extract<Prediction, { kind: 'sql' | 'rows' }>) => Promise<BoardScore>,
+): BoardScore | Promise<BoardScore> {
+  if (gold === null) return boardScore('no-gold', 'there is no gold for this question');
+  const { answerable } = gold;
+  switch (prediction.kind) {
+    case 'abstained':
+      return boardScore(answerable ? 'wrong-abstained' : 'correct-abstained', 'abstained');
+    case 'none':
+      // Leaving an id out must not pay: an abstention has to be said.
+      return boardScore(answerable ? 'wrong' : 'wrong-answered', 'there is no prediction for it');
+    case 'sql':
+    case 'rows':
+      return compare(prediction);
+  }
+}
+
+/** In per cent, of what was judged. */
+export function reliabilityMetrics(scores: ReadonlyMap<string, BoardScore>): Metrics {
+  const { accuracy, accuracyAnswerable, reliability } = summarise([...scores.values()].map(({ verdict }) => verdict));
+  const percent = (share: number | null): number | null => (share === null ? null : 100 * share);
+  return {
+    exAll: percent(accuracy),
+    exAnswerable: percent(accuracyAnswerable),
+    ...(reliability ?? { rs0: null, rs5: null, rs10: null, rsN: null }),
+  };
 }

@@ -12,22 +12,20 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { someOf } from '../../src/counted';
 import type { Dialect } from '../../src/domain';
+import type { BenchmarkItem, Gold } from '../../src/questions/question-file';
 import {
-  BenchmarkDataError,
   type Benchmark,
+  BenchmarkDataError,
   type BoardScore,
   type Metrics,
   type OpenBenchmark,
   type OpenOptions,
 } from '../benchmark';
-import type { BenchmarkItem, Gold } from '../../src/questions/question-file';
 import { meanOf } from './execution';
-import { firstPath } from './files';
-import { someOf } from '../../src/counted';
-import { linesIn } from './instance-lines';
-import { livesqlbenchFormat } from './livesqlbench-format';
-import { Line, Statements, isQuery, lineOf } from './livesqlbench-lines';
+import { firstPath, linesIn } from './files';
+import { isQuery, Line, lineOf, livesqlbenchFormat, Statements } from './livesqlbench-format';
 import { scoreLine } from './livesqlbench-score';
 
 const GoldLine = z.looseObject({ instance_id: z.string(), sol_sql: Statements });

@@ -8,11 +8,15 @@ import { existsSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
-import { SqlValue, type AnswerStatus, type EndedBy } from '../../src/domain';
+import { someOf } from '../../src/counted';
+import { type AnswerStatus, type EndedBy, SqlValue } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports';
+import { runAsWritten } from '../../src/questions/double-quoted';
+import { type BenchmarkItem, loadQuestions, objectsIn } from '../../src/questions/question-file';
+import { judge, scoreAnswer } from '../../src/questions/score';
 import {
-  BenchmarkDataError,
   type Benchmark,
+  BenchmarkDataError,
   type BoardScore,
   type OpenBenchmark,
   type OpenOptions,
@@ -20,13 +24,8 @@ import {
   type PredictionFormat,
   type Submitted,
 } from '../benchmark';
-import { runAsWritten } from '../../src/questions/double-quoted';
-import { loadQuestions, objectsIn, type BenchmarkItem } from '../../src/questions/question-file';
-import { judge, scoreAnswer } from '../../src/questions/score';
-import { resultOf, whileConnected } from './execution';
+import { boardScore, judged, reliabilityMetrics, resultOf, whileConnected } from './execution';
 import { FileName, firstPath } from './files';
-import { someOf } from '../../src/counted';
-import { boardScore, judged, reliabilityMetrics } from './reliability';
 
 async function open(folder: string, { split = 'all', hiddenKnowledge = false }: OpenOptions): Promise<OpenBenchmark> {
   if (split !== 'all') throw new BenchmarkDataError(`a file of questions has no split "${split}": leave --split out`);

@@ -11,15 +11,14 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { CONTEXT_CHARS } from '../../src/input-limits';
-import { BenchmarkDataError, type Benchmark, type BoardScore, type Metrics, type OpenBenchmark } from '../benchmark';
-import type { BenchmarkItem, Gold } from '../../src/questions/question-file';
-import { whileConnected } from './execution';
-import { FileName, firstPath, textIn } from './files';
-import { linesIn } from './instance-lines';
-import { spider2Format } from './spider2-format';
-import { Standard, engineOf, isUnrun, scored, type Suite } from './spider2-score';
 import { counted, someOf } from '../../src/counted';
+import { CONTEXT_CHARS } from '../../src/input-limits';
+import type { BenchmarkItem, Gold } from '../../src/questions/question-file';
+import { type Benchmark, BenchmarkDataError, type BoardScore, type Metrics, type OpenBenchmark } from '../benchmark';
+import { whileConnected } from './execution';
+import { FileName, firstPath, linesIn, textIn } from './files';
+import { spider2Format } from './spider2-format';
+import { engineOf, isUnrun, scored, Standard, type Suite } from './spider2-score';
 
 /** Of lite and of snow. */
 const Named = z.object({ instance_id: FileName, external_knowledge: FileName.nullish() });

@@ -81,7 +81,9 @@ export async function setOf(
     ),
   );
   const { audits, interrupted } =
-    run.stopped === null ? await auditsOf(ready, entrants, answers, spent) : { audits: new Map(), interrupted: false };
+    run.stopped === null
+      ? await auditsOf(ready, entrants, answers, spent)
+      : { audits: new Map<string, AuditedRun>(), interrupted: false };
   const unpriced = unpricedModels(services.config, modelsOf(mine));
   const remarks = [
     ...(board?.remarks ?? []),

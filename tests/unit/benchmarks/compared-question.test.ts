@@ -1,5 +1,4 @@
-import { questionPage } from '../../../benchmarks/compared-page';
-import { compareAnswers } from '../../../benchmarks/compared-question';
+import { compareAnswers, questionPage } from '../../../benchmarks/compared-question';
 
 const HOSTILE = '</style><script>alert(1)</script>"\u202e';
 const entrants = ['gate', HOSTILE].map((method) => ({

@@ -5,6 +5,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SqlResult } from '../../../../src/domain';
+import { type SqlEngine, SqlEngineError } from '../../../../src/ports';
 import type { BoardScore, OpenBenchmark, Prediction } from '../../../../benchmarks/benchmark';
 import {
   livesqlbenchBaseFull,
@@ -12,9 +14,7 @@ import {
   livesqlbenchLarge,
   lsHard,
 } from '../../../../benchmarks/boards/livesqlbench';
-import { withoutRounding } from '../../../../benchmarks/boards/livesqlbench-sql';
-import type { SqlResult } from '../../../../src/domain';
-import { SqlEngineError, type SqlEngine } from '../../../../src/ports';
+import { withoutRounding } from '../../../../benchmarks/boards/livesqlbench-score';
 
 interface Pair {
   readonly name: string;
