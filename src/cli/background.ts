@@ -12,7 +12,7 @@ import { deploymentOf } from '../config';
 import { storeLocation } from '../config/store';
 import type { ResolvedDatabase } from '../config/databases';
 import { startedQueues } from '../workers/deployments';
-import { isAlive } from '../workers/file-lock';
+import { isAlive } from '../workers/process-identity';
 import { servedName } from '../workers/serving';
 import { neededQueues, type Announced } from './ask-start';
 import { CommandFailed } from './errors';

@@ -34,10 +34,8 @@ export const SUMMARY = 'summary.json';
 /** The folder exists, can be written and is this process's own while `work` runs. */
 export async function withResultFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   checkWritable(folder);
-  return withFileLock(join(folder, '.gate-batch.lock'), work, {
-    onWait: (holder) => {
-      throw new UsageError(`--out ${folder}: process ${holder} is writing there; wait for it or give another folder`);
-    },
+  return withFileLock(join(folder, '.gate-batch.lock'), work, () => {
+    throw new UsageError(`--out ${folder}: another process is writing there; wait for it or give another folder`);
   });
 }
 

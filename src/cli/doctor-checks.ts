@@ -15,7 +15,7 @@ import { openEngines } from '../workers/engines';
 import { embeddedServerInfo } from '../workers/embedded-server';
 import { openStore } from '../workers/open-store';
 import { binaryVersion, findPresentBinary } from '../workers/temporal-binary';
-import { askedServer, SERVERS } from '../workers/temporal-servers';
+import { askedServer, SERVERS } from '../workers/temporal-binary';
 import { connectClient } from '../workers/client';
 import { expiringCertificate } from '../workers/connection-problem';
 import {

@@ -12,7 +12,7 @@ import {
   type Deployment,
 } from '../workers/deployments';
 import { GRPC } from '../workers/grpc-status';
-import { STARTS_WORKERS } from '../workers/temporal-servers';
+import { STARTS_WORKERS } from '../workers/temporal-binary';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';

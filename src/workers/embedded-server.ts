@@ -26,8 +26,16 @@ import { toStoreError } from '../adapters/local/keys';
 import { makeFolders } from '../adapters/local/store';
 import type { Environment } from '../config/folders';
 import type { EmbeddedPlace } from '../config/store';
-import { isAlive, withFileLock } from './file-lock';
-import { binaryVersion, findTemporalBinary } from './temporal-binary';
+import { withFileLock } from './file-lock';
+import { isAlive } from './process-identity';
+import {
+  askedServer,
+  binaryVersion,
+  databaseSuffix,
+  findTemporalBinary,
+  isAsked,
+  SERVERLESS_SERVER,
+} from './temporal-binary';
 import {
   isServerProcess,
   SERVERLESS_FLAGS,
@@ -38,21 +46,19 @@ import {
   TUNED_FLAGS,
   type ServerProcess,
 } from './temporal-process';
-import { askedServer, databaseSuffix, isAsked, SERVERLESS_SERVER } from './temporal-servers';
 
 export const ServerInfo = z.object({
-  schemaVersion: z.literal(1),
   pid: z.number().int(),
   port: z.number().int(),
   uiPort: z.number().int().nullable(),
   /** Version of the Temporal server. */
   version: z.string(),
   databaseFile: z.string(),
-  /** Where its UI has payloads decoded; servers that run since an older version do not say. */
-  uiCodecEndpoint: z.string().nullable().default(null),
+  /** Where its UI has payloads decoded. */
+  uiCodecEndpoint: z.string().nullable(),
   keep: z.boolean(),
   /** It starts workers when work arrives (`gate dev --serverless`). */
-  serverless: z.boolean().default(false),
+  serverless: z.boolean(),
 });
 export type ServerInfo = z.infer<typeof ServerInfo>;
 
@@ -133,7 +139,7 @@ function filesIn({ home }: EmbeddedPlace) {
     lock: join(home, 'server.lock'),
     log: join(home, 'server.log'),
     /**
-     * Of its own for each version (`temporal-servers.ts`), and for the server that starts workers: it remembers which queues
+     * One for each version (`temporal-binary.ts`), and one for the server that starts workers: it remembers which queues
      * are theirs, and another server would keep tasks for them that nobody starts.
      */
     database: (version: string | null, serverless: boolean) =>
@@ -154,8 +160,8 @@ function makeHome({ home }: EmbeddedPlace): void {
 }
 
 function findBinary({ env, place, onProgress, serverless }: EmbeddedOptions): Promise<string> {
-  const server = serverless === true ? { server: SERVERLESS_SERVER } : {};
-  return findTemporalBinary({ env, cacheFolder: place.cache, onProgress, ...server });
+  const server = serverless === true ? SERVERLESS_SERVER : undefined;
+  return findTemporalBinary({ env, cacheFolder: place.cache, onProgress, server });
 }
 
 async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
@@ -163,13 +169,17 @@ async function start(options: EmbeddedOptions, files: Files, binary: string): Pr
   const { port, uiPort, uiCodecEndpoint, serverless = false } = options;
   const databaseFile = files.database(binaryVersion(binary, options.place.cache), serverless);
   const infoOf = (server: ServerProcess): ServerInfo => ({
-    ...{ schemaVersion: 1, ...server, databaseFile, keep: false, serverless },
+    ...server,
+    databaseFile,
+    keep: false,
+    serverless,
     uiCodecEndpoint: uiCodecEndpoint ?? null,
   });
   try {
     const server = await startServerProcess({
       ...{ binary, databaseFile, logFile: files.log, port, uiPort, uiCodecEndpoint },
-      ...(serverless ? { flags: [...TUNED_FLAGS, ...SERVERLESS_FLAGS], env: options.env } : {}),
+      flags: serverless ? [...TUNED_FLAGS, ...SERVERLESS_FLAGS] : TUNED_FLAGS,
+      env: serverless ? { ...options.env } : undefined,
       onSpawn: (spawned) => save(files, infoOf({ ...spawned, version: 'starting' })),
     });
     const info = infoOf(server);

@@ -5,7 +5,6 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isAlive } from './file-lock';
 
 /** Linux gives the machine's own namespace this number, always. */
 const OF_THE_MACHINE = '4026531836';
@@ -23,6 +22,19 @@ export function isGone(identity: string): boolean {
   return pid !== undefined && where === place() && !isAlive(Number(pid));
 }
 
+/** Whether a process with this id exists and has not ended; one of another user counts. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  // Where the parent does not collect it, as often in a container, an ended process stays for ever. The name before its state is
+  // in brackets and may hold anything.
+  const stat = process.platform === 'linux' ? read(() => readFileSync(`/proc/${String(pid)}/stat`, 'utf8')) : null;
+  return !/^ [ZX]/.test(stat?.split(')').at(-1) ?? '');
+}
+
 /** In a sandbox without /proc no process can be told from those of others: its name is then nobody else's. */
 function place(): string {
   if (process.platform !== 'linux') return hostname();
@@ -37,6 +49,6 @@ function read(from: () => string | undefined): string | null {
   try {
     return from() ?? null;
   } catch {
-    return null; // There is no such file in a sandbox.
+    return null; // There is no such file in a sandbox, or no longer.
   }
 }

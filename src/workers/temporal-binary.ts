@@ -1,35 +1,154 @@
 /**
- * Finds the command whose dev server is the embedded one (design §6): `TEMPORAL_CLI_PATH`, `temporal` on PATH, our cache,
- * Temporal's own download, and last a build by Go into the cache (minutes, once). Which versions there are is in
- * `temporal-servers.ts`; one that is asked for is found, or it is an error.
- * Only one process downloads or builds at a time; the result appears in the cache whole or not at all.
+ * The Temporal servers that the embedded one may be, and how the command of one is found (design §6): `TEMPORAL_CLI_PATH`,
+ * `temporal` on PATH, our cache, Temporal's own download, and last a build by Go into the cache (minutes, once).
+ *
+ * 1. `GATE_TEMPORAL_VERSION` chooses a version, which is then found or an error; the first of the table is the default.
+ * 2. Only one process downloads or builds at a time; the result appears in the cache whole or not at all.
+ * 3. A newer server opens the database file of an older one, but makes the tables and columns that it adds only in a new file
+ *    (the dev server migrates nothing). So each version has a file of its own.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  createWriteStream,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, createWriteStream, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { ConfigError } from '../config/file';
 import type { Environment } from '../config/folders';
 import { sha256OfFile } from '../sha256';
 import { withFileLock } from './file-lock';
-import {
-  askedServer,
-  isAsked,
-  SERVERLESS_SERVER,
-  SERVERS,
-  VERSION_VARIABLE,
-  type TemporalServer,
-} from './temporal-servers';
+import { packageFolder } from './package-folder';
+
+export interface TemporalServer {
+  /** Major and minor version of the server, by which it is chosen. */
+  readonly version: string;
+  /** Its folder in the cache. */
+  readonly cacheName: string;
+  /** null: no release has what it needs. */
+  readonly download: {
+    readonly base: string;
+    /** `platform` and `arch` as Go names them. */
+    archive(platform: string, arch: string): string;
+    /** The release's list of checksums, and its own SHA-256; null: TLS alone says that the archive is the right one. */
+    readonly checksums: { readonly path: string; readonly sha256: string } | null;
+  } | null;
+  readonly build: {
+    /** Arguments of `go`; the result is the file `executable` in `folder`, which is also GOBIN. */
+    args(folder: string, executable: string): readonly string[];
+    /** Folder where `go` runs. */
+    readonly cwd?: string;
+    readonly takes: string;
+  };
+}
+
+const CLI_1_5 = 'v1.5.1';
+const CLI_1_9 = 'v1.9.1';
+
+/** The server as a library, in a program of ours; every module is pinned by its go.sum. */
+function ownProgram(tags: readonly string[], takes: string) {
+  return {
+    args: (folder: string, executable: string): readonly string[] => [
+      ...['build', '-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags=-s -w'],
+      ...(tags.length === 0 ? [] : ['-tags', tags.join(',')]),
+      ...['-o', join(folder, executable), '.'],
+    ],
+    cwd: join(packageFolder() ?? '.', 'infra', 'temporal-server'),
+    takes,
+  };
+}
+
+export const SERVERS = [
+  {
+    version: '1.29',
+    cacheName: CLI_1_5,
+    download: {
+      base: 'https://temporal.download',
+      archive: (platform, arch) => `cli/archive/${CLI_1_5}?platform=${platform}&arch=${arch}`,
+      checksums: null,
+    },
+    // The last release that `go install` can build: later ones have a replace directive.
+    build: {
+      args: () => ['install', `github.com/temporalio/cli/cmd/temporal@${CLI_1_5}`],
+      takes: 'about 2 minutes',
+    },
+  },
+  {
+    version: '1.32',
+    cacheName: 'server-1.32.2',
+    download: {
+      base: 'https://github.com/temporalio/cli/releases/download',
+      archive: (platform, arch) => `${CLI_1_9}/temporal_cli_${CLI_1_9.slice(1)}_${platform}_${arch}.tar.gz`,
+      checksums: {
+        path: `${CLI_1_9}/checksums.txt`,
+        sha256: 'cc22cb0df0a9bab358500dce212616e8622b0649df68317d9858867d7dc69bd2',
+      },
+    },
+    build: ownProgram([], '9 minutes of computing'),
+  },
+] as const satisfies readonly TemporalServer[];
+
+/** 1.32 with the provider that starts workers on its own machine (`gate dev --serverless`): no release has it. */
+export const SERVERLESS_SERVER: TemporalServer = {
+  version: '1.32',
+  cacheName: `${SERVERS[1].cacheName}-serverless`,
+  download: null,
+  build: ownProgram(['computeprovider_subprocess'], SERVERS[1].build.takes),
+};
+
+export const VERSION_VARIABLE = 'GATE_TEMPORAL_VERSION';
+
+/** Null: none is asked for, and whatever is found is used. */
+export function askedServer(env: Environment): TemporalServer | null {
+  const text = env[VERSION_VARIABLE];
+  if (!text) return null;
+  const server = SERVERS.find(({ version }) => version === text);
+  if (server !== undefined) return server;
+  const offered = SERVERS.map(({ version }) => version).join(' or ');
+  throw new ConfigError([`${VERSION_VARIABLE}: '${text}' is not offered; give ${offered}`]);
+}
+
+/** Whether a server of this version is the one that was asked for: for the newest of the table, a newer one is, too. */
+export function isAsked(version: string, asked: TemporalServer): boolean {
+  return (
+    lineOf(version) === asked.version || (asked.version === SERVERS.at(-1)?.version && atLeast(version, asked.version))
+  );
+}
+
+/** Put into the name of a server's database file; null: its version is not known. */
+export function databaseSuffix(version: string | null): string {
+  return version === null || !atLeast(version, '1.30') ? '' : `-${lineOf(version)}`;
+}
+
+export interface Feature {
+  readonly from: string;
+  readonly what: string;
+}
+
+export const MOVES_BY_ITSELF: Feature = {
+  from: '1.32',
+  what: 'a search that outgrows a run goes on with the current worker version',
+};
+
+export const STARTS_WORKERS: Feature = {
+  from: '1.31',
+  what: 'the server starts workers when work arrives (worker controller)',
+};
+
+/** Features that a server of this version lacks. */
+export function lackingFeatures(version: string): readonly Feature[] {
+  return [STARTS_WORKERS, MOVES_BY_ITSELF].filter(({ from }) => !atLeast(version, from));
+}
+
+/** Major and minor decide: 1.32.2 is at least 1.32. */
+function atLeast(version: string, least: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [leastMajor = 0, leastMinor = 0] = least.split('.').map(Number);
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
+}
+
+function lineOf(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}
 
 const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -61,23 +180,20 @@ export async function findTemporalBinary(search: BinarySearch): Promise<string> 
     async () => {
       if (isExecutable(cached)) return cached;
       const tried: string[] = [];
-      for (const [name, fetchBinary] of [
-        ['download', download],
-        ['go install', buildWithGo],
-      ] as const) {
-        const problem = await fetchBinary(search, server, cached).then(
-          () => null,
-          (error: unknown) => error as Error,
-        );
-        if (problem === null) return cached;
-        tried.push(`${name}: ${problem.message}`);
+      for (const [name, make] of Object.entries({ download, 'go install': buildWithGo })) {
+        try {
+          await make(search, server, cached);
+          return cached;
+        } catch (error) {
+          tried.push(`${name}: ${(error as Error).message}`);
+        }
       }
       throw new NoTemporalError(
         'no Temporal server to be had: set TEMPORAL_ADDRESS to a running one, put the temporal CLI on PATH ' +
           `(https://docs.temporal.io/cli), or install Go so that it can be built (${tried.join('; ')})`,
       );
     },
-    { onWait: (pid) => search.onProgress?.(`another process (${String(pid)}) is fetching the Temporal server`) },
+    () => search.onProgress?.('another process is fetching the Temporal server'),
   );
 }
 
@@ -131,24 +247,20 @@ async function download(
   await intoPlace(target, async (folder) => {
     const [file, list] = [join(folder, 'archive'), join(folder, 'checksums')];
     if (checksums !== null) {
-      await fetchTo(urlOf(checksums.path), list, () => undefined);
+      await fetchTo(urlOf(checksums.path), list);
       if ((await sha256OfFile(list)) !== checksums.sha256)
         throw new Error('the list of checksums is not the known one');
     }
     await fetchTo(urlOf(path), file, () => onProgress?.(`downloading the Temporal server ${version}`));
-    if (checksums !== null && !(await listsFile(readFileSync(list, 'utf8'), path, file)))
+    const line = `${await sha256OfFile(file)}  ${basename(path)}`;
+    if (checksums !== null && !readFileSync(list, 'utf8').split('\n').includes(line))
       throw new Error('the checksum of the archive is wrong');
     await run('tar', ['-xf', file, '-C', folder, EXECUTABLE], {});
     return join(folder, EXECUTABLE);
   });
 }
 
-/** Lines of `sha256  name`. */
-async function listsFile(list: string, path: string, file: string): Promise<boolean> {
-  return list.split('\n').includes(`${await sha256OfFile(file)}  ${basename(path)}`);
-}
-
-async function fetchTo(url: string, file: string, onStart: () => void): Promise<void> {
+async function fetchTo(url: string, file: string, onStart?: () => void): Promise<void> {
   const abort = new AbortController();
   let timer = setTimeout(() => abort.abort(), HEADERS_TIMEOUT_MS);
   try {
@@ -156,12 +268,11 @@ async function fetchTo(url: string, file: string, onStart: () => void): Promise<
     if (!response.ok || response.body === null) throw new Error(`HTTP ${String(response.status)}`);
     clearTimeout(timer);
     timer = setTimeout(() => abort.abort(), BODY_TIMEOUT_MS);
-    onStart();
-    await pipeline(Readable.fromWeb(response.body), createWriteStream(file), {
-      signal: abort.signal,
-    });
+    onStart?.();
+    await pipeline(Readable.fromWeb(response.body), createWriteStream(file), { signal: abort.signal });
   } catch (error) {
-    throw new Error(abort.signal.aborted ? 'no reply in time' : reasonOf(error), { cause: error });
+    const { message, name } = ((error as Error).cause ?? error) as Error;
+    throw new Error(abort.signal.aborted ? 'no reply in time' : message || name, { cause: error });
   } finally {
     clearTimeout(timer);
   }
@@ -204,12 +315,9 @@ async function intoPlace(target: string, make: (folder: string) => Promise<strin
   }
 }
 
-function run(command: string, args: readonly string[], env: Environment, cwd: string | null = null): Promise<void> {
+function run(command: string, args: readonly string[], env: Environment, cwd?: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      ...{ env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] },
-      ...(cwd === null ? {} : { cwd }),
-    });
+    const child = spawn(command, args, { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4000)));
     child.on('error', reject);
@@ -232,9 +340,4 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message || cause.name : 'failed';
 }

@@ -9,12 +9,12 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { createServer, connect } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import type { Environment } from '../config/folders';
-import { isAlive } from './file-lock';
+import { isAlive } from './process-identity';
 import { ATTRIBUTE_TYPES } from './search-attributes';
 
 export const TUNED_FLAGS: readonly string[] = [
@@ -49,7 +49,7 @@ export interface ServerProcessOptions {
   readonly uiCodecEndpoint?: string;
   readonly flags?: readonly string[];
   /** Default: that of this process. */
-  readonly env?: Environment;
+  readonly env?: NodeJS.ProcessEnv;
   /** Out of this process's group, so that Ctrl-C here does not end it before its users are done; default true. */
   readonly detached?: boolean;
   /** Told before it can be used, so that whoever is killed meanwhile leaves no server that nobody knows. */
@@ -91,30 +91,27 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
 }
 
 async function startOnce(options: ServerProcessOptions): Promise<ServerProcess> {
-  if (options.port !== undefined) await needFree(options.port, 'gRPC port');
-  if (typeof options.uiPort === 'number') await needFree(options.uiPort, 'UI port');
-  const port = options.port ?? (await freePort());
-  const uiPort = options.uiPort === null ? null : (options.uiPort ?? (await freeUiPort()));
-  mkdirSync(dirname(options.logFile), { recursive: true });
+  const { binary, databaseFile, logFile, env, detached = true, uiPort: wanted } = options;
+  const port = options.port === undefined ? await freePort() : await needFree(options.port, 'gRPC port');
+  const given = typeof wanted === 'number' ? await needFree(wanted, 'UI port') : wanted;
+  const uiPort = given === undefined ? ((await listenOnce(PREFERRED_UI_PORT)) ?? (await freePort())) : given;
+  mkdirSync(dirname(logFile), { recursive: true });
   // Histories hold answers: the folder is its owner's alone.
-  if (options.databaseFile !== null) mkdirSync(dirname(options.databaseFile), { recursive: true, mode: 0o700 });
-  const log = openSync(options.logFile, 'w');
-  const child = spawn(options.binary, serverArguments(options, port, uiPort), {
-    detached: options.detached ?? true,
-    stdio: ['ignore', log, log],
-    ...(options.env === undefined ? {} : { env: { ...options.env } }),
-  });
+  if (databaseFile !== null) mkdirSync(dirname(databaseFile), { recursive: true, mode: 0o700 });
+  const log = openSync(logFile, 'w');
+  const child = spawn(binary, serverArguments(options, port, uiPort), { detached, stdio: ['ignore', log, log], env });
   closeSync(log);
   const exited = new Promise<never>((_resolve, reject) => {
-    child.once('error', (error) => reject(new ServerStartError(`cannot run ${options.binary}: ${error.message}`)));
-    child.once('exit', (code) => reject(new ServerStartError(startFailure(options, code))));
+    child.once('error', (error) => reject(new ServerStartError(`cannot run ${binary}: ${error.message}`)));
+    child.once('exit', (code) => reject(new ServerStartError(startFailure(logFile, code))));
   });
   exited.catch(() => undefined);
   try {
-    if (child.pid !== undefined) options.onSpawn?.({ pid: child.pid, port, uiPort });
-    const version = await Promise.race([exited, untilReady(child, port, uiPort, START_TIMEOUT_MS)]);
+    const pid = child.pid ?? 0;
+    if (pid > 0) options.onSpawn?.({ pid, port, uiPort });
+    const version = await Promise.race([exited, untilReady(child, port, uiPort)]);
     child.unref();
-    return { pid: child.pid ?? 0, port, uiPort, version };
+    return { pid, port, uiPort, version };
   } catch (error) {
     if (child.pid !== undefined && child.exitCode === null) child.kill('SIGKILL');
     throw error;
@@ -179,13 +176,8 @@ function serverArguments(options: ServerProcessOptions, port: number, uiPort: nu
   ];
 }
 
-async function untilReady(
-  child: Pick<ChildProcess, 'exitCode'>,
-  port: number,
-  uiPort: number | null,
-  timeoutMs: number,
-): Promise<string> {
-  const deadline = Date.now() + timeoutMs;
+async function untilReady(child: Pick<ChildProcess, 'exitCode'>, port: number, uiPort: number | null): Promise<string> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
   while (child.exitCode === null && Date.now() < deadline) {
     // A refused gRPC connection backs off for a second, so wait for the port first.
     if (await accepts(port)) {
@@ -194,13 +186,12 @@ async function untilReady(
     }
     await sleep(15);
   }
-  throw new ServerStartError(`the embedded Temporal server was not ready after ${String(timeoutMs / 1000)} s`);
+  throw new ServerStartError(`the embedded Temporal server was not ready after ${String(START_TIMEOUT_MS / 1000)} s`);
 }
 
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: HOST });
-    socket.once('connect', () => {
+    const socket = connect({ port, host: HOST }, () => {
       socket.destroy();
       resolve(true);
     });
@@ -208,33 +199,27 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-async function needFree(port: number, what: string): Promise<void> {
-  if (!(await isFree(port))) {
-    throw new ServerStartError(`${what} ${String(port)} is in use: choose another one or leave it out`);
-  }
+async function needFree(port: number, what: string): Promise<number> {
+  if ((await listenOnce(port)) !== null) return port;
+  throw new ServerStartError(`${what} ${String(port)} is in use: choose another one or leave it out`);
 }
 
-async function freeUiPort(): Promise<number> {
-  return (await isFree(PREFERRED_UI_PORT)) ? PREFERRED_UI_PORT : freePort();
-}
-
-const isFree = (port: number): Promise<boolean> => listenOnce(port).then((got) => got !== null);
 const freePort = async (): Promise<number> => (await listenOnce(0)) ?? 0;
 
+/** The port, where it is free; 0 gives any free one. */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(null));
+    const server = createServer().once('error', () => resolve(null));
     server.listen(port, HOST, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : null));
+      const { port: got } = server.address() as AddressInfo;
+      server.close(() => resolve(got));
     });
   });
 }
 
-function startFailure(options: ServerProcessOptions, code: number | null): string {
-  const lines = existsSync(options.logFile) ? readFileSync(options.logFile, 'utf8').trim().split('\n') : [];
+function startFailure(logFile: string, code: number | null): string {
+  const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trim().split('\n') : [];
   // A panic has its reason first and ends with the stack.
   const last = (lines.find((line) => line.startsWith('panic: ')) ?? lines.at(-1) ?? '').slice(0, 300);
-  return `the embedded Temporal server stopped at its start (exit ${String(code)}): ${last || 'no output'} (log: ${options.logFile})`;
+  return `the embedded Temporal server stopped at its start (exit ${String(code)}): ${last || 'no output'} (log: ${logFile})`;
 }

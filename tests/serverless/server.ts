@@ -8,7 +8,7 @@ import {
   stopServerProcess,
   TUNED_FLAGS,
 } from '../../src/workers/temporal-process';
-import { SERVERLESS_SERVER } from '../../src/workers/temporal-servers';
+import { SERVERLESS_SERVER } from '../../src/workers/temporal-binary';
 import { testFolder } from '../helpers/temporal';
 
 export function serverlessBinary(): Promise<string> {

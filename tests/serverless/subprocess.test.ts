@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { userFolders } from '../../src/config/folders';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
-import { SERVERLESS_SERVER } from '../../src/workers/temporal-servers';
+import { SERVERLESS_SERVER } from '../../src/workers/temporal-binary';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { nothingRuns, runningOf } from './processes';

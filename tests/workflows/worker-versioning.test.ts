@@ -7,7 +7,7 @@ import { temporal } from '@temporalio/proto';
 import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
 import { createGateWorkers } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
-import { lackingFeatures, MOVES_BY_ITSELF } from '../../src/workers/temporal-servers';
+import { lackingFeatures, MOVES_BY_ITSELF } from '../../src/workers/temporal-binary';
 import { workerVersion, type WorkerVersion } from '../../src/workers/workflow-bundle';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { quietLogger, testTemporal, unique, withClient } from '../helpers/temporal';

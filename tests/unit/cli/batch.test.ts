@@ -237,8 +237,10 @@ describe('results.jsonl', () => {
 
   test('a folder that another process writes is refused, and one that cannot be made', async () => {
     await withResultFolder(folder, async () => undefined);
-    writeFileSync(join(folder, '.gate-batch.lock'), '1');
-    await expect(withResultFolder(folder, async () => undefined)).rejects.toThrow(/process 1 is writing there/);
+    await withResultFolder(folder, async () => {
+      const second = withResultFolder(folder, async () => undefined);
+      await expect(second).rejects.toThrow(/another process is writing there/);
+    });
     writeFileSync(join(here.home, 'file'), '');
     for (const bad of ['file', 'file/x']) {
       await expect(withResultFolder(join(here.home, bad), async () => undefined)).rejects.toThrow(

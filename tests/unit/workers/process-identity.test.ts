@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { hostname } from 'node:os';
-import { isGone, processIdentity } from '../../../src/workers/process-identity';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive, isGone, processIdentity } from '../../../src/workers/process-identity';
 
 const ended = (): number => spawnSync(process.execPath, ['--version']).pid;
 
@@ -28,4 +30,18 @@ test('nothing is known of processes on another machine that has the same name', 
   expect(isGone(`${pid}@${where}`)).toBe(true);
   expect(isGone(`${pid}@${where.replace(boot, '012345')}`)).toBe(false);
   expect(isGone(`${pid}@${hostname()}`)).toBe(false);
+});
+
+test('a process that ended and that its parent does not bury is not alive', async () => {
+  // What the shell becomes knows nothing of its child.
+  const parent = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const child = Number(line.toString());
+    expect(isAlive(child)).toBe(true);
+    while (isAlive(child)) await sleep(20);
+    expect(isAlive(parent.pid ?? 0)).toBe(true);
+  } finally {
+    parent.kill('SIGKILL');
+  }
 });
