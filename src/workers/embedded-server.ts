@@ -1,33 +1,24 @@
 /**
  * The embedded Temporal of a store (design D9). The first process that needs it starts it, others join, and the last one stops
  * it. Files in its home, which lies with the store (`embeddedPlace`): `server.json` (the running server), `server.lock` (held
- * while a process joins, starts or leaves), `users/<pid>` (processes that use it), its log and its database file.
+ * while a process joins, starts or leaves), `users.lock` (shared by those that use it), its log and its database file.
  *
  * 1. Joining, starting and leaving happen under the lock, so two at once never start two, and nobody joins a server
  *    that is about to stop.
- * 2. A process that died without leaving does not count as a user. A server that outlived its users is joined by the next
- *    one. It is recorded as soon as it is spawned: if its starter dies meanwhile, no second server is started beside it.
+ * 2. A process that died without leaving is no user. A server that outlived its users is joined by the next one. It is
+ *    recorded as soon as it is spawned: if its starter dies meanwhile, no second server is started beside it.
  * 3. Each store has its own server: histories refer to objects of a store, and a worker would write answers to its own.
  * 4. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
  */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { toStoreError } from '../adapters/local/keys';
 import { makeFolders } from '../adapters/local/store';
 import type { Environment } from '../config/folders';
 import type { EmbeddedPlace } from '../config/store';
-import { withFileLock } from './file-lock';
-import { isAlive } from './process-identity';
+import { parsedJson } from '../json';
+import { isUnshared, shareOf, withFileLock } from './file-lock';
 import {
   askedServer,
   binaryVersion,
@@ -47,7 +38,7 @@ import {
   type ServerProcess,
 } from './temporal-process';
 
-export const ServerInfo = z.object({
+const ServerInfo = z.object({
   pid: z.number().int(),
   port: z.number().int(),
   uiPort: z.number().int().nullable(),
@@ -60,16 +51,15 @@ export const ServerInfo = z.object({
   /** It starts workers when work arrives (`gate dev --serverless`). */
   serverless: z.boolean(),
 });
-export type ServerInfo = z.infer<typeof ServerInfo>;
+type ServerInfo = z.infer<typeof ServerInfo>;
 
 export interface EmbeddedOptions {
   readonly place: EmbeddedPlace;
   readonly env: Environment;
   readonly onProgress?: (line: string) => void;
-  /** Fixed ports; one in use is an error. They apply when this call starts the server. */
+  /** Fixed ports; one in use is an error. They apply when this call starts the server, as the codec endpoint of its UI does. */
   readonly port?: number;
   readonly uiPort?: number | null;
-  /** Where the UI has payloads decoded; applies when this call starts the server. */
   readonly uiCodecEndpoint?: string;
   /** One that starts workers when work arrives, with the environment given here. */
   readonly serverless?: boolean;
@@ -92,24 +82,24 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
   const binary = livingServer(files) === null ? await findBinary(options) : null;
   return withFileLock(files.lock, async () => {
     const running = await runningServer(files);
-    const asked = askedServer(options.env);
-    if (running !== null && asked !== null && !isAsked(running.version, asked))
-      throw new ServerStartError(
-        `the embedded server that runs is Temporal ${running.version}; stop it before you ask for ${asked.version}: gate dev --stop`,
-      );
-    if (running !== null && options.serverless === true && !running.serverless)
-      throw new ServerStartError('the embedded server that runs starts no workers; stop it first: gate dev --stop');
+    if (running !== null) checkRunning(running, options);
     const info = running ?? (await start(options, files, binary ?? (await findBinary(options))));
-    mkdirSync(files.users, { recursive: true });
-    writeFileSync(files.user(process.pid), '');
-    const before = joined.get(files.users);
-    joined.set(files.users, { server: info.pid, times: before?.server === info.pid ? before.times + 1 : 1 });
+    const release = await shareOf(files.users);
     return {
       info,
       address: `127.0.0.1:${String(info.port)}`,
       uiUrl: info.uiPort === null ? null : `http://127.0.0.1:${String(info.uiPort)}`,
       started: running === null,
-      leave: ({ keep = false } = {}) => leave(files, info.pid, keep),
+      leave: ({ keep = false } = {}) =>
+        withFileLock(files.lock, async () => {
+          release();
+          const now = await runningServer(files);
+          if (now === null) return 'stopped';
+          if (keep && !now.keep) save(files, { ...now, keep });
+          if (keep || now.keep || !(await isUnshared(files.users))) return 'running';
+          await stop(files, now);
+          return 'stopped';
+        }),
     };
   });
 }
@@ -133,10 +123,10 @@ export async function stopEmbeddedServer(place: EmbeddedPlace): Promise<boolean>
 type Files = ReturnType<typeof filesIn>;
 
 function filesIn({ home }: EmbeddedPlace) {
-  const users = join(home, 'users');
   return {
     info: join(home, 'server.json'),
     lock: join(home, 'server.lock'),
+    users: join(home, 'users.lock'),
     log: join(home, 'server.log'),
     /**
      * One for each version (`temporal-binary.ts`), and one for the server that starts workers: it remembers which queues
@@ -144,8 +134,6 @@ function filesIn({ home }: EmbeddedPlace) {
      */
     database: (version: string | null, serverless: boolean) =>
       join(home, `temporal${databaseSuffix(version)}${serverless ? '-serverless' : ''}.sqlite`),
-    users,
-    user: (pid: number) => join(users, String(pid)),
   };
 }
 
@@ -164,50 +152,42 @@ function findBinary({ env, place, onProgress, serverless }: EmbeddedOptions): Pr
   return findTemporalBinary({ env, cacheFolder: place.cache, onProgress, server });
 }
 
+function checkRunning(running: ServerInfo, { env, serverless }: EmbeddedOptions): void {
+  const asked = askedServer(env);
+  if (asked !== null && !isAsked(running.version, asked))
+    throw new ServerStartError(
+      `the embedded server that runs is Temporal ${running.version}; stop it before you ask for ${asked.version}: gate dev --stop`,
+    );
+  if (serverless === true && !running.serverless)
+    throw new ServerStartError('the embedded server that runs starts no workers; stop it first: gate dev --stop');
+}
+
 async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
-  rmSync(files.users, { recursive: true, force: true });
-  const { port, uiPort, uiCodecEndpoint, serverless = false } = options;
-  const databaseFile = files.database(binaryVersion(binary, options.place.cache), serverless);
-  const infoOf = (server: ServerProcess): ServerInfo => ({
-    ...server,
-    databaseFile,
-    keep: false,
-    serverless,
-    uiCodecEndpoint: uiCodecEndpoint ?? null,
-  });
+  const { env, place, port, uiPort, uiCodecEndpoint, serverless = false } = options;
+  const databaseFile = files.database(binaryVersion(binary, place.cache), serverless);
+  const saved = (server: ServerProcess): ServerInfo => {
+    const more = { databaseFile, keep: false, serverless, uiCodecEndpoint: uiCodecEndpoint ?? null };
+    save(files, { ...server, ...more });
+    return { ...server, ...more };
+  };
   try {
-    const server = await startServerProcess({
-      ...{ binary, databaseFile, logFile: files.log, port, uiPort, uiCodecEndpoint },
-      flags: serverless ? [...TUNED_FLAGS, ...SERVERLESS_FLAGS] : TUNED_FLAGS,
-      env: serverless ? { ...options.env } : undefined,
-      onSpawn: (spawned) => save(files, infoOf({ ...spawned, version: 'starting' })),
-    });
-    const info = infoOf(server);
-    save(files, info);
-    return info;
+    return saved(
+      await startServerProcess({
+        binary,
+        databaseFile,
+        logFile: files.log,
+        port,
+        uiPort,
+        uiCodecEndpoint,
+        flags: serverless ? [...TUNED_FLAGS, ...SERVERLESS_FLAGS] : TUNED_FLAGS,
+        env: serverless ? { ...env } : undefined,
+        onSpawn: (spawned) => saved({ ...spawned, version: 'starting' }),
+      }),
+    );
   } catch (error) {
     rmSync(files.info, { force: true });
     throw error;
   }
-}
-
-/** How often this process has joined which server, by the folder of users: a run of several batches uses one. */
-const joined = new Map<string, { readonly server: number; readonly times: number }>();
-
-async function leave(files: Files, server: number, keep: boolean): Promise<'stopped' | 'running'> {
-  return withFileLock(files.lock, async () => {
-    const before = joined.get(files.users);
-    if (before?.server === server) {
-      joined.set(files.users, { server, times: before.times - 1 });
-      if (before.times === 1) rmSync(files.user(process.pid), { force: true });
-    }
-    const info = await runningServer(files);
-    if (info === null) return 'stopped';
-    if (keep && !info.keep) save(files, { ...info, keep });
-    if (keep || info.keep || hasUsers(files)) return 'running';
-    await stop(files, info);
-    return 'stopped';
-  });
 }
 
 async function stop(files: Files, info: ServerInfo): Promise<void> {
@@ -217,42 +197,27 @@ async function stop(files: Files, info: ServerInfo): Promise<void> {
 
 async function runningServer(files: Files): Promise<ServerInfo | null> {
   const info = livingServer(files);
-  if (info === null) return null;
-  const version = await serverVersionAt(info.port, 5_000);
-  return version === null ? null : { ...info, version };
+  const version = info === null ? null : await serverVersionAt(info.port, 5_000);
+  return info === null || version === null ? null : { ...info, version };
 }
 
-/** A copied store has the record of a server that is another store's. */
-function livingServer(files: Files): ServerInfo | null {
-  const info = read(files);
-  return info !== null && isServerProcess(info.pid) && liesHere(info, files) ? info : null;
-}
-
-/** One folder may have several paths. */
-function liesHere({ databaseFile }: ServerInfo, { info }: Files): boolean {
-  const folder = dirname(databaseFile);
-  return existsSync(folder) && realpathSync(folder) === realpathSync(dirname(info));
-}
-
-function read(files: Files): ServerInfo | null {
+/** A copied store has the record of a server that is another store's. One folder may have several paths. */
+function livingServer({ info: file }: Files): ServerInfo | null {
+  let text: string;
   try {
-    const parsed = ServerInfo.safeParse(JSON.parse(readFileSync(files.info, 'utf8')));
-    return parsed.success ? parsed.data : null;
+    text = readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
+  const { data: info } = ServerInfo.safeParse(parsedJson(text));
+  if (info === undefined || !isServerProcess(info.pid)) return null;
+  const folder = dirname(info.databaseFile);
+  return existsSync(folder) && realpathSync(folder) === realpathSync(dirname(file)) ? info : null;
 }
 
 function save(files: Files, info: ServerInfo): void {
   const fresh = `${files.info}.${String(process.pid)}`;
   writeFileSync(fresh, JSON.stringify(info));
   renameSync(fresh, files.info);
-}
-
-/** Forgets users that died. */
-function hasUsers(files: Files): boolean {
-  const pids = readdirSync(files.users).map(Number);
-  for (const pid of pids.filter((id) => !isAlive(id))) rmSync(files.user(pid), { force: true });
-  return pids.some(isAlive);
 }

@@ -1,6 +1,6 @@
 /**
- * A lock between processes: an exclusive transaction on an empty SQLite file. The system releases it when its process ends in
- * whatever way, so no lock of a dead process is ever found, and nobody needs to tell one from a lock in use. The file stays.
+ * Locks between processes: transactions on an empty SQLite file. The system releases them when their process ends in whatever
+ * way, so no lock of a dead process is ever found, and nobody needs to tell one from a lock in use. The files stay.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,11 +10,9 @@ const RETRY_MS = 25;
 
 /** `onWait` is called once where another holds the lock; what it throws ends the wait. */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, onWait?: () => void): Promise<T> {
-  mkdirSync(dirname(path), { recursive: true });
-  const { default: Database } = await import('libsql');
-  const file = new Database(path, { timeout: 0 });
+  const file = await opened(path);
   try {
-    for (let attempt = 1; !take(file); attempt += 1) {
+    for (let attempt = 1; !taken(file); attempt += 1) {
       if (attempt === 1) onWait?.();
       await sleep(RETRY_MS);
     }
@@ -28,7 +26,41 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, onWa
   }
 }
 
-function take(file: { exec(sql: string): unknown }): boolean {
+/** Holds one of many shares of a file until the returned function is called. */
+export async function shareOf(path: string): Promise<() => void> {
+  const file = await opened(path);
+  // Reading takes the share; a prepared statement would keep it for ever.
+  file.exec('BEGIN; SELECT count(*) FROM sqlite_master');
+  return () => {
+    file.exec('COMMIT');
+    file.close();
+  };
+}
+
+/** Whether nobody holds a share now. */
+export async function isUnshared(path: string): Promise<boolean> {
+  const file = await opened(path);
+  try {
+    if (!taken(file)) return false;
+    file.exec('ROLLBACK');
+    return true;
+  } finally {
+    file.close();
+  }
+}
+
+interface LockFile {
+  exec(sql: string): unknown;
+  close(): void;
+}
+
+async function opened(path: string): Promise<LockFile> {
+  mkdirSync(dirname(path), { recursive: true });
+  const { default: Database } = await import('libsql');
+  return new Database(path, { timeout: 0 });
+}
+
+function taken(file: LockFile): boolean {
   try {
     file.exec('BEGIN EXCLUSIVE');
     return true;

@@ -7,12 +7,22 @@
  * 3. A newer server opens the database file of an older one, but makes the tables and columns that it adds only in a new file
  *    (the dev server migrates nothing). So each version has a file of its own.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, createWriteStream, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  accessSync,
+  constants,
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { ConfigError } from '../config/file';
 import type { Environment } from '../config/folders';
 import { sha256OfFile } from '../sha256';
@@ -315,17 +325,13 @@ async function intoPlace(target: string, make: (folder: string) => Promise<strin
   }
 }
 
-function run(command: string, args: readonly string[], env: Environment, cwd?: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'ignore', 'pipe'] });
-    let errors = '';
-    child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4000)));
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else reject(new Error(errors.trim().split('\n').at(-1) || `${command} exited with ${String(code)}`));
-    });
-  });
+async function run(command: string, args: readonly string[], env: Environment, cwd?: string): Promise<void> {
+  try {
+    await promisify(execFile)(command, args, { env: { ...process.env, ...env }, cwd });
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { readonly stderr?: string };
+    throw new Error(stderr.trim().split('\n').at(-1) || message, { cause: error });
+  }
 }
 
 function onPathNamed(name: string, env: Environment): string | null {

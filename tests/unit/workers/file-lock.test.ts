@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withFileLock } from '../../../src/workers/file-lock';
+import { isUnshared, shareOf, withFileLock } from '../../../src/workers/file-lock';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-lock-'));
 const lock = join(folder, 'deep', 'a.lock');
@@ -59,4 +59,14 @@ test('the lock of a process that was killed is free', async () => {
   while (!waits) await sleep(5);
   holder.kill('SIGKILL');
   expect(await waiting).toBe('free');
+});
+
+test('a file is shared until the last of its shares is given back', async () => {
+  const users = join(folder, 'users.lock');
+  const [first, second] = [await shareOf(users), await shareOf(users)];
+  expect(await isUnshared(users)).toBe(false);
+  first();
+  expect(await isUnshared(users)).toBe(false);
+  second();
+  expect(await isUnshared(users)).toBe(true);
 });
