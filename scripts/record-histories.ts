@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createGuardedEngine } from '../src/adapters/guard';
 import { createMemoryStore } from '../src/adapters/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
-import { batchPorts } from '../src/workers/batch-ports';
+import { batchPorts } from '../src/workers/composition';
 import { buildSprintDatabase } from '../src/cli/sprint-database';
 import type { Question } from '../src/domain';
 import { userFolders } from '../src/config/folders';

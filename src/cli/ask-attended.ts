@@ -8,7 +8,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeLocation } from '../config/store';
-import { batchPorts } from '../workers/batch-ports';
 import { keptText } from '../text/claim-text';
 import { awaitKept } from '../workers/client';
 import type { GateWorkers } from '../workers/run-worker';
@@ -153,9 +152,9 @@ async function openStarted(
   const { target, opening } = openWithTarget(asking);
   const announcing = asking.composition().then((opened) => announcedFor(config, opened, database, input));
   const making = announcing.then(async ({ serving, limited }) => {
-    const [at, { steps, watch }] = await Promise.all([target, asking.composition()]);
+    const [at, { steps, watch, batch }] = await Promise.all([target, asking.composition()]);
     const queues = { databases: [servedName(database.name, serving)], modelQueues: limited };
-    return createGateWorkers({ ...at, steps, watch, batch: batchPorts(services.store), bundle: io.bundle, ...queues });
+    return createGateWorkers({ ...at, steps, watch, batch, bundle: io.bundle, ...queues });
   });
   const checking = checkAndStore(asking, databaseChecked);
   const starting = Promise.all([opening, checking, announcing]).then(async ([session, state, announced]) => {

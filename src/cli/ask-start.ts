@@ -11,10 +11,15 @@ import { startQuestion } from '../workers/client';
 import { runningWorkflow } from '../workers/workflow-views';
 import type { Composition } from '../workers/composition';
 import type { Engines } from '../workers/engines';
-import { modelQueues, queuesByModel, type ModelQueue } from '../workers/model-queues';
+import {
+  type ModelQueue,
+  modelQueues,
+  questionQueues,
+  type QuestionQueues,
+  queuesByModel,
+} from '../workers/task-queues';
 import { whereItRuns } from '../workers/running-elsewhere';
 import { servedName, servingOf, type Serving } from '../workers/serving';
-import { questionQueues, type QuestionQueues } from '../workers/task-queues';
 import { questionWorkflowId } from '../workflows/ids';
 import { CommandFailed } from './errors';
 import type { Io } from './io';

@@ -8,10 +8,9 @@
  */
 import { deploymentOf } from '../config';
 import { startedQueues } from '../workers/deployments';
-import { modelQueues, queuesByModel, type ModelQueue } from '../workers/model-queues';
+import { batchQueue, type ModelQueue, modelQueues, type QuestionQueues, queuesByModel } from '../workers/task-queues';
 import { isPolled, whereItRuns, type Asked, type Elsewhere } from '../workers/running-elsewhere';
 import { servingOf, type Serving } from '../workers/serving';
-import { batchQueue, type QuestionQueues } from '../workers/task-queues';
 import {
   asksOnly,
   runningBatches,

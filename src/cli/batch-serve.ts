@@ -2,10 +2,8 @@
  * Temporal and the workers of a batch: this process serves the batch's own queues while it is followed. A batch that runs
  * detached is followed only.
  */
-import { batchPorts } from '../workers/batch-ports';
-import type { ModelQueue } from '../workers/model-queues';
+import { batchQueue, type ModelQueue } from '../workers/task-queues';
 import { createGateWorkers, installLogger, type GateWorkers } from '../workers/run-worker';
-import { batchQueue } from '../workers/task-queues';
 import { batchWorkflowId } from '../workflows/ids';
 import type { FollowBatch, FollowEnd } from './batch-follow';
 import type { ReadyBatch } from './batch-preflight';
@@ -107,7 +105,7 @@ function batchWorkers(
   queues: readonly ModelQueue[],
 ): Promise<GateWorkers> {
   return createGateWorkers({
-    ...{ ...target, steps: composition.steps, batch: batchPorts(services.store) },
+    ...{ ...target, steps: composition.steps, batch: composition.batch },
     ...{ databases: [], ownQueues, modelQueues: queues, bundle: io.bundle },
     maxModelCalls: Math.max(64, flags.concurrency + 16),
     graceMs: GRACE_MS,

@@ -43,7 +43,11 @@ export const codecServerCommand: CommandFactory = (io) =>
         }
         const origins = (flags.origin ?? (await embeddedOrigins(embeddedPlace(config)))).map(checkedOrigin);
         const server = await startCodecServer({
-          ...{ codecs: codecsOf(config), stored: storedPayloads(openStore(config)), host, origins, token },
+          codecs: codecsOf(config),
+          stored: storedPayloads(openStore(config)),
+          host,
+          origins,
+          token,
           port: flags.port ?? CODEC_PORT,
         });
         const ring = keyRingOf(config);

@@ -25,7 +25,7 @@ import {
   UNSERVED_SEARCHES_FIX,
   unservedSearches,
   unservedSearchesLine,
-} from '../workers/unserved-queues';
+} from '../workers/running-elsewhere';
 import { checkOn } from './db-run';
 import { checkEndpoint, unpricedModels } from './preflight';
 import { errorText } from './errors';

@@ -3,12 +3,11 @@ import type { Config } from '../config';
 import { limitedModels } from '../config/limits';
 import { storeLocation } from '../config/store';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import { batchPorts } from '../workers/batch-ports';
 import { compose, type Composition } from '../workers/composition';
 import type { LogEntry } from '@temporalio/worker';
 import { telemetry } from '../workers/telemetry/active';
 import { loginProblem, type GateClient } from '../workers/client';
-import { modelQueues, type ModelQueue } from '../workers/model-queues';
+import { modelQueues, type ModelQueue } from '../workers/task-queues';
 import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';
 import { servedName, servingOf, type Serving } from '../workers/serving';
 import {
@@ -18,7 +17,7 @@ import {
   UNSERVED_SEARCHES_FIX,
   unservedSearches,
   unservedSearchesLine,
-} from '../workers/unserved-queues';
+} from '../workers/running-elsewhere';
 import { workerVersion, workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
 import { CommandFailed, errorText, EXIT, UsageError } from './errors';
@@ -71,8 +70,12 @@ export async function serveUntilInterrupted(
   const { graceMs = DEFAULT_GRACE_MS } = serving;
   const workers = await startWorkers(config, session, { composition, limited, servings, graceMs }, io);
   const forget = announce(config, {
-    ...{ pid: process.pid, databases: names, queues: workers.taskQueues },
-    ...{ address: session.address, namespace: session.namespace, store: storeLocation(config.store) },
+    pid: process.pid,
+    databases: names,
+    queues: workers.taskQueues,
+    address: session.address,
+    namespace: session.namespace,
+    store: storeLocation(config.store),
     background: serving.background,
   });
   const interrupts = watchInterrupts(io);
@@ -177,8 +180,14 @@ async function startWorkers(
 ): Promise<GateWorkers> {
   const version = versioning === null || embedded !== null ? null : workerVersion(versioning);
   const workers = await createGateWorkers({
-    ...{ ...target, steps: composition.steps, bundle: io.bundle ?? (await workflowBundle()) },
-    ...{ batch: batchPorts(composition.store), watch: composition.watch, version, modelQueues: limited, graceMs },
+    ...target,
+    steps: composition.steps,
+    bundle: io.bundle ?? (await workflowBundle()),
+    batch: composition.batch,
+    watch: composition.watch,
+    version,
+    modelQueues: limited,
+    graceMs,
     databases: [...servings].map(([name, each]) => servedName(name, each)),
   });
   if (version !== null)

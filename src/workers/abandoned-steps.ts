@@ -10,7 +10,7 @@
  *    that also saw the dead process then finds no step in progress, and does not fail the new try.
  */
 import type { NativeConnection } from '@temporalio/worker';
-import { MODEL_QUEUE_PREFIX } from './model-queues';
+import { MODEL_QUEUE_PREFIX } from './task-queues';
 import { each } from '../limiter';
 import { unlessGone } from './grpc-status';
 import { isGone } from './process-identity';
@@ -49,8 +49,10 @@ async function runningOn(service: Service, namespace: string, taskQueues: readon
   let nextPageToken: Uint8Array | undefined;
   do {
     const page = await service.listWorkflowExecutions({
-      ...{ namespace, query, pageSize: PAGE },
-      ...(nextPageToken === undefined ? {} : { nextPageToken }),
+      namespace,
+      query,
+      pageSize: PAGE,
+      nextPageToken,
     });
     for (const { execution } of page.executions)
       found.push({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' });

@@ -2,9 +2,12 @@
  * The client side: connect, start or join a question or a batch, wait for it, cancel it. Starting twice under one id
  * joins the first (design D4).
  */
+import { setImmediate as afterTimers, setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
   Connection,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
   WorkflowFailedError,
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
@@ -22,7 +25,6 @@ import type { runBatch, RunBatchInput } from '../workflows/run-batch';
 import { telemetry } from './telemetry/active';
 import { tracedClient } from './telemetry/tracing';
 import { connectionProblem, TemporalUnreachableError, type TemporalProblem } from './connection-problem';
-import { retriesUntilClosed } from './grpc-retries';
 import { unlessGone } from './grpc-status';
 import { dataConverter, forListing } from './payloads';
 import { hasSearchAttributes, isUnknownAttribute } from './search-attributes';
@@ -52,7 +54,8 @@ export async function connectClient(to: TemporalAddress): Promise<GateClient> {
   const retries = retriesUntilClosed();
   const { interceptors } = retries;
   const connection = await Connection.connect({
-    ...{ connectTimeout: 5_000, interceptors },
+    connectTimeout: 5_000,
+    interceptors,
     ...connectionOptions,
     address,
   }).catch(async (error: unknown) => {
@@ -73,6 +76,45 @@ export async function connectClient(to: TemporalAddress): Promise<GateClient> {
   if (problem === null) return gate;
   await gate.close();
   throw new TemporalUnreachableError(problem);
+}
+
+interface GrpcRetries {
+  readonly interceptors: NonNullable<ConnectionOptions['interceptors']>;
+  /** Resolves when no retry can come any more. */
+  end(): Promise<void>;
+}
+
+/** Timers of the same length may fire a moment apart. */
+const SLACK_MS = 20;
+
+/**
+ * The client's own retries, until it closes. The SDK retries from a timer, and a retry on a closed channel throws where nobody
+ * can catch it. That happens whenever a long poll is open while the client and then its server are closed. So nothing is
+ * retried any more once the client closes, and it waits for the retry that is already due (at most 6 s, and only where
+ * Temporal did not answer).
+ */
+function retriesUntilClosed(): GrpcRetries {
+  const usual = defaultGrpcRetryOptions();
+  const due = new Set<Promise<void>>();
+  let closing = false;
+  const interceptor = makeGrpcRetryInterceptor({
+    retryableDecider: (attempt, status) => !closing && usual.retryableDecider(attempt, status),
+    delayFunction(attempt, status) {
+      const delayMs = usual.delayFunction(attempt, status);
+      const retried = sleep(delayMs + SLACK_MS)
+        .then(() => afterTimers())
+        .then(() => void due.delete(retried));
+      due.add(retried);
+      return delayMs;
+    },
+  });
+  return {
+    interceptors: [interceptor],
+    async end() {
+      closing = true;
+      await Promise.all(due);
+    },
+  };
 }
 
 const LOGIN_WITHIN_MS = 5_000;
@@ -131,18 +173,20 @@ export function startQuestion(gate: GateClient, start: StartQuestion): Promise<Q
       taskQueue: queues.workflow,
       args: [
         {
-          ...{ searchId, settings, modelTimeoutMs },
-          ...(modelOutageMs !== undefined && { modelOutageMs }),
+          searchId,
+          settings,
+          modelTimeoutMs,
+          modelOutageMs,
           taskQueues: queues.models === undefined ? {} : { models: queues.models },
           state: start.state ?? null,
           iterationsPerRun: start.iterationsPerRun ?? ITERATIONS_PER_RUN,
-          ...(shown && { searchAttributes: shown }),
+          searchAttributes: shown ?? undefined,
         },
       ],
       staticSummary: label,
-      ...(start.details === undefined ? {} : { staticDetails: start.details }),
+      staticDetails: start.details,
       memo: { label, ...servingMemo(start.serving) },
-      ...(shown && { typedSearchAttributes: startAttributes(shown, { ...start, method: settings.method }) }),
+      typedSearchAttributes: shown ? startAttributes(shown, { ...start, method: settings.method }) : undefined,
     }),
   );
 }
@@ -185,10 +229,10 @@ export function startBatch(gate: GateClient, input: RunBatchInput, queue: string
       ...POLICIES,
       workflowId: batchWorkflowId(input.batchId),
       taskQueue: queue,
-      args: [{ ...input, question: { ...question, ...(shown && { searchAttributes: shown }) } }],
+      args: [{ ...input, question: { ...question, searchAttributes: shown ?? undefined } }],
       staticSummary: label,
       memo: { label, ...servingMemo(serving) },
-      ...(shown && { typedSearchAttributes: startAttributes(shown, { label, method: question.settings.method }) }),
+      typedSearchAttributes: shown ? startAttributes(shown, { label, method: question.settings.method }) : undefined,
     }),
   );
 }

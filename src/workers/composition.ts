@@ -3,12 +3,14 @@
  * so that a command pays only for what it touches.
  * A workflow names databases and models; here, and in `engines.ts`, names become addresses and keys (design D7).
  */
+import type { BatchPorts } from '../activities/batch';
 import type { PaceLimits } from '../adapters/paced';
 import type { Config } from '../config';
 import { limitsOf, shareOf } from '../config/limits';
 import type { WebConfig } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
 import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore } from '../ports';
+import { createRunStore } from '../record/run-store';
 import { sha256 } from '../sha256';
 import { createSteps, type StepDeps } from '../steps';
 import { createWatchSteps, type WatchSteps } from '../steps/verify-layer';
@@ -36,6 +38,7 @@ export interface CompositionOptions {
 export interface Composition extends ServedModel {
   readonly store: ObjectStore;
   readonly steps: WorkerSteps;
+  readonly batch: BatchPorts;
   readonly watch: WatchSteps;
   /** Opens the database and reads from it, behind the guard. */
   readonly engine: StepDeps['engine'];
@@ -58,7 +61,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     // A model's own queue may be served where the question's database is not reachable.
     inspector: async (name, dialect) =>
       adHoc.has(name) || Object.hasOwn(config.databases, name) ? (await engine(name)).inspector : inspectorOf(dialect),
-    ...(config.web === null ? {} : { web: webOnce(config.web) }),
+    web: config.web === null ? undefined : webOnce(config.web),
     // A limit that is set is kept.
     outputCeiling: config.models.maxOutputTokens,
     onJournalHit: ({ role, model }) => telemetry.metrics?.add('gate_journal_hits_total', { role, model }),
@@ -68,13 +71,30 @@ export async function compose(config: Config, options: CompositionOptions = {}):
   return {
     store,
     steps: createSteps(deps),
+    batch: batchPorts(store),
     watch: createWatchSteps(deps),
     engine,
-    ...{ model, modelUrl, recording, ollamaModels },
+    model,
+    modelUrl,
+    recording,
+    ollamaModels,
     closeDatabases: closeEngines,
     async close() {
       await closeEngines();
       await closeModel();
+    },
+  };
+}
+
+/** The final record without its rows: what a batch needs to know. */
+export function batchPorts(store: ObjectStore): BatchPorts {
+  return {
+    store,
+    readAnswer: async (searchId) => {
+      const record = await createRunStore(store, searchId, sha256).find('result', searchId);
+      if (record === null) return null;
+      const { id, status, endedBy, answer, sql, reason, usage } = record;
+      return { id, status, endedBy, answer, sql, reason, usage };
     },
   };
 }
@@ -141,7 +161,8 @@ async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' |
   const source = config.models.apiKeySource;
   return {
     model: unconfigured(`no model to ask: set ${source}, or OPENAI_BASE_URL, or start an Ollama`),
-    ...{ modelUrl: 'none', ollamaModels: null },
+    modelUrl: 'none',
+    ollamaModels: null,
   };
 }
 

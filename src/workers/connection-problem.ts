@@ -70,7 +70,7 @@ function tlsOf({ tls, apiKey }: Options): Tls | null {
   const { serverNameOverride, serverRootCACertificate, clientCertPair } = tls === true || !tls ? {} : tls;
   return {
     ...(serverNameOverride ? { servername: serverNameOverride } : {}),
-    ...(serverRootCACertificate ? { ca: Buffer.from(serverRootCACertificate) } : {}),
+    ca: serverRootCACertificate ? Buffer.from(serverRootCACertificate) : undefined,
     ...(clientCertPair ? { cert: Buffer.from(clientCertPair.crt), key: Buffer.from(clientCertPair.key) } : {}),
   };
 }

@@ -59,14 +59,17 @@ export async function describeDeployment(client: Client, deploymentName: string)
       buildId === current ? 'current' : buildId === rampingId ? 'ramping' : drainage(summary.drainageStatus);
     const [group] = Object.values(summary.computeConfig?.scalingGroups ?? {});
     return {
-      ...{ buildId, state, provider: group?.providerType || null },
+      buildId,
+      state,
+      provider: group?.providerType || null,
       problem: summary.computeStatus?.providerValidation?.errorMessage || null,
       createdAtMs: millis(summary.createTime) ?? 0,
       currentAtMs: millis(summary.lastCurrentTime ?? summary.currentSinceTime),
     };
   });
   return {
-    ...{ name: deploymentName, current },
+    name: deploymentName,
+    current,
     ramping: rampingId === null ? null : { buildId: rampingId, percentage },
     versions: versions.sort((a, b) => b.createdAtMs - a.createdAtMs),
   };
@@ -91,7 +94,9 @@ export async function createVersion(client: Client, version: WorkerVersion, comp
   );
   const created = await unlessThere(
     client.workflowService.createWorkerDeploymentVersion({
-      ...{ ...more, deploymentVersion: version, requestId: randomUUID() },
+      ...more,
+      deploymentVersion: version,
+      requestId: randomUUID(),
       computeConfig: { scalingGroups: { [GROUP]: groupOf(compute) } },
     }),
   );
@@ -102,7 +107,10 @@ export async function createVersion(client: Client, version: WorkerVersion, comp
 export async function updateCompute(client: Client, version: WorkerVersion, compute: Compute): Promise<void> {
   const { namespace } = client.options;
   await client.workflowService.updateWorkerDeploymentVersionComputeConfig({
-    ...{ namespace, identity: processIdentity(), deploymentVersion: version, requestId: randomUUID() },
+    namespace,
+    identity: processIdentity(),
+    deploymentVersion: version,
+    requestId: randomUUID(),
     computeConfigScalingGroups: { [GROUP]: { scalingGroup: groupOf(compute) } },
   });
 }
@@ -111,7 +119,8 @@ export async function updateCompute(client: Client, version: WorkerVersion, comp
 export async function validateCompute(client: Client, compute: Compute): Promise<void> {
   const { namespace } = client.options;
   await client.workflowService.validateWorkerDeploymentVersionComputeConfig({
-    ...{ namespace, identity: processIdentity() },
+    namespace,
+    identity: processIdentity(),
     computeConfigScalingGroups: { [GROUP]: { scalingGroup: groupOf(compute) } },
   });
 }
@@ -119,7 +128,7 @@ export async function validateCompute(client: Client, compute: Compute): Promise
 function groupOf({ provider, details, scaling }: Compute) {
   return {
     provider: { type: provider, details: jsonPayload(details) },
-    ...(scaling === undefined ? {} : { scaler: { type: scaling.algorithm, details: jsonPayload(scaling.details) } }),
+    scaler: scaling && { type: scaling.algorithm, details: jsonPayload(scaling.details) },
   };
 }
 
@@ -180,7 +189,7 @@ export async function ramp(
 function change(client: Client, deploymentName: string) {
   const { namespace } = client.options;
   const lenient = { ignoreMissingTaskQueues: true, allowNoPollers: true };
-  return { ...{ namespace, deploymentName, identity: processIdentity() }, ...lenient };
+  return { namespace, deploymentName, identity: processIdentity(), ...lenient };
 }
 
 /** The queues that the server starts workers for: those of the current version, where it names compute. */

@@ -1,11 +1,12 @@
 /**
  * The embedded Temporal of a store (design D9). The first process that needs it starts it, others join, and the last one stops
  * it. Files in its home, which lies with the store (`embeddedPlace`): `server.json` (the running server), `server.lock` (held
- * while a process joins, starts or leaves), `users.lock` (shared by those that use it), its log and its database file.
+ * while a process joins, starts or leaves), `users-PID.lock` (shared by those that use the server PID), its log and its database
+ * file.
  *
  * 1. Joining, starting and leaving happen under the lock, so two at once never start two, and nobody joins a server
  *    that is about to stop.
- * 2. A process that died without leaving is no user. A server that outlived its users is joined by the next one. It is
+ * 2. A process that died without leaving is no user, and neither is one whose server died. A server that outlived its users is joined by the next one. It is
  *    recorded as soon as it is spawned: if its starter dies meanwhile, no second server is started beside it.
  * 3. Each store has its own server: histories refer to objects of a store, and a worker would write answers to its own.
  * 4. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
@@ -84,7 +85,7 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
     const running = await runningServer(files);
     if (running !== null) checkRunning(running, options);
     const info = running ?? (await start(options, files, binary ?? (await findBinary(options))));
-    const release = await shareOf(files.users);
+    const release = await shareOf(files.users(info.pid));
     return {
       info,
       address: `127.0.0.1:${String(info.port)}`,
@@ -96,8 +97,9 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
           const now = await runningServer(files);
           if (now === null) return 'stopped';
           if (keep && !now.keep) save(files, { ...now, keep });
-          if (keep || now.keep || !(await isUnshared(files.users))) return 'running';
+          if (keep || now.keep || !(await isUnshared(files.users(now.pid)))) return 'running';
           await stop(files, now);
+          rmSync(files.users(now.pid), { force: true });
           return 'stopped';
         }),
     };
@@ -126,7 +128,7 @@ function filesIn({ home }: EmbeddedPlace) {
   return {
     info: join(home, 'server.json'),
     lock: join(home, 'server.lock'),
-    users: join(home, 'users.lock'),
+    users: (server: number) => join(home, `users-${String(server)}.lock`),
     log: join(home, 'server.log'),
     /**
      * One for each version (`temporal-binary.ts`), and one for the server that starts workers: it remembers which queues

@@ -106,7 +106,7 @@ async function openEngine(database: ResolvedDatabase): ReturnType<StepDeps['engi
     if (address.kind !== 'path') throw new TypeError('an SQLite database has a path');
     const inspector = createSqliteInspector();
     const poolSize = limits.maxConnections ?? undefined;
-    const opened = createSqliteEngine({ path: address.path, ...(poolSize === undefined ? {} : { poolSize }) });
+    const opened = createSqliteEngine({ path: address.path, poolSize });
     return { engine: createGuardedEngine(opened, inspector, access), inspector };
   }
   if (dialect === 'snowflake') {
@@ -122,8 +122,8 @@ async function openEngine(database: ResolvedDatabase): ReturnType<StepDeps['engi
         schemas,
         accessUrl,
         allowPrivilegedRole,
-        ...(limits.maxConnections === null ? {} : { poolSize: limits.maxConnections }),
-        ...(limits.maxScanBytes === null ? {} : { maxScanBytes: limits.maxScanBytes }),
+        poolSize: limits.maxConnections ?? undefined,
+        maxScanBytes: limits.maxScanBytes ?? undefined,
       },
     });
     return { engine: createGuardedEngine(opened, inspector, access), inspector };
@@ -135,9 +135,9 @@ async function openEngine(database: ResolvedDatabase): ReturnType<StepDeps['engi
   const opened = createPostgresEngine({
     url: address.url.reveal(),
     options: {
-      ...(role === null ? {} : { role }),
-      ...(maxConnections === null ? {} : { poolSize: maxConnections }),
-      ...(maxPlanCost === null ? {} : { maxPlanCost }),
+      role: role ?? undefined,
+      poolSize: maxConnections ?? undefined,
+      maxPlanCost: maxPlanCost ?? undefined,
       schemas,
     },
   });

@@ -27,6 +27,6 @@ function openPlainly({ store }: Pick<Config, 'store'>): ObjectStore {
   return createS3Store({
     ...rest,
     credentials: credentials?.() ?? null,
-    ...(forcePathStyle === null ? {} : { forcePathStyle }),
+    forcePathStyle: forcePathStyle ?? undefined,
   });
 }

@@ -54,8 +54,8 @@ export class CompressingCodec implements PayloadCodec {
 export function createDataConverter(ring: KeyRing | null, store: ObjectStore | null = null): DataConverter {
   return {
     payloadCodecs: [new CompressingCodec({ all: ring !== null }), new EncryptingCodec(ring)],
-    ...(ring === null ? {} : { failureConverterPath: require.resolve('./encoded-failures') }),
-    ...(store === null ? {} : { externalStorage: externalStorage(store) }),
+    failureConverterPath: ring === null ? undefined : require.resolve('./encoded-failures'),
+    externalStorage: store === null ? undefined : externalStorage(store),
   };
 }
 

@@ -3,6 +3,7 @@
  * The composition (which model, databases and store) is the caller's; here are only Temporal's knobs.
  */
 import {
+  type ActivityInterceptorsFactory,
   DefaultLogger,
   type LogEntry,
   NativeConnection,
@@ -24,12 +25,10 @@ import { countedActivities, tracedActivities, traceSinks } from './telemetry/act
 import { BUCKETS, createMetrics } from './telemetry/metrics';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
-import type { ModelQueue } from './model-queues';
-import { createLoadMeter } from './load-meter';
+import { databaseQueue, type ModelQueue } from './task-queues';
 import { logText } from './log-context';
 import { releaseAbandonedSteps } from './abandoned-steps';
 import { processIdentity } from './process-identity';
-import { databaseQueue } from './task-queues';
 import {
   deploymentOptions,
   type WorkerVersion,
@@ -139,7 +138,9 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
           ...invocation?.tuning,
           interceptors: { activity: [meter.interceptor, tracedActivities, countedActivities] },
           sinks: traceSinks,
-          ...{ connection, namespace: options.namespace, identity: processIdentity() },
+          connection,
+          namespace: options.namespace,
+          identity: processIdentity(),
         }),
       );
     }
@@ -228,7 +229,7 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
       taskQueue,
       activities: model,
       maxConcurrentActivityTaskExecutions: Math.min(concurrency ?? maxModelCalls, maxModelCalls),
-      ...(requestsPerSecond === null ? {} : { maxTaskQueueActivitiesPerSecond: requestsPerSecond }),
+      maxTaskQueueActivitiesPerSecond: requestsPerSecond ?? undefined,
     })),
     ...[...databases.map(databaseQueue), ...ownQueues].map((taskQueue) => ({
       ...grace,
@@ -239,3 +240,48 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
     })),
   ];
 }
+
+/**
+ * For how long workers have had nothing to do. Steps are counted as they begin and end, by an interceptor; workflow tasks are
+ * seen when somebody looks: one in flight, or another number of workflows in memory. One that comes and goes between two looks
+ * without any step is overlooked (a query, a timer): nothing is lost by it, because a task that arrives while a worker stops is
+ * still worked on.
+ */
+export interface LoadMeter {
+  readonly interceptor: ActivityInterceptorsFactory;
+  /** 0 while something runs. */
+  idleMs(workers: readonly Pick<Worker, 'getStatus'>[]): number;
+}
+
+/** `now` in milliseconds, of a clock that nobody sets. */
+export function createLoadMeter(now: () => number = () => performance.now()): LoadMeter {
+  let running = 0;
+  let lastAt = now();
+  let cachedBefore = 0;
+  return {
+    interceptor: () => ({
+      inbound: {
+        execute: async (input, next) => {
+          running += 1;
+          try {
+            return await next(input);
+          } finally {
+            running -= 1;
+            lastAt = now();
+          }
+        },
+      },
+    }),
+    idleMs: (workers) => {
+      const status = workers.map((worker) => worker.getStatus());
+      const cached = sum(status.map(({ numCachedWorkflows }) => numCachedWorkflows));
+      const inFlight = sum(status.map((one) => one.numInFlightWorkflowActivations + one.numInFlightActivities));
+      const at = now();
+      if (running > 0 || inFlight > 0 || cached !== cachedBefore) lastAt = at;
+      cachedBefore = cached;
+      return at - lastAt;
+    },
+  };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);

@@ -79,8 +79,10 @@ async function* newestCommands({ client }: GateClient, workflowId: string, mostE
   do {
     const page = await unlessGone(
       client.workflowService.getWorkflowExecutionHistoryReverse({
-        ...{ namespace, execution: { workflowId }, maximumPageSize: NEWEST_EVENTS },
-        ...(nextPageToken && { nextPageToken }),
+        namespace,
+        execution: { workflowId },
+        maximumPageSize: NEWEST_EVENTS,
+        nextPageToken,
       }),
     );
     for (const event of page?.history?.events ?? []) {
@@ -153,8 +155,10 @@ export async function describeQuestion({ listing }: GateClient, searchId: string
 export async function listQuestions({ listing }: GateClient, limit = 100): Promise<readonly QuestionDescription[]> {
   const found = await first(limit, listing.workflow.list({ query: QUESTIONS, pageSize: limit }));
   return found.map((execution) => ({
-    ...{ ...summaryOf(execution), searchId: execution.workflowId.replace(/^question-/, '') },
-    ...{ pending: [], busySince: null },
+    ...summaryOf(execution),
+    searchId: execution.workflowId.replace(/^question-/, ''),
+    pending: [],
+    busySince: null,
   }));
 }
 
@@ -224,7 +228,9 @@ function dateOf(time: Parameters<typeof tsToMs>[0]): Date | null {
 function summaryOf(execution: Execution): Omit<QuestionDescription, 'searchId' | 'pending' | 'busySince'> {
   const { workflowId, runId, taskQueue, memo } = execution;
   return {
-    ...{ workflowId, runId, taskQueue },
+    workflowId,
+    runId,
+    taskQueue,
     // A text where it was encrypted with a key that is missing here.
     serving: typeof memo?.['serving'] === 'object' ? (memo['serving'] as ServingParts | null) : null,
     status: execution.status.name,

@@ -4,7 +4,6 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { batchPorts } from '../../src/workers/batch-ports';
 import { loadConfig, type Config } from '../../src/config';
 import type { SearchInput } from '../../src/domain';
 import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
@@ -14,9 +13,8 @@ import { startSimulatedModel, SIMULATED_MODEL, type LedgerReport } from '../../s
 import { storeInput } from '../../src/steps';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { compose } from '../../src/workers/composition';
-import { modelQueues, queuesByModel } from '../../src/workers/model-queues';
+import { modelQueues, questionQueues, queuesByModel } from '../../src/workers/task-queues';
 import { createGateWorkers, type GateWorkers } from '../../src/workers/run-worker';
-import { questionQueues } from '../../src/workers/task-queues';
 import { loadTestData } from '../helpers/shared-data';
 import { quietLogger, testFolder, testTemporal, unique, withClient } from '../helpers/temporal';
 
@@ -82,7 +80,7 @@ async function run({ allowed, limits, workers }: Scenario): Promise<Measured> {
 async function startWorkers(config: Config, database: string) {
   const composition = await compose(config);
   const workers: GateWorkers = await createGateWorkers({
-    ...{ ...testTemporal(), graceMs: 200, steps: composition.steps, batch: batchPorts(composition.store) },
+    ...{ ...testTemporal(), graceMs: 200, steps: composition.steps, batch: composition.batch },
     ...{ databases: [database], modelQueues: modelQueues(config, composition) },
   });
   return { workers, running: workers.run(), close: () => composition.close() };

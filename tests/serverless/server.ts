@@ -1,14 +1,13 @@
 /** A Temporal server in memory that starts workers, with the environment of whoever it starts them for. */
 import { join } from 'node:path';
 import { userFolders } from '../../src/config/folders';
-import { findTemporalBinary } from '../../src/workers/temporal-binary';
+import { findTemporalBinary, SERVERLESS_SERVER } from '../../src/workers/temporal-binary';
 import {
   SERVERLESS_FLAGS,
   startServerProcess,
   stopServerProcess,
   TUNED_FLAGS,
 } from '../../src/workers/temporal-process';
-import { SERVERLESS_SERVER } from '../../src/workers/temporal-binary';
 import { testFolder } from '../helpers/temporal';
 
 export function serverlessBinary(): Promise<string> {

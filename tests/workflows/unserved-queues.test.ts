@@ -1,16 +1,15 @@
 /** Work that waits where nobody fetches it: of a model that lost its limits, or asked with another configuration. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
-import { MODEL_QUEUE_PREFIX } from '../../src/workers/model-queues';
+import { MODEL_QUEUE_PREFIX, questionQueues } from '../../src/workers/task-queues';
 import { servedName } from '../../src/workers/serving';
-import { questionQueues } from '../../src/workers/task-queues';
 import {
   unservedLine,
   unservedModelQueues,
   type UnservedQueue,
   unservedSearches,
   unservedSearchesLine,
-} from '../../src/workers/unserved-queues';
+} from '../../src/workers/running-elsewhere';
 import { unique, withClient, withWorkers } from '../helpers/temporal';
 import { noBatch, scriptedSettings, scriptedSteps } from './scripted-steps';
 

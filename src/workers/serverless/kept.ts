@@ -6,13 +6,18 @@ import { NativeConnection } from '@temporalio/worker';
 import { ConfigError, loadConfig, type Config } from '../../config';
 import { resolveDatabase } from '../../config/databases';
 import type { Environment } from '../../config/folders';
+<<<<<<< HEAD
 import { telemetry } from '../telemetry/active';
 import { startTracing } from '../telemetry/tracing';
 import { batchPorts } from '../batch-ports';
+=======
+import { telemetry } from '../../telemetry/active';
+import { startTracing } from '../../telemetry/tracing';
+>>>>>>> 9887b427 (refactor(workers): queues, and what runs elsewhere, each stand in one file; single-importer pieces join their importer)
 import { compose } from '../composition';
 import { configuredTemporal } from '../configured-temporal';
 import { dataConverterOf } from '../payloads';
-import { modelQueues } from '../model-queues';
+import { modelQueues } from '../task-queues';
 import { createGateWorkers, installLogger } from '../run-worker';
 import { servedName, servingOf } from '../serving';
 import { workerVersion, workflowBundle } from '../workflow-bundle';
@@ -46,12 +51,20 @@ export async function openKept(given: Environment, cwd: string, log: (line: stri
   const databases = names.map((name) =>
     servedName(name, servingOf(config, composition, [resolveDatabase(config, name, cwd)])),
   );
-  const { store, steps, watch } = composition;
+  const { store, steps, watch, batch } = composition;
   const version = workerVersion(config.temporal.versioning);
   const served = {
-    ...{ address: temporal.address, namespace: temporal.namespace, dataConverter: dataConverterOf(config, store) },
-    ...{ steps, batch: batchPorts(store), watch, databases, modelQueues: modelQueues(config, composition) },
-    ...{ bundle, version, maxModelCalls: MODEL_CALLS },
+    address: temporal.address,
+    namespace: temporal.namespace,
+    dataConverter: dataConverterOf(config, store),
+    steps,
+    batch,
+    watch,
+    databases,
+    modelQueues: modelQueues(config, composition),
+    bundle,
+    version,
+    maxModelCalls: MODEL_CALLS,
   };
   log(`build ${version.deploymentName}.${version.buildId} serves ${names.join(', ')}`);
   return {

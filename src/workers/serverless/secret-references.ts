@@ -96,8 +96,9 @@ function awsClient(env: Environment): Client {
   const aws = new AwsClient({
     accessKeyId: env['AWS_ACCESS_KEY_ID'] ?? '',
     secretAccessKey: env['AWS_SECRET_ACCESS_KEY'] ?? '',
-    ...(env['AWS_SESSION_TOKEN'] ? { sessionToken: env['AWS_SESSION_TOKEN'] } : {}),
-    ...{ region, retries: 3 },
+    sessionToken: env['AWS_SESSION_TOKEN'],
+    region,
+    retries: 3,
   });
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   return async (service, target, body) => {

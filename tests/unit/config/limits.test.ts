@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, Secret, type Config } from '../../../src/config';
 import { limitsOf, shareOf } from '../../../src/config/limits';
-import { modelQueues, queuesByModel } from '../../../src/workers/model-queues';
+import { modelQueues, queuesByModel } from '../../../src/workers/task-queues';
 
 const cwd = mkdtempSync(join(tmpdir(), 'gate-limits-'));
 const load = (file: object, env: Record<string, string> = {}): Config => {
