@@ -1,12 +1,13 @@
 /** `gate ops worker`: serves questions on configured databases until it is stopped. */
 import { isIP } from 'node:net';
+import type { LogEntry } from '@temporalio/worker';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { hostPort } from '../workers/host-port';
+import { logContext } from '../workers/log-context';
 import { collect, port, positiveNumber, withExamples, type CommandFactory } from './options';
 import { AlreadyTold, errorText, exitCodeOf, UsageError } from './errors';
 import type { HealthServer } from './health';
 import type { Io } from './io';
-import { entryLine, jsonIo, LOG_FORMATS, logLine, type LogFormat } from './json-log';
 import type { ServedParts, ServeOptions } from './serve';
 
 export const workerCommand: CommandFactory = (io) =>
@@ -57,6 +58,32 @@ export const workerCommand: CommandFactory = (io) =>
     'gate ops worker --metrics-port 9464',
     'gate ops worker --exit-when-idle 60 --grace 25 --health-port 8080 --listen 0.0.0.0',
   );
+
+/**
+ * Lines of a worker's log as JSON, one object each: `time`, `level`, `message`, and the search, workflow and step where they are
+ * known (`workers/log-context.ts`).
+ */
+const LOG_FORMATS = ['text', 'json'] as const;
+type LogFormat = (typeof LOG_FORMATS)[number];
+
+function logLine(level: string, message: string, nowMs: number, more: object = {}): string {
+  return `${JSON.stringify({ time: new Date(nowMs).toISOString(), level, message, ...more })}\n`;
+}
+
+/** Everything that the command itself says becomes lines of level `info`. */
+function jsonIo(io: Io): Io {
+  return {
+    ...io,
+    err: (text) => {
+      for (const line of text.split('\n')) if (line.trim() !== '') io.err(logLine('info', line, io.now()));
+    },
+  };
+}
+
+function entryLine(entry: LogEntry): string {
+  const { level, message, timestampNanos } = entry;
+  return logLine(level.toLowerCase(), message, Number(timestampNanos / 1_000_000n), logContext(entry));
+}
 
 function logFormat({ env }: Io): LogFormat {
   const format = env['GATE_LOG_FORMAT'] || 'text';

@@ -1,6 +1,6 @@
 /**
  * The embedded Temporal of a store (design D9). The first process that needs it starts it, others join, and the last one stops
- * it. Files in its home, which lies with the store (`embeddedPlace`): `server.json` (the running server), `server.lock` (held
+ * it. Files in its home, which lies with the store (`embeddedPlace`): `server.json` (the running server), `join.lock` (held
  * while a process joins, starts or leaves), `users-PID.lock` (shared by those that use the server PID), its log and its database
  * file.
  *
@@ -127,7 +127,7 @@ type Files = ReturnType<typeof filesIn>;
 function filesIn({ home }: EmbeddedPlace) {
   return {
     info: join(home, 'server.json'),
-    lock: join(home, 'server.lock'),
+    lock: join(home, 'join.lock'),
     users: (server: number) => join(home, `users-${String(server)}.lock`),
     log: join(home, 'server.log'),
     /**

@@ -186,7 +186,7 @@ export async function findTemporalBinary(search: BinarySearch): Promise<string> 
   const server = search.server ?? askedServer(search.env) ?? SERVERS[0];
   const cached = cachedBinary(search.cacheFolder, server);
   return withFileLock(
-    join(search.cacheFolder, 'temporal', 'binary.lock'),
+    join(search.cacheFolder, 'temporal', 'fetch.lock'),
     async () => {
       if (isExecutable(cached)) return cached;
       const tried: string[] = [];

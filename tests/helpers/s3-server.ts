@@ -181,7 +181,7 @@ export async function findVersitygw(env: NodeJS.ProcessEnv = process.env): Promi
   if (onPath !== null) return onPath;
   const cached = join(userFolders(env).cache, 'versitygw', VERSITYGW_VERSION, 'versitygw');
   if (isExecutable(cached)) return cached;
-  return withFileLock(join(userFolders(env).cache, 'versitygw', 'binary.lock'), async () => {
+  return withFileLock(join(userFolders(env).cache, 'versitygw', 'fetch.lock'), async () => {
     if (isExecutable(cached)) return cached;
     const go = named('go', env);
     if (go === null)
