@@ -109,7 +109,7 @@ async function setUpTemporal({ json }: { readonly json?: boolean }, io: Io): Pro
     return;
   }
   try {
-    const { added, present, conflicts } = await register(session);
+    const { added, present, conflicts } = await registerAttributes(session);
     const { address, namespace } = session;
     const place = `namespace ${namespace} at ${address}`;
     if (conflicts.length > 0)
@@ -128,7 +128,7 @@ async function setUpTemporal({ json }: { readonly json?: boolean }, io: Io): Pro
   }
 }
 
-async function register({ gate, address, namespace }: TemporalSession): Promise<AttributeSetup> {
+async function registerAttributes({ gate, address, namespace }: TemporalSession): Promise<AttributeSetup> {
   const { ATTRIBUTE_TYPES, isNotAllowed, registerSearchAttributes } = await import('../workers/search-attributes');
   try {
     return await registerSearchAttributes(gate.client);

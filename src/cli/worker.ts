@@ -71,7 +71,7 @@ function logLine(level: string, message: string, nowMs: number, more: object = {
 }
 
 /** Everything that the command itself says becomes lines of level `info`. */
-function jsonIo(io: Io): Io {
+export function jsonIo(io: Io): Io {
   return {
     ...io,
     err: (text) => {
@@ -80,7 +80,7 @@ function jsonIo(io: Io): Io {
   };
 }
 
-function entryLine(entry: LogEntry): string {
+export function entryLine(entry: LogEntry): string {
   const { level, message, timestampNanos } = entry;
   return logLine(level.toLowerCase(), message, Number(timestampNanos / 1_000_000n), logContext(entry));
 }

@@ -1,6 +1,6 @@
 /** A worker's log as JSON lines. */
 import { ApplicationFailure } from '@temporalio/common';
-import { entryLine, jsonIo } from '../../../src/cli/json-log';
+import { entryLine, jsonIo } from '../../../src/cli/worker';
 import { logText } from '../../../src/workers/log-context';
 import type { Io } from '../../../src/cli/io';
 
