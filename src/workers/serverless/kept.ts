@@ -6,14 +6,8 @@ import { NativeConnection } from '@temporalio/worker';
 import { ConfigError, loadConfig, type Config } from '../../config';
 import { resolveDatabase } from '../../config/databases';
 import type { Environment } from '../../config/folders';
-<<<<<<< HEAD
 import { telemetry } from '../telemetry/active';
 import { startTracing } from '../telemetry/tracing';
-import { batchPorts } from '../batch-ports';
-=======
-import { telemetry } from '../../telemetry/active';
-import { startTracing } from '../../telemetry/tracing';
->>>>>>> 9887b427 (refactor(workers): queues, and what runs elsewhere, each stand in one file; single-importer pieces join their importer)
 import { compose } from '../composition';
 import { configuredTemporal } from '../configured-temporal';
 import { dataConverterOf } from '../payloads';
