@@ -12,7 +12,7 @@ import { createLocalStore } from '../src/adapters/local/store';
 import { createPostgresEngine } from '../src/adapters/postgres';
 import { createSqliteEngine } from '../src/adapters/sqlite';
 import type { SqlEngine } from '../src/ports';
-import { SCHEMA_CHARS, schemaContext } from '../src/schema/context';
+import { SCHEMA_CHARS, schemaContext } from '../src/database/context';
 import { sha256 } from '../src/sha256';
 import { withDescriptionCache } from '../src/workers/description-cache';
 import { median, printFigures, say, SHORT, type Figure } from './figure';

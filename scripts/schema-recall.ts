@@ -11,8 +11,8 @@ import { createPostgresEngine, createPostgresInspector } from '../src/adapters/p
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { loadQuestions } from '../src/questions';
 import type { DatabaseDescription } from '../src/domain';
-import { schemaContext } from '../src/schema/context';
-import { tableName } from '../src/schema/table-text';
+import { schemaContext } from '../src/database/context';
+import { tableName } from '../src/database/table-text';
 import { sameRelation } from '../src/sql/validate';
 
 const { values } = parseArgs({

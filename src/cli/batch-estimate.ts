@@ -8,7 +8,7 @@ import { isDecided, type Redel, type ReforceSettings, type Settings } from '../d
 import { groupBy } from '../group-by';
 import { counted, dollars } from '../report/printable';
 import { REACT_TOOL_CALLS } from '../config/presets';
-import { renderSchemaContext, SCHEMA_CHARS } from '../schema/context';
+import { renderSchemaContext, SCHEMA_CHARS } from '../database/context';
 import type { Composition } from '../workers/composition';
 import type { Batch, BatchQuestion } from './batch-plan';
 import { storedRecords, type ReadyBatch } from './batch-preflight';

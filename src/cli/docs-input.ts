@@ -14,7 +14,7 @@ import {
   notesOfCsv,
   notesOfDbt,
   textOfKnowledgeBase,
-} from '../schema/documentation';
+} from '../database/documentation';
 import type { DocumentNote, Question } from '../domain';
 import { UsageError } from './errors';
 

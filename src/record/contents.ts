@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ChatMessage, ModelReply } from '../domain/model-call';
 import { LearnReply } from '../prompts/learn';
 import { LookReply } from '../prompts/look';
-import { RowDoubt, TableProfile } from '../schema/profile';
+import { RowDoubt, TableProfile } from '../database/profile';
 import {
   AnswerRecord,
   Assumption,

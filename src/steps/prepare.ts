@@ -4,9 +4,9 @@
  */
 import type { DatabaseDescription } from '../domain';
 import { SqlEngineError } from '../ports';
-import { placeNotes } from '../schema/documentation/notes';
-import { profiledText } from '../schema/profile/render';
-import { SCHEMA_CHARS, schemaContext } from '../schema/context';
+import { placeNotes } from '../database/documentation/notes';
+import { profiledText } from '../database/profile/render';
+import { SCHEMA_CHARS, schemaContext } from '../database/context';
 import type { Prepared, PrepareInput } from '../ports/search-steps';
 import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from './context';

@@ -2,9 +2,9 @@
 import type { ColumnProfile, SearchInput, Update } from '../domain';
 import type { MemoryEntry, PromptContext } from '../prompts';
 import { CLOCK_CONTEXT } from '../sql/clock';
-import { renderDocumentation } from '../schema/documentation/notes';
-import { shownDocuments } from '../schema/documents';
-import { renderProfiles } from '../schema/column-profiles';
+import { renderDocumentation } from '../database/documentation/notes';
+import { shownDocuments } from '../database/documents';
+import { renderProfiles } from '../database/column-profiles';
 import type { MemoryRef } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
 import type { StepContext } from './context';

@@ -4,8 +4,8 @@
  */
 import type { Dialect, TableDescription } from '../domain';
 import { data } from '../prompts';
-import { renderProfiles } from '../schema/profile/render';
-import { renderTables } from '../schema/context';
+import { renderProfiles } from '../database/profile/render';
+import { renderTables } from '../database/context';
 import type { UsageDelta } from '../ports/search-steps';
 import { sameRelation } from '../sql/validate';
 import type { StepContext } from './context';

@@ -9,7 +9,7 @@ import { checkPostgres, createPostgresEngine } from '../../src/adapters/postgres
 import { createMemoryStore } from '../../src/adapters/scripted';
 import { createSqliteEngine } from '../../src/adapters/sqlite';
 import type { SqlEngine } from '../../src/ports';
-import { SCHEMA_CHARS, schemaContext } from '../../src/schema/context';
+import { SCHEMA_CHARS, schemaContext } from '../../src/database/context';
 import { sha256 } from '../../src/sha256';
 import { withDescriptionCache } from '../../src/workers/description-cache';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';

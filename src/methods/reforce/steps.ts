@@ -28,7 +28,7 @@ import type {
   UsageDelta,
 } from '../../ports/search-steps';
 import { SCHEMA_ID } from '../../record/contents';
-import { compressedTables, compressedText, withRows } from '../../schema/compressed';
+import { compressedTables, compressedText, withRows } from '../../database/compressed';
 import { agree as agreeing, countsInVote, flawOf, repeats } from '../../sql/votes';
 import { resultText } from '../../text/preview';
 import { clockIn, finishCandidate } from '../../steps/candidate';

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { LayerEntry } from '../../../src/domain';
 import { dbtFiles, fileName, plainJinja } from '../../../src/layer/dbt';
 import { layerOf } from '../../../src/layer/state';
-import { notesOfDbt } from '../../../src/schema/documentation';
+import { notesOfDbt } from '../../../src/database/documentation';
 import { AT, entryOf } from '../../helpers/kept-layer';
 
 const filesOf = (entries: readonly LayerEntry[], width = 3): Record<string, string> => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROFILE_VERSION } from '../../../src/schema/profile';
+import { PROFILE_VERSION } from '../../../src/database/profile';
 import { takeProfiles } from '../../../src/steps/profiles';
 import { createRunStore, createSteps, writeEnvelope } from '../../../src/steps';
 import { bench, hash, NO_MEMORY, planReply, SEARCH, sqliteEngine, text } from './fixtures';

@@ -1,4 +1,4 @@
-import { notesOfColumnMeanings, textOfKnowledgeBase } from '../../../../src/schema/documentation';
+import { notesOfColumnMeanings, textOfKnowledgeBase } from '../../../../src/database/documentation';
 
 test('column meanings become notes, also of a column that holds JSON', () => {
   const text = JSON.stringify({

@@ -1,4 +1,4 @@
-import { describesTables, DocumentationError, notesOfDbt } from '../../../../src/schema/documentation';
+import { describesTables, DocumentationError, notesOfDbt } from '../../../../src/database/documentation';
 
 const SCHEMA = `
 version: 2

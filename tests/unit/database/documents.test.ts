@@ -1,4 +1,4 @@
-import { shownDocuments } from '../../../src/schema/documents';
+import { shownDocuments } from '../../../src/database/documents';
 
 const filler = (topic: string, times: number): string =>
   Array.from(

@@ -1,4 +1,4 @@
-import { DocumentationError, notesOfCsv } from '../../../../src/schema/documentation';
+import { DocumentationError, notesOfCsv } from '../../../../src/database/documentation';
 
 const HEAD = 'original_column_name,column_name,column_description,data_format,value_description\n';
 const failure = (file: string, text: string): string => {

@@ -1,7 +1,7 @@
 /** Tables for profiles, written as rows. */
 import type { SqlValue, TableDescription } from '../../../../src/domain';
-import { profileTables, type TableProfile } from '../../../../src/schema/profile';
-import { kindOf, type TableRows } from '../../../../src/schema/profile/table-rows';
+import { profileTables, type TableProfile } from '../../../../src/database/profile';
+import { kindOf, type TableRows } from '../../../../src/database/profile/table-rows';
 
 export interface Given {
   readonly name: string;

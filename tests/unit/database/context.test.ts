@@ -1,5 +1,5 @@
 import type { DatabaseDescription, TableDescription } from '../../../src/domain';
-import { renderSchemaContext, renderTables, schemaContext } from '../../../src/schema/context';
+import { renderSchemaContext, renderTables, schemaContext } from '../../../src/database/context';
 
 const table = (name: string, columns: string[], more: Partial<TableDescription> = {}): TableDescription => ({
   name, kind: 'table', comment: null, rowEstimate: 12.4, primaryKey: ['id'], uniqueKeys: [], foreignKeys: [],

@@ -1,4 +1,4 @@
-import { renderProfiles } from '../../../../src/schema/profile/render';
+import { renderProfiles } from '../../../../src/database/profile/render';
 import { describe as described, profiled, times, type Given } from './tables';
 
 const given: Given = {
