@@ -1,16 +1,20 @@
 /**
  * The configured object store: a folder or a bucket, encrypted when keys are configured. Nothing is touched before its first use.
  * Nothing of Temporal is imported: a command that only reads the store does not load it.
+ *
+ * A store carries one format version, `format.json`, written before its first object. A store of another format, or with
+ * searches and no format, is refused before anything is read or written.
  */
 import { createEncryptedStore, createKeyRing, createPlainStore, type KeyRing } from '../adapters/encryption';
 import { createLocalStore } from '../adapters/local/store';
 import { createS3Store } from '../adapters/s3';
 import type { Config } from '../config';
-import type { ObjectStore } from '../ports';
+import { storeLocation } from '../config/store';
+import { StoreError, type ObjectStore } from '../ports';
 
 /** Around every store that is opened: without keys it tells an encrypted object from a damaged one. */
 export function openStore(config: Pick<Config, 'store' | 'encryption'>): ObjectStore {
-  const store = openPlainly(config);
+  const store = ofThisFormat(openPlainly(config), storeLocation(config.store));
   const ring = keyRingOf(config);
   return ring === null ? createPlainStore(store) : createEncryptedStore(store, ring);
 }
@@ -29,4 +33,48 @@ function openPlainly({ store }: Pick<Config, 'store'>): ObjectStore {
     credentials: credentials?.() ?? null,
     forcePathStyle: forcePathStyle ?? undefined,
   });
+}
+
+/** Counts up when what is stored changes. */
+const FORMAT = 1;
+const FORMAT_KEY = 'format.json';
+
+export function ofThisFormat(store: ObjectStore, place: string): ObjectStore {
+  let isKnown = false;
+  /** Null while the store holds no search. A bucket may hold what is not ours. */
+  const found = async (): Promise<string | null> => {
+    const text = await store.get(FORMAT_KEY);
+    if (text !== null || (await store.list('runs/')).length === 0) return text;
+    // Another process may have begun the store meanwhile.
+    return (await store.get(FORMAT_KEY)) ?? '{}';
+  };
+  const check = async (): Promise<boolean> => {
+    const text = await found();
+    if (text !== null && !text.startsWith(`{"format":${FORMAT},`))
+      throw new StoreError(
+        'misconfigured',
+        `the store ${place} was written by another version of this program: set GATE_STORE to a new folder or bucket, or use that version`,
+      );
+    return text !== null;
+  };
+  /** Whether the store has begun. */
+  const checked = async (): Promise<boolean> => (isKnown ||= await check());
+  const isOwn = (key: string): boolean => key !== FORMAT_KEY;
+  return {
+    ...store,
+    get: async (key) => {
+      await checked();
+      return store.get(key);
+    },
+    put: async (key, text, options) => {
+      if (!(await checked())) await store.put(FORMAT_KEY, JSON.stringify({ format: FORMAT, of: 'gate' }));
+      return store.put(key, text, options);
+    },
+    list: async (prefix) => ((await checked()) ? (await store.list(prefix)).filter(isOwn) : []),
+    entries: async (prefix) => ((await checked()) ? (await store.entries(prefix)).filter(({ key }) => isOwn(key)) : []),
+    delete: async (key, options) => {
+      await checked();
+      return store.delete(key, options);
+    },
+  };
 }
