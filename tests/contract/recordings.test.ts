@@ -69,31 +69,32 @@ test('there are recordings, each with a header that says how its replies were ma
 });
 
 const shared = sharedDataFolder();
-describe('over the database that they were asked of', () => {
-  let data: TestData;
-  beforeAll(async () => {
-    data = await loadTestData(null, { only: ['conventions'] });
-  });
-  afterAll(() => data.close());
+/** Without the development data there is no database to run them on. */
+if (shared !== null)
+  describe('over the database that they were asked of', () => {
+    let data: TestData;
+    beforeAll(async () => {
+      data = await loadTestData(null, { only: ['conventions'] });
+    });
+    afterAll(() => data.close());
 
-  // Without the development data there is no database to run them on.
-  test.each(shared === null ? [] : files)('%s', async (file) => {
-    const items = await loadQuestions(join(shared ?? '', 'conventions', 'questions.jsonl'));
-    // One store, so that the database is profiled once.
-    const store = createMemoryStore();
-    const wrong: string[] = [];
-    for (const [question, exchanges] of await recorded(file)) {
-      const item = items.find((each) => each.question === question);
-      if (item === undefined) throw new Error(`no gold for ${question}`);
-      const address = data.address({ engine: 'sqlite', database: item.database ?? '' });
-      const { record, engine, calls } = await run(store, question, exchanges, address);
-      const score = await scoreAnswer(item, record, engine, SQL);
-      await engine.close();
-      if (!score.verdict.startsWith('correct') || calls !== exchanges.length)
-        wrong.push(
-          `${question}: ${score.verdict} ${score.reason} in ${String(calls)} of ${String(exchanges.length)} calls`,
-        );
-    }
-    expect(wrong).toEqual([]);
+    test.each(files)('%s', async (file) => {
+      const items = await loadQuestions(join(shared ?? '', 'conventions', 'questions.jsonl'));
+      // One store, so that the database is profiled once.
+      const store = createMemoryStore();
+      const wrong: string[] = [];
+      for (const [question, exchanges] of await recorded(file)) {
+        const item = items.find((each) => each.question === question);
+        if (item === undefined) throw new Error(`no gold for ${question}`);
+        const address = data.address({ engine: 'sqlite', database: item.database ?? '' });
+        const { record, engine, calls } = await run(store, question, exchanges, address);
+        const score = await scoreAnswer(item, record, engine, SQL);
+        await engine.close();
+        if (!score.verdict.startsWith('correct') || calls !== exchanges.length)
+          wrong.push(
+            `${question}: ${score.verdict} ${score.reason} in ${String(calls)} of ${String(exchanges.length)} calls`,
+          );
+      }
+      expect(wrong).toEqual([]);
+    });
   });
-});
