@@ -14,7 +14,7 @@ export interface Benchmark {
   /** The repository at a commit, or the file, whose rules these are. */
   readonly source: string;
   readonly licence: string;
-  /** The first is the default. */
+  /** The first one is the default. */
   readonly splits: readonly string[];
   /** Throws `BenchmarkDataError` if the folder is incomplete. */
   open(folder: string, options: OpenOptions): Promise<OpenBenchmark>;
@@ -23,7 +23,7 @@ export interface Benchmark {
 
 export interface OpenOptions {
   readonly split?: string;
-  /** Of a split that is drawn. */
+  /** Draws the questions of a split that is drawn. */
   readonly seed?: number;
   /** Shows the solver what the benchmark knows beside the question: another experiment. */
   readonly hiddenKnowledge?: boolean;
@@ -31,13 +31,13 @@ export interface OpenOptions {
 
 export interface OpenBenchmark {
   readonly items: readonly BenchmarkItem[];
-  /** What the folder lacks, or what cannot be scored here: a line for each, to be told before anything is spent. */
+  /** Gaps of the folder, and what cannot be scored here: a line for each, to be told before anything is spent. */
   readonly remarks?: readonly string[];
-  /** Where the question's database lies in the folder, as --db takes it; null: it has to be given with --db. */
+  /** The place where the question's database lies in the folder, as --db takes it; null: it has to be given with --db. */
   database(item: BenchmarkItem): string | null;
   /** SQL of this question is not run here, so it needs no database; left out: every question needs one. */
   isUnrun?(item: BenchmarkItem): boolean;
-  /** Where that database is documented in the folder, as --docs takes it; null or left out: nowhere. */
+  /** The place where that database is documented in the folder, as --docs takes it; null or left out: nowhere. */
   docs?(item: BenchmarkItem): string | null;
   /** The official verdict on one prediction. Only the caller's abort is thrown. */
   score(id: string, prediction: Prediction, engine: SqlEngine, options: ScoreOptions): Promise<BoardScore>;
@@ -46,7 +46,7 @@ export interface OpenBenchmark {
 }
 
 export interface ScoreOptions extends SqlOptions {
-  /** How often both queries are timed, by benchmarks that score time; left out: they are not timed. */
+  /** The number of times that both queries run, by benchmarks that score time; left out: they are not timed. */
   readonly timings?: number;
 }
 
@@ -61,11 +61,11 @@ export type Prediction =
   /** The id is missing. */
   | { readonly kind: 'none' };
 
-/** What a predictions file may hold: answers in words too, which only a judge reads. */
+/** An entry of a predictions file: an answer in words too, which only a judge reads. */
 export type Submitted = (Prediction & { readonly words?: string }) | { readonly kind: 'words'; readonly words: string };
 
 export interface PredictionFormat {
-  /** What its one file is called; null: it is a folder of files. */
+  /** The name of its one file; null: it is a folder of files. */
   readonly file: string | null;
   /** Throws `BenchmarkDataError` with the line or the id, and what to change. */
   read(path: string, items: readonly BenchmarkItem[]): Promise<ReadonlyMap<string, Submitted>>;
@@ -75,7 +75,7 @@ export interface PredictionFormat {
     items: readonly BenchmarkItem[],
     predictions: ReadonlyMap<string, Prediction>,
   ): Promise<readonly string[]>;
-  /** What the official checker would refuse. */
+  /** Reasons for which the official checker would refuse the file. */
   check(path: string, items: readonly BenchmarkItem[]): Promise<readonly string[]>;
 }
 

@@ -67,7 +67,7 @@ type Unlettered = Omit<MethodAnswer, 'result'>;
 
 export function compareAnswers(given: readonly Unlettered[]): {
   readonly answers: MethodAnswer[];
-  /** Of every result to that of the first method that has one. */
+  /** Differences of every result to that of the first method that has one. */
   readonly differences: RowDifference[];
 } {
   const results: { readonly letter: string; readonly answer: Unlettered }[] = [];
@@ -89,12 +89,12 @@ export function compareAnswers(given: readonly Unlettered[]): {
   return { answers, differences };
 }
 
-/** As in a table of columns: A to Z, then A2 … */
+/** Letters as in a table of columns: A to Z, then A2 … */
 export function letterOf(at: number): string {
   return `${String.fromCharCode(65 + (at % 26))}${at < 26 ? '' : String(1 + Math.floor(at / 26))}`;
 }
 
-/** How a result stands to another one: equal, or why it is not. */
+/** The comparison of a result with another one: equal, or why it is not. */
 function match(one: Unlettered, other: Unlettered): string {
   const found = executionMatch(resultOf(one), [resultOf(other)]);
   switch (found.kind) {
@@ -111,7 +111,7 @@ function resultOf({ columns, rows, truncated }: Unlettered): SqlResult {
   return { kind: 'rows', columns, rows, truncated, elapsedMs: 0 };
 }
 
-/** As multisets: a row that stands twice here and once there is left once. */
+/** Rows are compared as multisets: a row that stands twice here and once there is left once. */
 function rowsWithout({ rows }: Unlettered, other: Unlettered): MethodAnswer['rows'] {
   const left = new Map<string, number>();
   for (const row of other.rows) left.set(canonical(row), (left.get(canonical(row)) ?? 0) + 1);

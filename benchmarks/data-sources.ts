@@ -8,7 +8,7 @@
  */
 export interface Download {
   readonly url: string;
-  /** In the folder of the benchmark. */
+  /** The file's place in the folder of the benchmark. */
   readonly path: string;
   readonly sha256: string | null;
   /** Refused beyond this. */
@@ -19,9 +19,9 @@ export interface DataSource {
   readonly home: string;
   readonly licence: string;
   readonly downloads: readonly Download[];
-  /** What has to be asked of the publisher, or got by hand. */
+  /** Files that have to be asked of the publisher, or got by hand. */
   readonly byHand: readonly string[];
-  /** What a local collection calls its folder. */
+  /** Names that a local collection may give its folder. */
   readonly folders: readonly string[];
 }
 

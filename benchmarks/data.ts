@@ -107,7 +107,7 @@ export async function checkData(name: string, flags: DataFlags, io: Io): Promise
   return problems.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** Why none of the benchmark's splits can be read there; null: one can. */
+/** The reason why none of the benchmark's splits can be read there; null: one can. */
 async function lackIn(name: string, folder: string): Promise<string | null> {
   const benchmark = await BENCHMARKS[name]?.();
   const reasons: string[] = [];
@@ -164,7 +164,7 @@ async function copied(from: string, to: string): Promise<void> {
   }
 }
 
-/** Without links, which could lead anywhere. */
+/** All files of a folder, without links, which could lead anywhere. */
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && entry.name !== NOTES);
@@ -205,7 +205,7 @@ function limited(maxBytes: number, file: string) {
   };
 }
 
-/** What macOS adds to an archive. */
+/** Files that macOS adds to an archive. */
 const isAdded = (name: string): boolean => name.startsWith('__MACOSX/') || name.split('/').at(-1) === '.DS_Store';
 
 /** Names that lead out of the folder are refused by yauzl. `isWhole`: it holds all the data, so a folder around them is left out. */

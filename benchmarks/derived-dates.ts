@@ -3,7 +3,7 @@
  * weeks, months and years ("last month", "the past 3 years"), with the first and last moments of such spans.
  */
 export interface Times {
-  /** What was told. */
+  /** All texts that were told. */
   readonly text: string;
   /** `2100-12-31 23:59:00`. */
   readonly clock: string | null;
@@ -35,7 +35,7 @@ function isTime(time: string, { text, clock }: Times): boolean {
   return BOUNDS.test(time) || text.includes(time) || (clock ?? '').includes(time);
 }
 
-/** From a date that was told, or from the clock. */
+/** A date that was told, or the clock, gives it. */
 function anchorsOf({ text, clock }: Times): readonly (readonly [number, number, number])[] {
   return [...`${text} ${clock ?? ''}`.matchAll(/\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})/g)].map(([, y, m, d]) => [
     ...([Number(y), Number(m), Number(d)] as const),
@@ -74,7 +74,7 @@ function isDay(year: number, month: number, day: number, times: Times): boolean 
   return anchorsOf(times).some(([, , anchor]) => anchor === day);
 }
 
-/** By a number of days or weeks that was told, or by one. */
+/** A number of days or weeks that was told, or one of them, leads to it. */
 function isDaysAway(year: number, month: number, day: number, times: Times): boolean {
   const at = Date.UTC(year, month - 1, day) / DAY_MS;
   const steps = [0, 1, ...times.numbers].flatMap((n) => [n, 7 * n, 30 * n, 7 * n - 1]);

@@ -1,4 +1,4 @@
-/** What is generated into `docs` of `gate-bench`: its help texts, and JSON schemas of what it prints and writes. */
+/** Pages of `docs` that are generated for `gate-bench`: its help texts, and JSON schemas of what it prints and writes. */
 import { cliDocs, schemaText } from '../src/cli/docs';
 import { ComparedQuestion } from './compared-question';
 import { JudgedLine } from './judge';
@@ -9,7 +9,7 @@ import { UpdateAudit } from './update-audit';
 
 export const benchDocs = (): string => cliDocs(GATE_BENCH, 'The command line of gate-bench', 'benchmarks/program.ts');
 
-/** By the name of the file in `docs/schemas`, as its text. */
+/** Texts of schemas by the names of their files in `docs/schemas`. */
 export function benchSchemas(): Readonly<Record<string, string>> {
   return {
     'compared-question.schema.json': schemaText(

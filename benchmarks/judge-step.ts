@@ -26,7 +26,7 @@ export interface Judge {
   readonly hash: Hash;
   readonly clock: Clock;
   readonly model: LanguageModel;
-  /** Of the model. */
+  /** The model's name. */
   readonly name: string;
   readonly maxOutputTokens: number;
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ export interface Judge {
 export interface ToJudge {
   readonly question: string;
   readonly context: string | null;
-  /** What a user would read as the answer. */
+  /** The answer as a user reads it. */
   readonly response: string;
   /** The search ended without an answer: it abstains, and no model is asked whether it does. */
   readonly abstained: boolean;

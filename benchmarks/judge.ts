@@ -222,7 +222,7 @@ async function whileConnected(judgement: Promise<Judged>): Promise<Judged> {
   }
 }
 
-/** Where results were compared: an abstention agrees with nobody. */
+/** Verdicts by comparing results: an abstention agrees with nobody. */
 const EXECUTION: Partial<Record<Verdict, boolean>> = { correct: true, wrong: false };
 
 /** `nothing`: there is nothing that a judge could read. */
@@ -275,13 +275,13 @@ function judgeSummary(lines: readonly JudgedLine[], paid: Usage, unpriced: reado
     // Share of right ones among the judged; right abstentions count.
     accuracy,
     accuracyAnswerable,
-    // With execution match, where both decided; `differ`: the ids of the questions.
+    // Agreement with execution match, where both decided; `differ`: the ids of the questions.
     agreement: {
       ...agreementOf(compared),
       differ: compared.filter((one) => one.judge !== one.execution).map(({ id }) => id),
     },
     notJudged,
-    // By this command; what was paid before is not asked again.
+    // Paid by this command; what was paid before is not asked again.
     paid,
     // Cost counts as 0 for these.
     unpricedModels: unpriced,

@@ -24,13 +24,13 @@ export interface JudgeFlags {
 
 export interface Judging {
   readonly judge: Judge;
-  /** What was paid since. */
+  /** Everything paid since it was opened. */
   paid(): Usage;
   /** The limit of cost is reached: nothing more may be asked. */
   isSpent(): boolean;
   /** The option that sets it. */
   readonly limit: string;
-  /** What `work` gives for each; after the first failure nothing more is begun. */
+  /** Results of `work`, one for each; after the first failure nothing more is begun. */
   each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]>;
 }
 
@@ -91,12 +91,12 @@ export function openJudge(
   };
 }
 
-/** Of a request. A reply is a few sentences, and a reasoning model thinks before. */
+/** The longest reply. A reply is a few sentences, and a reasoning model thinks before. */
 const LIMITS = { outputTokens: 1_024, reasoningOutputTokens: MODEL_DEFAULTS.reasoningOutputTokens };
-/** Of the answer, and of the correct one, in characters. */
+/** The longest text of the answer, and of the correct one, in characters. */
 const SHOWN_CHARS = 8_000;
 
-/** What of an answer is judged. */
+/** The fields of an answer that are judged. */
 export type JudgedRecord = Pick<AnswerRecord, 'status' | 'answer' | 'reason' | 'columns' | 'rows' | 'truncated'> &
   Partial<Pick<AnswerRecord, 'endedBy'>>;
 
@@ -112,7 +112,7 @@ export interface Judged extends Pick<Judgement, 'extracted' | 'reason'> {
   readonly verdict: Judgement['verdict'] | 'no-gold' | 'gold-failed' | null;
 }
 
-/** What the judge says of one answer, or why it is not asked. */
+/** The judge's verdict on one answer, or why it is not asked. */
 export async function judgedOr(
   judging: Judging,
   mode: JudgeMode,
@@ -157,12 +157,12 @@ export type CorrectAnswer =
   | { readonly kind: 'known'; readonly text: string | null }
   | { readonly kind: 'no-gold' | 'gold-failed'; readonly reason: string };
 
-/** Whether the correct answer has to be read from the database. */
+/** True if the correct answer has to be read from the database. */
 export function needsDatabase({ gold }: Pick<BenchmarkItem, 'gold'>): boolean {
   return gold !== null && gold.answerable && gold.text === null && gold.answer === null && gold.sql.length > 0;
 }
 
-/** What the file says in words, else its rows, else those of its first gold query. */
+/** The correct answer: the words of the file, else its rows, else those of its first gold query. */
 export async function correctAnswerOf(
   item: Pick<BenchmarkItem, 'gold'>,
   open: () => Promise<SqlEngine>,

@@ -1,4 +1,4 @@
-/** What `gate-bench compare` adds to a run: benchmarks with their official scorers, a judge, and the audit of updates. */
+/** The parts that `gate-bench compare` adds to a run: benchmarks with their official scorers, a judge, and the audit of updates. */
 import { basename, resolve } from 'node:path';
 import type { Scorer } from '../src/cli/batch-results';
 import { isEmpty, withComposition, type Comparing } from '../src/cli/compare-arms';
@@ -63,7 +63,7 @@ function scorerOf(board: OpenBenchmark): Scorer {
   };
 }
 
-/** As it would be submitted. null: it ended for a reason outside the search, which says nothing of an answer. */
+/** The answer as it would be submitted. null: the search ended for a reason outside it, which says nothing of an answer. */
 function predictionOf({ status, endedBy, sql }: AnswerRecord, dialect: Dialect): Prediction | null {
   switch (status) {
     case 'answered':
@@ -82,7 +82,7 @@ function predictionOf({ status, endedBy, sql }: AnswerRecord, dialect: Dialect):
   }
 }
 
-/** In a recording, beside the methods. */
+/** The judge's exchanges in a recording, beside those of the methods. */
 const SCOPE = 'judge';
 
 function checkJudge(at: Comparing): Promise<void> {

@@ -11,9 +11,9 @@ import { isDerivedDate, type Times } from './derived-dates';
 export interface Origins {
   /** Question, context, instructions, documents. */
   readonly told: string;
-  /** What probes and profiles showed, with the names of tables and columns. */
+  /** Texts that probes and profiles showed, with the names of tables and columns. */
   readonly seen: string;
-  /** What "now" is, where the search knew; `2100-12-31 23:59:00`. */
+  /** The clock, where the search knew it; `2100-12-31 23:59:00`. */
   readonly clock: string | null;
 }
 
@@ -76,7 +76,7 @@ function isKnown(literal: Literal, known: Knowledge): boolean {
   if (literal.kind === 'number' || NUMBER.test(value)) return isDerived || isKnownNumber(Number(value), role, known);
   if (isDerived || !/[\p{L}\p{N}]/u.test(value)) return true;
   if (role === 'shift' && isShift(value, known)) return true;
-  // Of a regular expression its classes say nothing: `[^0-9]`, `\\d`.
+  // Classes of a regular expression say nothing: `[^0-9]`, `\\d`.
   const parts = plainWords(role === 'pattern' ? value.replace(/\[\^?\]?(?:\[:\w+:\]|[^\]])*\]|\\\w/g, ' ') : value);
   if (parts.every((word) => isTold(word, known.told))) return true;
   if (role === 'constant' || role === 'row') return false;
@@ -111,7 +111,7 @@ function isKnownNumber(number: number, role: Literal['role'], { told, seen, cale
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-/** How many of one unit make the next, percent, powers of ten, and means of two. */
+/** Factors between units: how many of one make the next, percent, powers of ten, and means of two. */
 const UNITS = new Set([
   ...[2, 4, 7, 10, 12, 24, 28, 29, 30, 30.4, 30.44, 31, 52, 60, 90, 100, 180, 360, 365, 365.2425, 365.24, 365.25, 366],
   // Pounds, Fahrenheit, Kelvin, miles, inches, feet, gallons.
@@ -121,10 +121,10 @@ const UNITS = new Set([
     1e9,
   ],
 ]);
-/** What is told may be counted in another unit: a share in percent, seconds in milliseconds. */
+/** A number that was told may be counted in another unit: a share in percent, seconds in milliseconds. */
 const SCALES = [100, 0.01, 7, 12, 24, 60, 1_000, 3_600, 86_400, 0.001, 1e6, 1e9];
 const SHARES = new Set([0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]);
-/** What a case may be called without a source. */
+/** Names that a case may have without a source. */
 const GENERIC = new Set(
   'yes no true false y n t f other others none unknown total all not null na n a missing available high low medium above below before after early late male female same different increase decrease increased decreased up down first last new old'.split(
     ' ',
@@ -191,7 +191,7 @@ function wordsOf(text: string): Words & { readonly numbers: Set<number> } {
   return { text: ` ${words.join(' ')} `, words: new Set(words), numbers };
 }
 
-/** In lower case, without accents; what stands between words is left out. */
+/** Words in lower case, without accents; what stands between words is left out. */
 function plainWords(text: string): string[] {
   return (
     text
@@ -202,7 +202,7 @@ function plainWords(text: string): string[] {
   );
 }
 
-/** In another form of the word too: `patients` for `patient`. */
+/** Another form of the word counts too: `patients` for `patient`. */
 function isTold(word: string, told: Words): boolean {
   if (told.words.has(word)) return true;
   if (word.length < 4) return false;

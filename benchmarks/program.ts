@@ -27,7 +27,7 @@ import type { SubmitFlags } from './submit';
 const benchmarkOption = (flag: string, means: string): Option =>
   new Option(`${flag} <name>`, means).choices(Object.keys(BENCHMARKS));
 
-/** Of the commands that read a predictions file. */
+/** Options of the commands that read a predictions file. */
 function addPredictionOptions(command: Command): Command {
   return command
     .option('--split <name>', 'which part of it (default: the first that the benchmark has)')

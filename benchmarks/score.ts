@@ -61,7 +61,7 @@ export interface OpenPredictions {
   readonly split: string;
   readonly board: OpenBenchmark;
   readonly predictions: ReadonlyMap<string, Submitted>;
-  /** What the official checker would refuse. */
+  /** Reasons for which the official checker would refuse the file. */
   readonly problems: readonly string[];
 }
 
@@ -84,7 +84,7 @@ export async function benchmarkOf(name: string): Promise<Benchmark> {
 
 export interface Scored {
   readonly scores: ReadonlyMap<string, BoardScore>;
-  /** Of a question; one that cannot be opened fails when it is asked. */
+  /** The database of a question; one that cannot be opened fails when it is asked. */
   readonly engineOf: (item: BenchmarkItem) => SqlEngine;
 }
 
@@ -154,7 +154,7 @@ function officialScore(
   return Promise.resolve({ verdict: 'undecided', points: {}, reason: 'answered in words: the judge alone decides' });
 }
 
-/** Of the folder, unless the command line names another one. */
+/** Databases of the folder, unless the command line names another one. */
 export function databaseSpecs(
   board: OpenBenchmark,
   items: readonly BenchmarkItem[],

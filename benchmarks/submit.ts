@@ -46,7 +46,7 @@ export interface SubmitFlags {
 }
 
 interface Entry {
-  /** As the file of the batch names it; null: only the store is known. */
+  /** The question's id in the file of the batch; null: only the store is known. */
   readonly id: string | null;
   readonly searchId: string;
 }
@@ -135,7 +135,7 @@ async function questionsFor(flags: SubmitFlags, file: string | null, given: stri
   return { benchmark, split: null, items: await loadQuestions(resolve(io.cwd, file)) };
 }
 
-/** By the id of the question, or by its words, context and database. */
+/** The answer to each question, found by its id, or by its words, context and database. */
 async function answersOf(
   store: ObjectStore,
   entries: readonly Entry[],
@@ -171,7 +171,7 @@ async function answersOf(
 
 type Suspect = NonNullable<Submission['literals']>[number];
 
-/** In which each answered question was asked, by its id. */
+/** The dialect in which each answered question was asked, by its id. */
 async function dialectsOf(store: ObjectStore, answered: readonly Answered[]): Promise<ReadonlyMap<string, Dialect>> {
   const found = await each(answered, async ({ item, record }) => {
     const run = record === null ? null : createRunStore(store, record.id, sha256);
@@ -299,7 +299,7 @@ interface Answered {
   readonly input: SearchInput | null;
 }
 
-/** Of the version that writes the file: `gate` and `prompts`. Counts are those of the file, whatever a search was called. */
+/** `gate` and `prompts` are of the version that writes the file. Counts are those of the file, whatever a search was called. */
 async function manifestOf(
   path: string,
   answered: readonly Answered[],
@@ -341,7 +341,7 @@ function methodOf(answered: readonly Answered[]) {
   };
 }
 
-/** As BIRD's board asks: how many candidates a question had. */
+/** The number of candidates of each question, as BIRD's board asks for it. */
 function candidatesOf(answered: readonly Answered[]) {
   const counts = answered.flatMap(({ item, record }) =>
     record === null ? [] : [[item.id, record.candidates.length] as const],

@@ -47,7 +47,7 @@ export function storeFlagged({ store, hash }: Place, pair: FlaggedPair): Promise
   return writeStored(store, { ...pairAt(pair.pairId), hash }, pair);
 }
 
-/** Those whose ids begin so. */
+/** Flagged pairs whose ids begin so. */
 export async function flaggedPairs({ store, hash }: Place, beginning: string): Promise<FlaggedPair[]> {
   const keys = await store.list(`${PAIRS}${beginning}`);
   const ids = keys.map((key) => key.slice(PAIRS.length, -'.json'.length));
@@ -82,7 +82,7 @@ export interface UpdatePair {
   readonly searchId: string;
   readonly question: string;
   readonly context: string | null;
-  /** Those that both read. */
+  /** Tables that both read. */
   readonly tables: readonly string[];
   readonly updates: readonly [AuditedUpdate, AuditedUpdate];
 }
@@ -92,9 +92,9 @@ export interface AuditedSearch {
   readonly question: string;
   readonly updates: readonly AuditedUpdate[];
   readonly withdrawn: number;
-  /** Of all updates of the search. */
+  /** Pairs of all updates of the search. */
   readonly possiblePairs: number;
-  /** Those with a common table. */
+  /** Pairs with a common table. */
   readonly pairs: readonly UpdatePair[];
 }
 

@@ -77,7 +77,7 @@ function predictionOf(place: unknown): Prediction {
   return sql.trim() === '' ? { kind: 'abstained' } : { kind: 'sql', statements: [sql] };
 }
 
-/** As they stand in the text: a parsed object has numbers first, in ascending order. */
+/** Keys in the order of the text: a parsed object has numbers first, in ascending order. */
 function keysInOrder(text: string): string[] {
   return [...text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g)].flatMap(([, key = '""', colon]) =>
     colon === undefined ? [] : [JSON.parse(key) as string],

@@ -7,7 +7,7 @@ import type { Rows } from '../../src/sql/equal';
 
 export type Row = readonly SqlValue[];
 
-/** Before the text of a date or a time of PostgreSQL: in Python it equals no text. SQLite has texts alone. */
+/** A mark before the text of a date or a time of PostgreSQL, which equals no text in Python. SQLite has texts alone. */
 const MOMENT = '\u0000';
 
 export function asInPython(result: Rows, dialect: Dialect): Rows {
@@ -76,7 +76,7 @@ function cellKey(value: SqlValue): string {
   return JSON.stringify(plain(value));
 }
 
-/** In Python True is 1. */
+/** True is 1 in Python. */
 function plain(value: SqlValue): SqlValue {
   return typeof value === 'boolean' ? Number(value) : value;
 }

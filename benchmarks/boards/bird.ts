@@ -47,7 +47,7 @@ const Entry = z.object({
 });
 type Entry = z.infer<typeof Entry>;
 
-/** Where a split lies below the folder: the first that exists. */
+/** Places of a split below the folder: the first that exists. */
 interface Layout {
   readonly questions: readonly string[];
   readonly gold: readonly string[];
@@ -154,7 +154,7 @@ function itemOf(entry: Entry, at: number, sql: string | null, engine: Dialect, o
   };
 }
 
-/** What SQLite makes of a blank: no rows. */
+/** The result of a blank in SQLite: no rows. */
 const BLANK = 'SELECT 1 WHERE 0';
 
 /** EX and soft-F1, and R-VES if it is asked for: it runs both queries many times. */
@@ -175,7 +175,7 @@ function scoreBird(
     const ran = await runBoth(kind === 'rows' || isBlank ? BLANK : sql, [gold], engine, options);
     const compared = comparable(kind === 'rows' ? resultOf(prediction) : ran.predicted, ran.golds[0]);
     if ('verdict' in compared) return withoutRows(compared, options);
-    // Of rows that are given as such, no types are known.
+    // Rows that are given as such have no known types.
     const dialect = kind === 'rows' ? 'sqlite' : engine.dialect;
     const [ours, theirs] = [asInPython(compared[0], dialect), asInPython(compared[1], dialect)];
     const right = isRight(ours, theirs);

@@ -1,4 +1,4 @@
-/** What EHRSQL-2024's scorer changes in a query before it runs it (scoring_program/postprocessing.py). Case matters there. */
+/** Changes that EHRSQL-2024's scorer makes to a query before it runs it (scoring_program/postprocessing.py). Case matters there. */
 const TODAY = '2100-12-31';
 const TIME = '23:59:00';
 

@@ -59,7 +59,7 @@ interface Stratum {
   readonly table: string;
   readonly complexity: string;
   readonly items: readonly BenchmarkItem[];
-  /** Its part of what is wanted, which is no whole number. */
+  /** The stratum's part of what is wanted, which is no whole number. */
   readonly exact: number;
   share: number;
 }

@@ -138,7 +138,7 @@ function compare(
   });
 }
 
-/** What Python's SQLite runs of a text: nothing, to no rows, where there is no statement; null: it refuses it. */
+/** The statement that Python's SQLite runs of a text: nothing, to no rows, where there is no statement; null: it refuses it. */
 function onlyStatement(sql: string): string | null {
   const tokens = tokensOf(sql, 'sqlite');
   const start = tokens.findIndex(({ raw }) => raw !== ';');

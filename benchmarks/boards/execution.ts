@@ -13,7 +13,7 @@ import type { Rows } from '../../src/sql/equal';
 import type { BoardScore, Metrics, Prediction } from '../benchmark';
 
 export interface Ran {
-  /** As they ran. */
+  /** Statements as they ran. */
   readonly statements: readonly string[];
   readonly predicted: SqlResult;
   readonly golds: readonly SqlResult[];
@@ -29,7 +29,7 @@ export async function whileConnected(score: () => Promise<BoardScore>): Promise<
   }
 }
 
-/** In one snapshot. In SQLite all texts run as the SQLite of Python, which the official scorers use, reads them. */
+/** Both sides run in one snapshot. In SQLite all texts run as the SQLite of Python, which the official scorers use, reads them. */
 export async function runBoth(
   predicted: string,
   golds: readonly string[],
@@ -67,7 +67,7 @@ export function scored(verdict: Verdict, reason: string, points: BoardScore['poi
   return { verdict, points, reason };
 }
 
-/** What boards that execute SQL call a prediction: several statements are none, because they run one. */
+/** One text for boards that execute SQL: several statements are none, because they run one. */
 export function statementOf(statements: readonly string[]): string {
   return statements.join(';\n');
 }
@@ -83,7 +83,7 @@ export function resultOf({ columns, rows }: Extract<Prediction, { readonly kind:
   };
 }
 
-/** In per cent, of the scores that hold this point; null: none does. */
+/** The mean in per cent of the scores that hold this point; null: none does. */
 export function meanOf(scores: readonly BoardScore[], point: string): number | null {
   const values = scores.flatMap(({ points }) => points[point] ?? []);
   return values.length === 0 ? null : (100 * values.reduce((sum, value) => sum + value, 0)) / values.length;
@@ -114,7 +114,7 @@ export function judged(
   }
 }
 
-/** In per cent, of what was judged. */
+/** Figures in per cent, of what was judged. */
 export function reliabilityMetrics(scores: ReadonlyMap<string, BoardScore>): Metrics {
   const { accuracy, accuracyAnswerable, reliability } = summarise([...scores.values()].map(({ verdict }) => verdict));
   const percent = (share: number | null): number | null => (share === null ? null : 100 * share);

@@ -53,7 +53,7 @@ export function firstPath(folder: string, ...places: readonly string[]): string 
   return places.map((place) => join(folder, place)).find((path) => existsSync(path)) ?? null;
 }
 
-/** Throws if an id stands twice. */
+/** JSONL lines with an `instance_id` each (Spider 2.0, LiveSQLBench). Throws if an id stands twice. */
 export async function linesIn<T extends { readonly instance_id: string }>(
   path: string,
   schema: z.ZodType<T>,

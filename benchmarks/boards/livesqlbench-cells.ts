@@ -42,7 +42,7 @@ export function cellText(value: SqlValue, type: string): string | null {
   }
 }
 
-/** In SQLite values have types and columns do not. */
+/** Values have types in SQLite, and columns do not. */
 export function sqliteType(value: SqlValue): string {
   if (typeof value === 'number') return Number.isInteger(value) ? 'bigint' : 'double precision';
   return 'text';
@@ -50,7 +50,7 @@ export function sqliteType(value: SqlValue): string {
 
 const text = (value: string): string => `text ${value}`;
 
-/** Of a decimal number without an exponent. */
+/** The parts of a decimal number without an exponent. */
 function numberText(decimal: string): string {
   const short = decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
   return `number ${short === '-0' ? '0' : short}`;
@@ -74,7 +74,7 @@ function floatText(value: number): string | null {
   const rounded = pythonRound(value, 2);
   if (!Number.isFinite(rounded)) return `number ${String(rounded)}`;
   if (Number.isInteger(rounded)) return numberText(String(BigInt(rounded)));
-  // Of fractions with two decimals, binary floats hold the quarters exactly.
+  // Binary floats hold quarters exactly, of fractions with two decimals.
   return Number.isInteger(rounded * 4) ? numberText(rounded.toFixed(2)) : `float ${String(rounded)}`;
 }
 

@@ -41,7 +41,7 @@ const PredictedLine = z.looseObject({
 });
 const AnyLine = z.looseObject({ instance_id: z.string() });
 
-/** What the scorer needs of a line. */
+/** Fields of a line that the scorer needs. */
 const REQUIRED = ['selected_database', 'preprocess_sql', 'sol_sql', 'pred_sqls'] as const;
 
 export const livesqlbenchFormat: PredictionFormat = {

@@ -13,7 +13,7 @@ import { scored, unanswered, whileConnected, wrong } from './execution';
 import { cellText, sqliteType } from './livesqlbench-cells';
 import { isQuery, type Line } from './livesqlbench-format';
 
-/** Of the official scorer. */
+/** Limits of the official scorer. */
 const MAX_ROWS = 10_000;
 const TIMEOUT_MS = 60_000;
 
@@ -133,7 +133,7 @@ function withoutComments(sql: string): string {
     .trim();
 }
 
-/** Only where the word stands between blanks: `COUNT(DISTINCT x)` keeps it, `DISTINCT ON (x)` does not. */
+/** DISTINCT goes only where it stands between blanks: `COUNT(DISTINCT x)` keeps it, `DISTINCT ON (x)` does not. */
 function withoutDistinct(sql: string): string {
   return sql
     .split(' ')
@@ -154,7 +154,7 @@ function withoutRound(sql: string): string {
   }
 }
 
-/** Where the first argument ends, and where the parenthesis that was opened before `from` is closed; -1: nowhere. */
+/** The places where the first argument ends, and where the parenthesis that was opened before `from` is closed; -1: nowhere. */
 function endsOf(sql: string, from: number): readonly [number, number] {
   let depth = 0;
   let argument = -1;

@@ -74,7 +74,7 @@ async function open(board: Board, folder: string, options: OpenOptions): Promise
   };
 }
 
-/** As the publisher's script adds them: these fields of the line with the same id. */
+/** Gold is added as the publisher's script does it: these fields of the line with the same id. */
 async function withGold(lines: readonly Line[], folder: string): Promise<readonly Line[]> {
   const [name, ...others] = (await readdir(folder)).filter((one) => /gt.*\.jsonl$/i.test(one)).sort();
   if (name === undefined) return lines;
@@ -102,7 +102,7 @@ function itemOf(line: Line, engine: Dialect, normal: boolean): BenchmarkItem {
   return { id, question, context: null, instructions: null, engine, database, gold };
 }
 
-/** Without them the questions are another benchmark. */
+/** Documents belong to the benchmark: without them the questions are another one. */
 function undocumented(items: readonly BenchmarkItem[], docs: (item: BenchmarkItem) => string | null): string[] {
   const lacking = new Set(items.flatMap((item) => (docs(item) === null ? [item.database ?? ''] : [])));
   return lacking.size === 0
@@ -126,7 +126,7 @@ function remarksOn(lines: readonly Line[]): string[] {
   ];
 }
 
-/** In per cent. `ex` is the board's figure, over all questions: there is none unless each could be scored. */
+/** Figures in per cent. `ex` is the board's, over all questions: there is none unless each could be scored. */
 function metricsOf(lines: ReadonlyMap<string, Line>, scores: ReadonlyMap<string, BoardScore>): Metrics {
   const found = [...scores.values()];
   const percent = meanOf(found, 'ex');

@@ -32,12 +32,12 @@ export async function csvIn(path: string): Promise<CsvRows> {
 }
 
 interface NumberedRow {
-  /** On which it begins. */
+  /** The line on which it begins. */
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** Throws a `SyntaxError` with the line if pandas would not read the text. */
+/** CSV as pandas reads it. Throws a `SyntaxError` with the line if pandas would not. */
 function csvRows(text: string): CsvRows {
   const [head, ...rows] = recordsOf(text.replace(/^\ufeff/, ''));
   if (head === undefined) throw new SyntaxError('the file is empty');
@@ -54,7 +54,7 @@ function csvRows(text: string): CsvRows {
   };
 }
 
-/** Without blank lines. After the quote that closes a field, what comes before the next comma belongs to it as it stands. */
+/** Records without blank lines. After the quote that closes a field, what comes before the next comma belongs to it as it stands. */
 function recordsOf(text: string): NumberedRow[] {
   const records: NumberedRow[] = [];
   const end = /[,\r\n]|$/g;
@@ -146,7 +146,7 @@ function toFloat(text: string): number {
   return infinite[1] === '-' ? -Infinity : Infinity;
 }
 
-/** Which columns of the gold count: positions from 0, negative ones from the end; empty: all. */
+/** Columns of the gold that count: positions from 0, negative ones from the end; empty: all. */
 type Positions = readonly number[];
 
 /**

@@ -78,9 +78,9 @@ const Line = z.object({
   endedBy: z.string().nullish(),
 });
 
-/** What they say in words is no answer. */
+/** Statuses whose words are no answer. */
 const ABSTAINED: readonly string[] = ['abstained', 'unanswerable'] satisfies AnswerStatus[];
-/** They ended for a reason outside the search: they are no answers, and no abstentions either. */
+/** Statuses of searches that ended for a reason outside: they are no answers, and no abstentions either. */
 const UNUSABLE = 'unusable' satisfies EndedBy;
 const NOT_ANSWERED = ['failed', 'cancelled', 'infrastructure-failure'];
 

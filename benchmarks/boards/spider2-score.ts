@@ -34,7 +34,7 @@ export async function scored(
   const isOne = golds.length === 1 && basename(golds[0] ?? '') === `${id}.csv`;
   for (const [index, file] of golds.entries()) {
     const positions = positionsFor(suite, condition ?? [], isOne ? null : { index, count: golds.length });
-    // There the official scorer fails, so later results are not tried.
+    // The official scorer fails on it, so later results are not tried.
     if (positions === null) return score('wrong', `condition_cols has no columns for ${file}`);
     if (holdsColumns(predicted, tableOf(await csvIn(file)), positions, ignoreOrder))
       return score('correct', 'equal to a gold result');
@@ -42,7 +42,7 @@ export async function scored(
   return score('wrong', 'no gold result has all of its columns in the prediction');
 }
 
-/** Which columns of one gold result count: a list for all results, or a list of lists, one for each. */
+/** Columns of one gold result that count: a list for all results, or a list of lists, one for each. */
 function positionsFor(
   suite: Suite,
   condition: readonly (number | readonly number[])[],

@@ -20,7 +20,7 @@ import { FileName, firstPath, linesIn, textIn } from './files';
 import { spider2Format } from './spider2-format';
 import { engineOf, isUnrun, scored, Standard, type Suite } from './spider2-score';
 
-/** Of lite and of snow. */
+/** Lite and snow differ in these. */
 const Named = z.object({ instance_id: FileName, external_knowledge: FileName.nullish() });
 const Line = z.union([
   Named.extend({ question: z.string(), db: FileName }),
@@ -30,7 +30,7 @@ const Line = z.union([
 ]);
 type Line = z.infer<typeof Line>;
 
-/** Of a document: a context may not be longer. */
+/** The longest document: a context may not be longer. */
 const KNOWLEDGE_CHARS = CONTEXT_CHARS - 1_000;
 const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz');
 
@@ -127,7 +127,7 @@ function missing(folder: string, names: readonly string[]): string[] {
   return names.length === 0 ? [] : [`${folder} lacks ${someOf([...new Set(names)])}`];
 }
 
-/** In per cent. Both are of what could be run; `unscored` counts the rest. An id without a prediction has a score of 0. */
+/** Figures in per cent, both of what could be run; `unscored` counts the rest. An id without a prediction has a score of 0. */
 function metricsOf(scores: ReadonlyMap<string, BoardScore>): Metrics {
   const points = [...scores.values()].map((one) => one.points);
   const sum = (name: string): number => points.reduce((total, one) => total + (one[name] ?? 0), 0);

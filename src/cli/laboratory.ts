@@ -1,5 +1,5 @@
 /**
- * What `gate-bench compare` adds to a run: sets of questions of public benchmarks with their official scorers, a judge, and the
+ * A laboratory is what `gate-bench compare` adds to a run: sets of questions of public benchmarks with their official scorers, a judge, and the
  * audit of updates. `gate` runs files of questions alone, and is given none.
  */
 import type { BenchmarkItem, BoardScore, Comparison, Metrics } from '../questions';
@@ -16,11 +16,11 @@ import type { Services } from './services';
 export interface Board {
   readonly items: readonly BenchmarkItem[];
   readonly benchmark: NonNullable<RunSet['benchmark']>;
-  /** What its data lack, a line for each. */
+  /** Gaps of its data, a line for each. */
   readonly remarks: readonly string[];
   /** `given` as `--db` takes them, and those that its folder holds. */
   databases(items: readonly BenchmarkItem[], given: readonly string[]): readonly string[];
-  /** Where the question's database is documented; null: nowhere. */
+  /** The documentation of the question's database; null: there is none. */
   docs(item: BenchmarkItem): string | null;
   readonly score: Scorer;
   metrics(scores: ReadonlyMap<string, BoardScore>): Metrics;
@@ -30,7 +30,7 @@ export type JudgedRun = Pick<Ran, 'answers'> &
   Required<Pick<Comparison, 'judge'>> & { readonly isInterrupted: boolean; readonly paidUsd: number };
 
 export interface AuditedRun {
-  /** As JSON. */
+  /** The audit as JSON. */
   readonly audit: Readonly<Record<string, unknown>>;
   readonly table: Omit<Table, 'title'>;
   readonly interrupted: boolean;
@@ -38,11 +38,11 @@ export interface AuditedRun {
 }
 
 export interface Laboratory {
-  /** What the key `benchmark` of a set may name. */
+  /** Names that the key `benchmark` of a set may have. */
   readonly benchmarks: readonly string[];
   /** `base`: where relative paths begin. */
   board(entry: RunQuestions, base: string, hiddenKnowledge: boolean): Promise<Board>;
-  /** Before anything is asked: there is a model that judges, or a recording of one. */
+  /** Throws before anything is asked where there is neither a model that judges nor a recording of one. */
   checkJudge(at: Comparing): Promise<void>;
   judged(at: Comparing, mode: JudgeMode, ran: Ran): Promise<JudgedRun>;
   /** `judge` null: updates are counted alone. */

@@ -100,7 +100,7 @@ export type ComparedMethod = Readonly<z.infer<typeof ComparedMethod>>;
 
 export type Entrant = Pick<ComparedMethod, 'method' | 'name' | 'preset' | 'models'>;
 
-/** Its JSON schema is `docs/schemas/comparison.schema.json`. */
+/** A part of `docs/schemas/run.schema.json`. */
 export const Comparison = z.object({
   schemaVersion: z.literal(1),
   file: z.string().describe('the file of questions'),
@@ -201,7 +201,7 @@ export const POINTS: Readonly<Record<Outcome, number | null>> = {
   'not-scored': null,
 };
 
-/** By the judge where one was asked, else by execution. What it was not asked of is not decided. */
+/** The judge decides where one was asked, else execution. What it was not asked of is not decided. */
 export function decidedVerdict(answer: ComparedAnswer): Verdict {
   const { verdict, judged } = answer;
   if (judged === undefined) return verdict;
@@ -212,7 +212,7 @@ export const outcomeOf = (answer: ComparedAnswer): Outcome => OUTCOMES[decidedVe
 
 type Key = keyof Estimates;
 type Measure = Exclude<Key, 'accuracy'>;
-/** By question: the mean over its seeds. */
+/** The mean over seeds, by question. */
 type Values = Readonly<Record<Key, ReadonlyMap<string, number>>>;
 
 function perQuestion(answers: readonly ComparedAnswer[]): Values {

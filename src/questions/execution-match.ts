@@ -59,7 +59,7 @@ function compare(predicted: Rows, gold: Rows, index: number, options: MatchOptio
   return equalUpToColumns(predicted, gold, options.orders?.[index] ?? { kind: 'any' });
 }
 
-/** Whether one was cut after as many rows as the other, complete one has. A result that is large in bytes is cut earlier. */
+/** True if one was cut after as many rows as the other, complete one has. A result that is large in bytes is cut earlier. */
 export function differInSize(one: Rows, other: Rows): boolean {
   if (one.truncated === other.truncated) return false;
   return one.truncated ? one.rows.length >= other.rows.length : other.rows.length >= one.rows.length;

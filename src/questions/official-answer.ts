@@ -12,7 +12,7 @@ export const COMPARED_ROWS = 100;
 
 export function officialAnswerMatch(predicted: SqlResult, answer: readonly Row[]): Match {
   if (predicted.kind !== 'rows') return { kind: 'different', reason: describeFailure(predicted) };
-  // With only a part of the result, its first hundred rows in sorted order are unknown.
+  // The first hundred rows in sorted order are unknown where only a part of the result is.
   if (predicted.truncated)
     return answer.length >= COMPARED_ROWS || answer.length > predicted.rows.length
       ? { kind: 'undecided', reason: 'the result is larger than the row cap, and so may be the official answer' }
@@ -30,7 +30,7 @@ export function officialForm(rows: readonly Row[]): string[][] {
     .slice(0, COMPARED_ROWS);
 }
 
-/** What Python's `float()` accepts: digits may be grouped by single underscores; outer spaces are ignored. */
+/** Texts that Python's `float()` accepts: digits may be grouped by single underscores; outer spaces are ignored. */
 const FLOAT = /^[-+]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[-+]?\d+(?:_\d+)*)?$/i;
 const INFINITE = /^([-+]?)(?:inf|infinity)$/i;
 

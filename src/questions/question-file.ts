@@ -136,7 +136,7 @@ function csvObjects(text: string, path: string): Numbered[] {
     return name === 'answerable' && /^(?:true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell;
   };
   try {
-    // Its types leave out what `info` adds.
+    // The types of csv-parse leave out what `info` adds.
     const rows = parse(text, { columns: true, skip_empty_lines: true, info: true }) as unknown as {
       readonly info: { readonly lines: number };
       readonly record: Readonly<Record<string, string>>;
@@ -151,7 +151,7 @@ function csvObjects(text: string, path: string): Numbered[] {
   }
 }
 
-/** How a solver is told what the benchmark knows beside the question. */
+/** The words in which a solver is told what the benchmark knows beside the question. */
 export function knownText(knowledge: string): string {
   return `Known about this database: ${knowledge}`;
 }
@@ -176,7 +176,7 @@ function toItem(line: Line, path: string, number: number, options: LoadOptions):
   };
 }
 
-/** Whether an answer to it can be scored; for a judge the right answer in words is enough. */
+/** True if an answer to it can be scored; for a judge the right answer in words is enough. */
 export function hasGold({ gold }: BenchmarkItem, isJudged: boolean): boolean {
   if (gold === null) return false;
   return !gold.answerable || gold.answer !== null || gold.sql.length > 0 || (isJudged && gold.text !== null);

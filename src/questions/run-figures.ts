@@ -147,7 +147,7 @@ function spread(values: readonly (number | null)[]): Spread | null {
   return { mean: middle, sd: known.length === 1 ? null : Math.sqrt(squares / (known.length - 1)), seeds: known.length };
 }
 
-/** As publishers call them, easiest first; others follow, by number or by name. */
+/** Difficulties as publishers call them, easiest first; others follow, by number or by name. */
 const DIFFICULTIES = ['simple', 'easy', 'medium', 'moderate', 'hard', 'challenging', 'extra', 'extra hard'];
 
 /** Empty where no answer has a name to group by. */

@@ -40,10 +40,10 @@ export interface Score {
   readonly official: boolean | null;
 }
 
-/** What a scorer says of one answer. */
+/** The verdict of a scorer on one answer. */
 export interface BoardScore {
   readonly verdict: Verdict;
-  /** What the question adds to the benchmark's metrics. */
+  /** Points that the question adds to the benchmark's metrics. */
   readonly points: Readonly<Record<string, number>>;
   readonly reason: string;
 }
@@ -179,7 +179,7 @@ function score(verdict: Verdict, reason: string): Score {
   return { verdict, reason, execution: null, official: null };
 }
 
-/** Of the reliability score; null: not judged. */
+/** Points of the reliability score; null: not judged. */
 export const POINTS: Readonly<Record<Verdict, number | null>> = {
   correct: 1,
   'correct-abstained': 1,
@@ -214,7 +214,7 @@ export function summarise(verdicts: readonly Verdict[]) {
     judged,
     // Share of right answers among the judged, right abstentions included; null if none was judged.
     accuracy: judged === 0 ? null : right / judged,
-    // The same for answerable questions only.
+    // Share of right answers among answerable questions.
     accuracyAnswerable: answerable === 0 ? null : counts.correct / answerable,
     // EHRSQL's scores, times 100: +1 if right, 0 if abstained on an answerable question, else minus the penalty.
     reliability:

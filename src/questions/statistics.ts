@@ -36,7 +36,7 @@ export function estimate(values: readonly number[], resamples = RESAMPLES): Esti
   return { value, low: at(tail), high: at(1 - tail), questions: length };
 }
 
-/** How far a judge agrees with execution match, where both have decided: as a share, and beyond chance (Cohen's kappa). */
+/** The agreement of a judge with execution match, where both have decided: as a share, and beyond chance (Cohen's kappa). */
 export const Agreement = z.object({
   compared: z.number().int(),
   bothRight: z.number().int(),
