@@ -12,7 +12,6 @@ import {
   type Deployment,
 } from '../workers/deployments';
 import { GRPC } from '../workers/grpc-status';
-import { STARTS_WORKERS } from '../workers/temporal-binary';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
@@ -170,7 +169,7 @@ async function computeProblem(error: unknown, session: TemporalSession): Promise
   if (code === GRPC.unimplemented) {
     const { serverVersion } = await gate.client.workflowService.getSystemInfo({});
     return failed(
-      `${address} is Temporal ${serverVersion}, which starts no workers: upgrade it to ${STARTS_WORKERS.from} or newer`,
+      `${address} is Temporal ${serverVersion}, which starts no workers: upgrade it to 1.31 or newer`,
       error,
     );
   }

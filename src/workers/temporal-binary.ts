@@ -129,26 +129,6 @@ export function databaseSuffix(version: string | null): string {
   return version === null || !atLeast(version, '1.30') ? '' : `-${lineOf(version)}`;
 }
 
-export interface Feature {
-  readonly from: string;
-  readonly what: string;
-}
-
-export const MOVES_BY_ITSELF: Feature = {
-  from: '1.32',
-  what: 'a search that outgrows a run goes on with the current worker version',
-};
-
-export const STARTS_WORKERS: Feature = {
-  from: '1.31',
-  what: 'the server starts workers when work arrives (worker controller)',
-};
-
-/** Features that a server of this version lacks. */
-export function lackingFeatures(version: string): readonly Feature[] {
-  return [STARTS_WORKERS, MOVES_BY_ITSELF].filter(({ from }) => !atLeast(version, from));
-}
-
 /** Major and minor decide: 1.32.2 is at least 1.32. */
 function atLeast(version: string, least: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);

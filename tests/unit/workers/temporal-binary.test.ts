@@ -10,7 +10,6 @@ import {
   findPresentBinary,
   findTemporalBinary,
   isAsked,
-  lackingFeatures,
   NoTemporalError,
   SERVERLESS_SERVER,
   SERVERS,
@@ -213,12 +212,6 @@ test('only the newest offered version may be a newer one', () => {
   expect(['1.29.1', '1.31.9', '1.32.2', '1.40.0', '2.0.0'].map((version) => isAsked(version, newest))).toEqual([
     ...[false, false, true, true, true],
   ]);
-});
-
-test('the features that a server lacks are those from a later version', () => {
-  expect(lackingFeatures('1.29.1').map(({ from }) => from)).toEqual(['1.31', '1.32']);
-  expect(lackingFeatures('1.31.2').map(({ from }) => from)).toEqual(['1.32']);
-  expect(lackingFeatures('1.32.2')).toEqual([]);
 });
 
 test('what is built is the version of its place in the cache, pinned with its checksums', () => {
