@@ -96,7 +96,7 @@ function firstSqlMs(env: Record<string, string>, database: string, store: string
     'Dominant victories?',
     '--db',
     database,
-    '--preset',
+    '--method',
     'thorough',
     '--memory',
     'off',

@@ -173,7 +173,7 @@ async function recorded(): Promise<Counts> {
     left.clear();
     return Array.from({ length: Math.min(count, questions.length) }, (_, at) => ({
       ...{ schemaVersion: 1, searchId: `${name}-${at}`, namespace: 'bench' },
-      settings: settingsFor({ method: 'gate', preset: 'fast', models: { default: 'recorded' } }),
+      settings: settingsFor({ method: 'fast', models: { default: 'recorded' } }),
       question: {
         ...{ schemaVersion: 1, text: questions[at] ?? '', database: 'hc_paw', outputMode: 'answer' },
         ...{ tools: ['execute_sql'], context: null, instructions: null, documents: [] },

@@ -81,7 +81,7 @@ async function measureSearch(): Promise<readonly Figure[]> {
     engine: () => Promise.resolve({ engine, inspector }),
   };
   const steps = createSteps(deps);
-  const settings = settingsFor({ method: 'gate', preset: 'paper', models: { default: 'scripted' } });
+  const settings = settingsFor({ method: 'paper', models: { default: 'scripted' } });
   const limited = { ...settings, budgets: { ...settings.budgets, llmCalls: CALLS } };
   const begin = async (searchId: string): Promise<SearchInput> => {
     const input: SearchInput = {

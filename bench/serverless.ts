@@ -22,7 +22,7 @@ import { median, printFigures, say, SHORT, type Figure } from './figure';
 
 const STARTS = SHORT ? 3 : 7;
 const COUNT = 'How many drivers are there?';
-const LONG = ['How many points did each team score in sprints in total, best team first?', '--preset', 'paper'];
+const LONG = ['How many points did each team score in sprints in total, best team first?', '--method', 'paper'];
 const SLOW_MS = 4_000;
 
 async function measureServerless(): Promise<readonly Figure[]> {

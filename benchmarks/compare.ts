@@ -24,7 +24,7 @@ import { parseRunConfig } from '../src/cli/run-config';
 import { runFlags, type RunFlags } from '../src/cli/run-sets';
 import { openServices, type Services } from '../src/cli/services';
 import { textTable } from '../src/cli/table';
-import { type MethodSpec, parseMethodSpec } from '../src/config/method-specs';
+import { type MethodSpec, parseMethodSpecs } from '../src/config/method-specs';
 import type { AnswerRecord } from '../src/domain';
 import { contextProblem } from '../src/input-limits';
 import type { ComparedAnswer, Entrant } from '../src/questions';
@@ -87,8 +87,8 @@ function runOf(file: string, flags: CompareFlags, io: Io): string {
   });
 }
 
-function specsOf(methods = 'gate,react'): MethodSpec[] {
-  const specs = methods.split(',').map((text) => parseMethodSpec(text));
+function specsOf(methods = 'fast,react'): MethodSpec[] {
+  const specs = parseMethodSpecs(methods);
   const twice = specs.find(({ spec }, at) => specs.findIndex((other) => other.spec === spec) < at);
   if (twice !== undefined) throw new UsageError(`--methods: ${twice.spec} stands twice; leave one out`);
   return specs;

@@ -25,7 +25,7 @@ import { STATUS_WORDS } from '../src/report/words';
 export const MethodAnswer = z.object({
   method: z.string().describe('as --methods named it'),
   name: MethodName,
-  preset: PresetName,
+  preset: PresetName.nullable(),
   models: z.record(z.string(), z.string()),
   searchId: z.string().describe('what gate result, report and trace take'),
   status: z.enum([...AnswerStatus.options, 'infrastructure-failure']),

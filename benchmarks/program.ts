@@ -215,7 +215,7 @@ const compareCommand: CommandFactory = (io, outcome) =>
           'answer questions by several methods on equal terms: the .yaml of a run with benchmarks, judges and audits (docs/runs.md), a file of questions, or one question side by side',
         )
         .argument('[what...]', 'the .yaml of a run, or one question, in quotes; leave it out with --questions')
-        .option('--methods <specs>', 'methods with their settings, separated by commas (default: gate,react)')
+        .option('--methods <specs>', 'methods with their settings, separated by commas (default: fast,react)')
         .option('--questions <file>', 'questions with gold SQL, as gate batch run reads them')
         .option('--seeds <n>', 'how often each question is asked by each method, with another seed', positiveInteger)
         .option('--db <database>', 'for a question as in gate ask, else as in gate batch run (repeatable)', collect)
@@ -246,8 +246,8 @@ const compareCommand: CommandFactory = (io, outcome) =>
         outcome.code = await runCompare(what, typedOptions(command), argumentsOf(command), io);
       }),
     'gate-bench compare examples/paper/main-results.yaml --data ~/benchmarks --model gpt-5.4-mini --out report/',
-    'gate-bench compare --questions questions.jsonl --db sales=./sales.sqlite --methods gate,react --seeds 3 --out report/',
-    'gate-bench compare "Which region grew most in 2024?" --db sales --methods gate,gate:paper,react',
+    'gate-bench compare --questions questions.jsonl --db sales=./sales.sqlite --methods fast,react --seeds 3 --out report/',
+    'gate-bench compare "Which region grew most in 2024?" --db sales --methods fast,paper,react',
   );
 
 export const GATE_BENCH: Program = {

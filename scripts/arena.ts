@@ -2,7 +2,7 @@
  * Every method on the same questions, asked of the simulated model: the table of docs/methods/README.md. The simulated model
  * knows the gold SQL, so the table shows what each method costs where it finds its way, and nothing of accuracy.
  *
- *   node scripts/ensure-built.cjs && npx tsx scripts/arena.ts [options of gate-bench compare, such as --methods gate,react]
+ *   node scripts/ensure-built.cjs && npx tsx scripts/arena.ts [options of gate-bench compare, such as --methods fast,react]
  *
  * 50 questions, spread over the SQLite databases of the development data (else the committed example), on a server of its own.
  */
@@ -25,10 +25,14 @@ async function main(options: readonly string[]): Promise<number> {
   try {
     const file = join(folder, 'questions.jsonl');
     writeFileSync(file, questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
-    const baselines = Object.keys(METHODS).filter((method) => method !== 'gate');
     const args = [
       ...[join(ROOT, 'dist/benchmarks/main.js'), 'compare', '--questions', file, '--out', join(folder, 'out')],
-      ...['--methods', ['gate:fast', 'gate:thorough', 'gate:paper', ...baselines].join(','), '--max-cost', 'none'],
+      ...[
+        '--methods',
+        [...Object.keys(METHODS), 'react:repeats=6', 'redel:seed', 'reforce:seed'].join(','),
+        '--max-cost',
+        'none',
+      ],
       ...data.databases.flatMap((database) => ['--db', database]),
     ];
     const env = {

@@ -30,15 +30,15 @@ function settingsOf(shape: Shape, seed: number, overrides: Overrides): Settings 
   const own = { seed, ...overrides };
   switch (shape) {
     case 'usual':
-      return settingsFor({ method: 'gate', preset: 'fast', models, overrides: own });
+      return settingsFor({ method: 'fast', models, overrides: own });
     case 'long':
       return settingsFor({
-        ...{ method: 'gate', preset: 'thorough', models },
+        ...{ method: 'thorough', models },
         overrides: { iterations: 16, cMin: 8, cMax: 8, maxPlans: 8, ...own },
       });
     case 'endless':
       return settingsFor({
-        ...{ method: 'gate', preset: 'paper', models },
+        ...{ method: 'paper', models },
         overrides: { iterations: 40, cMin: 50, cMax: 50, maxPlans: 50, ...own },
       });
   }

@@ -41,7 +41,7 @@ export async function record(file: string): Promise<string | null> {
     clock: { now: () => Date.now() },
     hash: sha256,
   };
-  const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: said[0]?.model ?? 'recorded' } });
+  const settings = settingsFor({ method: 'fast', models: { default: said[0]?.model ?? 'recorded' } });
   const input: SearchInput = {
     schemaVersion: 1,
     searchId: 'q-demo',

@@ -3,7 +3,13 @@ import { writeBatchManifest, type BatchEntry } from '../../src/activities/batch'
 import { DEMO_QUESTION } from '../../src/cli/demo-run';
 import type { Settings } from '../../src/domain';
 import type { ObjectStore } from '../../src/ports';
-import { DEFAULT_BUDGETS, settingsBeforeLooking, settingsFor, type SettingsInput } from '../../src/config/presets';
+import {
+  DEFAULT_BUDGETS,
+  settingsFor,
+  WITHOUT_LOOKING,
+  type Figures,
+  type SettingsInput,
+} from '../../src/config/presets';
 import {
   awaitBatch,
   awaitKept,
@@ -39,11 +45,11 @@ export interface RecordedCase {
 type ModelName = keyof typeof MODELS | 'hanging' | 'hanging-steered' | 'hanging-in-batch' | 'hanging-look';
 
 interface QuestionCase {
-  readonly overrides?: Omit<NonNullable<SettingsInput['overrides']>, 'reforce'>;
+  readonly overrides?: Partial<Settings>;
   readonly reforce?: NonNullable<SettingsInput['overrides']>['reforce'];
   readonly method?: Settings['method'];
-  readonly preset?: Settings['preset'];
-  /** Begins with the conversation, as preset `fast` does; else with the search. */
+  readonly figures?: Figures;
+  /** Begins with the conversation, as method `fast` does; else with the search. */
   readonly looks?: boolean;
   readonly model: ModelName;
   readonly iterationsPerRun?: number;
@@ -51,7 +57,7 @@ interface QuestionCase {
 }
 
 const KEEPING: QuestionCase = {
-  ...{ model: 'keeping', preset: 'thorough', ends: 'answered settled' },
+  ...{ model: 'keeping', method: 'thorough', ends: 'answered settled' },
   overrides: { layer: 'on' },
 };
 
@@ -63,7 +69,7 @@ export const CASES: readonly RecordedCase[] = [
     ...{ model: 'undecided', ends: 'budget:llmCalls' },
     overrides: { planCarriesTests: false, budgets: limited(14) },
   }),
-  question('gate-thorough', { model: 'agreeing', preset: 'thorough', ends: 'answered settled' }),
+  question('gate-thorough', { model: 'agreeing', method: 'thorough', ends: 'answered settled' }),
   {
     // What follows the answer of a search that proved something; the first, because it is kept once.
     name: 'keep-proved',
@@ -77,7 +83,7 @@ export const CASES: readonly RecordedCase[] = [
   },
   question('gate-kept', KEEPING),
   question('gate-paper', {
-    ...{ model: 'undecided', preset: 'paper', ends: 'budget:llmCalls' },
+    ...{ model: 'undecided', method: 'paper', ends: 'budget:llmCalls' },
     overrides: { budgets: limited(16) },
   }),
   question('gate-continued', {
@@ -96,12 +102,15 @@ export const CASES: readonly RecordedCase[] = [
   question('look-single-queries', { model: 'rambling', looks: true, ends: 'answered finished' }),
   cancelled('look-cancelled', { model: 'hanging-look', looks: true, ends: 'cancelled cancel' }),
   question('react', { model: 'acting', method: 'react', ends: 'answered finished' }),
-  question('react-repeated', { model: 'repeating', method: 'react-repeated', ends: 'answered' }),
-  question('redel-seed', { model: 'delegating-late', method: 'redel-seed', ends: 'answered finished' }),
-  question('redel-upstream', { model: 'delegating', method: 'redel-upstream', ends: 'answered finished' }),
-  question('reforce-seed', { model: 'voting', method: 'reforce-seed', ends: 'answered' }),
-  question('reforce-official-v5', {
-    ...{ model: 'voting', method: 'reforce-official-v5', ends: 'answered' },
+  question('react-repeated', {
+    ...{ model: 'repeating', method: 'react', ends: 'answered' },
+    overrides: { repeated: { runs: 6 } },
+  }),
+  question('redel-seed', { model: 'delegating-late', method: 'redel', figures: 'seed', ends: 'answered finished' }),
+  question('redel', { model: 'delegating', method: 'redel', ends: 'answered finished' }),
+  question('reforce-seed', { model: 'voting', method: 'reforce', figures: 'seed', ends: 'answered' }),
+  question('reforce', {
+    ...{ model: 'voting', method: 'reforce', ends: 'answered' },
     reforce: { votes: 3, choose: 'model' },
   }),
   cancelled('gate-cancelled', { model: 'hanging', ends: 'cancelled cancel' }),
@@ -192,14 +201,10 @@ async function start(recording: Recording, searchId: string, wanted: QuestionCas
   });
 }
 
-function settingsOf({ method = 'gate', preset = 'fast', looks, model, overrides, reforce }: QuestionCase): Settings {
-  const settings = settingsFor({
-    method,
-    preset,
-    models: { default: model },
-    ...(reforce && { overrides: { reforce } }),
-  });
-  return { ...((looks ? null : settingsBeforeLooking(settings)) ?? settings), ...overrides };
+function settingsOf({ method = 'fast', figures, looks, model, overrides, reforce }: QuestionCase): Settings {
+  const settings = settingsFor({ method, models: { default: model }, overrides: { figures, reforce } });
+  const { procedure: _, secondDerivation: __, ...rest } = settings;
+  return { ...(looks || method !== 'fast' ? settings : { ...rest, ...WITHOUT_LOOKING }), ...overrides };
 }
 
 async function ended({ gate }: Recording, searchId: string, wanted: string): Promise<string> {

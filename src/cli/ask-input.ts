@@ -1,9 +1,10 @@
 /** From the flags of `ask` to the search's input: question, settings, id. Everything wrong is said before work begins. */
 import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import type { MemoryMode, PresetName, Question, SearchInput } from '../domain';
+import type { MethodSpec } from '../config/method-specs';
+import type { MemoryMode, MethodName, Question, SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
-import { isReact, looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor, temperatureOf } from '../config/presets';
+import { LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
 import type { Composition } from '../workers/composition';
 import { searchIdOf } from '../record/search-id';
 import { readDocumentation, type Documentation } from './docs-input';
@@ -140,29 +141,27 @@ export function searchInput(
     readonly identity: string;
     /** Where no flag says it. */
     readonly memory: MemoryMode;
-    /** Of a lesson; default: the iterations of the preset. */
+    /** Of a lesson; default: the usual iterations. */
     readonly turns?: number;
   },
 ): SearchInput {
   const { temperature, topP, maxOutputTokens, reasoning } = config.models;
-  const reasons = reasoning ?? Object.values(options.models).some(looksLikeReasoning);
-  const cap = reasons ? MODEL_DEFAULTS.reasoningOutputTokens : MODEL_DEFAULTS.maxOutputTokens;
-  // `queriesOf` decides it, so that one query an action is left out.
-  const { queriesPerAction: _, ...overrides } = flags.method.overrides;
+  const { spec, method, overrides } = methodOf(config, flags);
+  const usual = settingsFor({ method, models: options.models, overrides });
+  const cap = reasoning === true ? MODEL_DEFAULTS.reasoningOutputTokens : MODEL_DEFAULTS.maxOutputTokens;
   const settings = settingsFor({
-    method: flags.method.method,
-    preset: presetOf(config, flags),
+    method,
+    spec,
     models: options.models,
     overrides: {
-      temperature: temperature ?? temperatureOf(flags.method.method),
-      topP: topP ?? MODEL_DEFAULTS.topP,
-      maxOutputTokens: maxOutputTokens ?? cap,
+      ...overrides,
+      temperature: temperature ?? usual.temperature,
+      topP: topP ?? usual.topP,
+      maxOutputTokens: maxOutputTokens ?? (reasoning === undefined ? usual.maxOutputTokens : cap),
       seed: flags.seed ?? 0,
       budgets: { ...config.budgets, ...limitsOf(flags) },
-      ...overrides,
-      ...lookupsOf(config, flags, question),
-      ...queriesOf(config, flags),
-      ...layerOf(config, flags, options.memory),
+      ...lookupsOf(config, method, question),
+      ...layerOf(method, flags, options.memory),
       ...(options.turns === undefined ? {} : { iterations: options.turns }),
       ...(config.showsValues ? {} : { profileValues: false as const }),
     },
@@ -172,58 +171,33 @@ export function searchInput(
   return { schemaVersion: 1, searchId, namespace, question, identity, settings };
 }
 
-function presetOf(config: Pick<Config, 'preset'>, { preset, method }: SearchFlags): PresetName {
-  if (preset !== undefined && method.preset !== null && preset !== method.preset)
-    throw new UsageError(`--preset ${preset}: --method ${method.spec} names another preset; leave one of them out`);
-  return preset ?? method.preset ?? config.preset;
+export function methodOf({ method }: Pick<Config, 'method'>, flags: Pick<SearchFlags, 'method'>): MethodSpec {
+  return flags.method ?? method;
 }
 
-export const hasNoWeb = (method: string): boolean => method.startsWith('reforce-');
+export const hasNoWeb = (method: MethodName): boolean => method === 'reforce';
 
-/** Left out where none are allowed, so that such a search keeps its id. */
-function lookupsOf(
-  config: Config,
-  { method: { method } }: SearchFlags,
-  { tools }: Question,
-): { readonly lookups?: number } {
+/** Left out where none are allowed. */
+function lookupsOf(config: Config, method: MethodName, { tools }: Question): { readonly lookups?: number } {
   const asksWeb = tools.some((tool) => tool !== 'execute_sql');
   if (asksWeb && hasNoWeb(method))
     throw new UsageError(`--web: method ${method} has no web, as its source; leave it out`);
-  return asksWeb && method === 'gate' ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
+  return asksWeb && isOwn(method) ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
 }
 
-/** Left out where the layer is off, so that such a search keeps its id. The baselines know nothing of it. */
+/** Left out where the layer is off. The baselines and `paper` know nothing of it. */
 function layerOf(
-  config: Pick<Config, 'preset'>,
-  flags: SearchFlags,
+  method: MethodName,
+  { memory }: SearchFlags,
   otherwise: MemoryMode,
 ): { readonly layer?: 'read' | 'on' } {
-  const {
-    method: { method },
-    memory,
-  } = flags;
-  const isOther = method !== 'gate' && method !== 'learn';
-  const isBaseline = isOther || presetOf(config, flags) === 'paper';
-  if (isBaseline && memory !== undefined && memory !== 'off')
-    throw new UsageError(
-      `--memory ${memory}: ${isOther ? `method ${method}` : 'preset paper'} has no memory; leave it out`,
-    );
-  const mode = isBaseline ? 'off' : (memory ?? otherwise);
+  const hasNone = method === 'paper' || !(isOwn(method) || method === 'learn');
+  if (hasNone && memory !== undefined && memory !== 'off')
+    throw new UsageError(`--memory ${memory}: method ${method} has no memory; leave it out`);
+  const mode = hasNone ? 'off' : (memory ?? otherwise);
   return mode === 'off' ? {} : { layer: mode };
 }
 
-/** Left out for one query an action, so that such a search keeps its id. */
-function queriesOf(
-  { react }: Pick<Config, 'react'>,
-  { method: { method, spec, overrides }, reactQueries }: SearchFlags,
-): { readonly queriesPerAction?: number } {
-  if (!isReact(method)) {
-    if (reactQueries !== undefined) throw new UsageError('--react-queries needs --method react');
-    return {};
-  }
-  const { queriesPerAction } = overrides;
-  if (reactQueries !== undefined && queriesPerAction !== undefined)
-    throw new UsageError(`--react-queries: --method ${spec} says how many; leave it out`);
-  const queries = queriesPerAction ?? reactQueries ?? react.queries;
-  return queries === 1 ? {} : { queriesPerAction: queries };
+function isOwn(method: MethodName): boolean {
+  return method === 'fast' || method === 'thorough' || method === 'paper';
 }

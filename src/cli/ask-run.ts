@@ -150,7 +150,7 @@ export interface LearnFlags extends Omit<SearchFlags, 'method'> {
 /** As lists and the Temporal UI show it. */
 const QUESTION = 'Which conventions does this database follow?';
 
-const LEARN: MethodSpec = { spec: 'learn', method: 'learn', preset: null, overrides: {} };
+const LEARN: MethodSpec = { spec: 'learn', method: 'learn', overrides: {} };
 
 export async function runLearnCommand(given: LearnFlags, io: Io): Promise<ExitCode> {
   const flags = { ...given, method: LEARN, output: 'sql' as const };

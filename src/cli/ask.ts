@@ -61,7 +61,7 @@ export const askCommand: CommandFactory = (io, outcome) =>
         outcome.code = await runAsk(joinedWords(words, io.cwd), flags, io);
       }),
     'gate ask "How many orders came in last week?" --db ./shop.sqlite',
-    'gate ask "Which region grew most in 2024?" --db sales --preset thorough --max-cost 3',
+    'gate ask "Which region grew most in 2024?" --db sales --method thorough --max-cost 3',
     'gate ask "…" --db postgresql://reader@localhost/sales --detach',
   );
 

@@ -1,5 +1,5 @@
 /**
- * What a batch would ask and cost, before anything is paid: a range from stated assumptions about the preset, the size
+ * What a batch would ask and cost, before anything is paid: a range from stated assumptions about the method, the size
  * of each database's schema as a model would read it, and the price of the models. Not a forecast of one question.
  */
 import { DEFAULT_PRICES, priceOf } from '../adapters/openai';
@@ -23,14 +23,15 @@ export interface Range {
 export type BatchEstimate = Awaited<ReturnType<typeof estimateBatch>>;
 
 /** Ours: easy questions need the first figure, doubtful ones the second. */
-const CALLS: Readonly<Record<Settings['preset'], Range>> = {
+const CALLS: Readonly<Record<Exclude<Settings['method'], 'redel' | 'reforce'>, Range>> = {
   fast: { low: 1, high: 4 },
   thorough: { low: 1, high: 20 },
   paper: { low: 8, high: 60 },
+  react: { low: 3, high: REACT_TOOL_CALLS + 1 },
+  learn: { low: 1, high: 6 },
 };
-/** Preset fast of a question that may ask the web, which begins with the search. */
+/** Method fast of a question that may ask the web, which begins with the search. */
 const WITHOUT_LOOKING: Range = { low: 2, high: 6 };
-const REACT_CALLS: Range = { low: 3, high: REACT_TOOL_CALLS + 1 };
 /** Beside the schema: instructions, the plan, evidence. */
 const PROMPT_TOKENS: Range = { low: 1_500, high: 6_000 };
 const COMPLETION_TOKENS: Range = { low: 300, high: 1_500 };
@@ -204,27 +205,29 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
   }
 }
 
-function callsOf({ method, preset, procedure, budgets, rounds, repeated, reforce, redel }: Settings): Range {
-  const search = preset === 'fast' && procedure === undefined ? WITHOUT_LOOKING : CALLS[preset];
-  const own =
-    repeated !== undefined
-      ? repeatedCalls(repeated.runs)
-      : reforce !== undefined
-        ? reforceCalls(reforce)
-        : redel && redelCalls(redel, rounds);
-  const { low, high } = own ?? (method === 'react' ? REACT_CALLS : search);
+function callsOf(settings: Settings): Range {
+  const { budgets } = settings;
+  const { low, high } = unlimitedCalls(settings);
   const limit = budgets.llmCalls ?? Infinity;
   return { low: Math.min(low, limit), high: Math.min(high, limit) };
 }
 
+function unlimitedCalls({ method, procedure, rounds, repeated, reforce, redel }: Settings): Range {
+  if (repeated !== undefined) return repeatedCalls(repeated.runs);
+  if (reforce !== undefined) return reforceCalls(reforce);
+  if (redel !== undefined) return redelCalls(redel, rounds);
+  if (method === 'fast' && procedure === undefined) return WITHOUT_LOOKING;
+  return CALLS[method as keyof typeof CALLS];
+}
+
 /** And one that chooses. */
 function repeatedCalls(runs: number): Range {
-  return { low: runs * REACT_CALLS.low + 1, high: runs * REACT_CALLS.high + 1 };
+  return { low: runs * CALLS.react.low + 1, high: runs * CALLS.react.high + 1 };
 }
 
 /** High: every call of the root and of one set of helpers, and an end of each. */
 function redelCalls({ children, childCalls }: Redel, rounds: number): Range {
-  return { low: REACT_CALLS.low, high: rounds + 1 + children * (childCalls + 1) };
+  return { low: CALLS.react.low, high: rounds + 1 + children * (childCalls + 1) };
 }
 
 /** Without linking. High: every vote explores, and half of its tries are needed. */
@@ -248,10 +251,9 @@ function tokensOf({ maxOutputTokens }: Settings): { readonly prompt: Range; read
 function assumptionsOf(settings: Settings): string[] {
   const calls = callsOf(settings);
   const { prompt, completion } = tokensOf(settings);
-  const how = settings.method === 'gate' ? `preset ${settings.preset}` : `method ${settings.method}`;
   const ceiling = settings.budgets.costUsd;
   return [
-    `Assumed: ${calls.low} to ${calls.high} calls a question (${how}); a call reads the schema and ${range(prompt)} tokens, and writes ${range(completion)}` +
+    `Assumed: ${calls.low} to ${calls.high} calls a question (method ${settings.spec}); a call reads the schema and ${range(prompt)} tokens, and writes ${range(completion)}` +
       (ceiling === null ? '; no cost limit.' : `; no question costs more than ${dollars(ceiling)} (--max-cost).`),
   ];
 }

@@ -3,8 +3,7 @@
  * failing gold and what was not asked are counted apart. Usage is per search: questions that share one are charged once.
  */
 import { hasGold, summarise, type Verdict } from '../questions';
-import type { Usage } from '../domain';
-import { withoutText } from '../report/words';
+import { presetOf, type Usage } from '../domain';
 import { counted, dollars, tokensText } from '../report/printable';
 import { NO_USAGE } from '../domain/control-view';
 import { addUsage } from '../search/state/budgets';
@@ -42,7 +41,7 @@ const UNANSWERABLE: readonly Verdict[] = ['correct-abstained', 'wrong-answered']
 
 export function batchSummary(lines: readonly ResultLine[], input: SummaryInput) {
   const { batch, run } = input;
-  const { method, preset, models, seed, queriesPerAction, layer, without } = batch.settings;
+  const { method, spec, models, seed, layer } = batch.settings;
   const scores = summarise(lines.map(({ verdict }) => verdict));
   const failures = lines.filter(({ verdict }) => verdict === 'infrastructure');
   const perSearch = [...new Map(lines.map((line) => [line.searchId, line.usage ?? NO_USAGE])).values()];
@@ -57,11 +56,9 @@ export function batchSummary(lines: readonly ResultLine[], input: SummaryInput) 
     notAsked: batch.questions.length - lines.length,
     withGold: batch.questions.filter(({ item }) => hasGold(item, false)).length,
     searches: batch.searches.length,
-    ...{ method, preset, models, seed, knowledge: input.knowledge, concurrency: input.concurrency },
-    // Method `react`, if above 1.
-    ...(queriesPerAction === undefined ? {} : { queriesPerAction }),
-    // The part of the search that was left out.
-    ...(without === undefined ? {} : { without }),
+    method: spec,
+    preset: presetOf(method),
+    ...{ models, seed, knowledge: input.knowledge, concurrency: input.concurrency },
     // How the searches used the semantic layers of their databases; left out: not at all.
     ...(layer === undefined ? {} : { memory: layer }),
     statuses: countsOf(lines.map(({ status }) => status)),
@@ -103,8 +100,6 @@ export function summaryText(summary: BatchSummary, width: number): string {
   const scores = isScored ? ['right', 'wrong', 'abstained', 'apart', 'EX'] : [];
   const head = ['database', 'engine', 'questions', 'ended', ...scores];
   const { total, mean } = usage;
-  const { queriesPerAction = 1 } = summary;
-  const several = queriesPerAction > 1 ? `, up to ${queriesPerAction} queries an action` : '';
   const memory = summary.memory === undefined ? '' : `, memory ${summary.memory}`;
   const apart = Object.entries(verdicts).filter(([verdict, count]) => count > 0 && APART.has(verdict as Verdict));
   return [
@@ -113,7 +108,7 @@ export function summaryText(summary: BatchSummary, width: number): string {
     (isScored
       ? `EX ${percent(summary.ex)} of ${counted(summary.judged, 'judged question')}, ${percent(summary.exAnswerable)} of the answerable ones`
       : listedCounts(summary.statuses) || 'Nothing has ended') +
-      ` (${summary.method}, preset ${summary.preset}${withoutText(summary.without)}, ${[...new Set(Object.values(summary.models))].join(', ')}, seed ${summary.seed}${several}${memory}${summary.knowledge ? ', knowledge given' : ''})`,
+      ` (${summary.method}, ${[...new Set(Object.values(summary.models))].join(', ')}, seed ${summary.seed}${memory}${summary.knowledge ? ', knowledge given' : ''})`,
     ...(reliability === null
       ? []
       : [

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { BenchmarkItem, Entrant } from '../questions';
 import type { MethodSpec } from '../config/method-specs';
-import { isDecided } from '../domain';
+import { isDecided, presetOf } from '../domain';
 import type { JudgeMode } from '../domain/judge-modes';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
@@ -124,8 +124,8 @@ export function isEmpty({ model }: Composition): boolean {
 export function entrantsOf(arms: readonly Arm[]): Entrant[] {
   return [...groupBy(arms, ({ spec }) => spec.spec)].flatMap(([method, [arm]]) => {
     if (arm === undefined) return [];
-    const { method: name, preset, models } = arm.batch.settings;
-    return [{ method, name, preset, models }];
+    const { method: name, models } = arm.batch.settings;
+    return [{ method, name, preset: presetOf(name), models }];
   });
 }
 

@@ -29,7 +29,7 @@ export async function runDemo(flags: { readonly json?: boolean; readonly debug?:
   buildSprintDatabase(join(examples, 'sprint.sql'), database);
   io.err(`${INTRODUCTION}  npx gate ask "${DEMO_QUESTION}" \\\n    --db ${database}\n\n`);
   const recording = join(examples, 'recording.jsonl');
-  const options = { method: parseMethodSpec('gate:fast'), output: 'answer', fresh: true } as const;
+  const options = { method: parseMethodSpec('fast'), output: 'answer', fresh: true } as const;
   return runAsk(DEMO_QUESTION, { ...options, ...flags, db: database, replay: recording, showPlan: true }, io);
 }
 

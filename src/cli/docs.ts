@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { EXIT } from './errors';
 import type { Io } from './io';
 import { createProgram, GATE, withSubcommands, type Program } from './program';
-import { howToWrite, METHODS } from '../config/method-specs';
+import { howToWrite, METHODS, usualOf, type MethodSetting } from '../config/method-specs';
+import type { Figures } from '../config/presets';
 import { AnswerRecord, Standing } from '../domain';
 import { Run } from '../report/run';
 import { BatchEvent } from './batch-events';
@@ -46,15 +47,23 @@ function nameOf(command: Command): string {
 export function methodSettings(): string {
   const rows = Object.entries(METHODS).flatMap(([method, settings]) =>
     settings.map((setting) => {
-      const usual =
-        setting.range?.usual ?? (setting.usual === undefined ? '' : ['yes', setting.usual].filter(Boolean).join(', '));
-      const needs = setting.needs === undefined ? '' : ` (only with ${setting.needs.join(' or ')})`;
-      return [`\`${method}:${howToWrite(setting)}\``, setting.means + needs, String(usual), setting.from];
+      const usual = [...new Set(FIGURES.map((figures) => usualText(method as keyof typeof METHODS, setting, figures)))];
+      return [`\`${method}:${howToWrite(setting)}\``, setting.means, usual.join(', '), setting.from];
     }),
   );
   return [['setting', 'what it does', 'default', 'from'], ['---', '---', '---', '---'], ...rows]
     .map((cells) => `| ${cells.join(' | ')} |\n`)
     .join('');
+}
+
+const FIGURES = ['official', 'seed'] as const;
+
+/** `yes`: a choice that holds by itself. */
+function usualText(method: keyof typeof METHODS, setting: MethodSetting, figures: Figures): string {
+  const usual = usualOf(method, setting, figures);
+  const isEqual = usual === usualOf(method, setting);
+  const text = setting.range === undefined ? (usual === setting.value ? 'yes' : '') : String(usual ?? '');
+  return figures === 'official' || isEqual ? text : `${text || 'no'} (seed)`;
 }
 
 const SILENT: Io = {

@@ -5,8 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import type { PresetName, SearchInput, SearchState, Settings } from '../domain';
-import { looksLikeReasoning, MODEL_DEFAULTS, presetOf, PRESETS, REACT_TOOL_CALLS } from '../config/presets';
+import type { MethodSpec } from '../config/method-specs';
+import type { SearchInput, SearchState, Settings } from '../domain';
+import { presetOf } from '../domain/question';
+import { looksLikeReasoning, MODEL_DEFAULTS, REACT_TOOL_CALLS, searchOf } from '../config/presets';
 import { forkIdOf } from '../record/search-id';
 import { clockAt } from '../sql/clock';
 import { budgetsOf } from '../search/steering';
@@ -30,7 +32,8 @@ export interface ForkFlags extends LimitFlags {
   readonly author?: string;
   readonly db?: string;
   readonly model?: ModelFlags;
-  readonly preset?: PresetName;
+  /** One of GATE's own. */
+  readonly method?: MethodSpec;
   readonly seed?: number;
   readonly iterations?: number;
   readonly detach?: boolean;
@@ -144,22 +147,19 @@ export function forkedSettings(
   config: Pick<Config, 'models'>,
   flags: Omit<ForkFlags, 'at'> & { readonly at: number },
 ): Settings {
-  const preset = flags.preset ?? before.preset;
-  // How a search begins is decided: one that began without a conversation gets none.
+  const { method } = flags;
+  if (method !== undefined && (presetOf(before.method) === null || presetOf(method.method) === null))
+    throw new UsageError(
+      `--method ${method.spec}: a search by ${before.method} goes on as it began; only one by fast, thorough or paper can go on by another of these`,
+    );
   const { looking } = state;
-  const procedure = looking === undefined ? undefined : PRESETS[preset].procedure;
-  const search = flags.preset === undefined ? null : presetOf({ preset, ...(procedure && { procedure }) });
-  const { procedure: _, secondDerivation: __, ...withLayer } = before;
-  const { layer: ___, ...others } = withLayer;
   const given = Object.entries(flags.model ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const models = { ...before.models, ...Object.fromEntries(given) };
-  const further = flags.iterations ?? (search ?? presetOf(before)).iterations;
-  const isAgent = before.method === 'react' || before.redel !== undefined;
-  // The baseline knows nothing of the layer (docs/layer.md).
-  const made = search === null ? before : { ...(preset === 'paper' ? others : withLayer), ...search };
+  const made = method === undefined ? before : byMethod(before, method, looking !== undefined);
+  const further = flags.iterations ?? searchOf(made.method, made.procedure !== undefined).iterations;
+  const isAgent = before.method === 'react' || before.method === 'redel';
   return {
     ...made,
-    preset,
     models,
     ...(given.length === 0 ? {} : { maxOutputTokens: outputTokens(models, config) }),
     seed: flags.seed ?? before.seed,
@@ -168,6 +168,19 @@ export function forkedSettings(
     // The iterations of an agent are its tool calls.
     ...(isAgent ? { rounds: flags.at + (flags.iterations ?? REACT_TOOL_CALLS) } : {}),
     budgets: { ...budgetsOf(state, before), ...limitsOf(flags) },
+  };
+}
+
+/** `looks`: it began with a conversation; one that did not gets none. `paper` knows nothing of the layer (docs/layer.md). */
+function byMethod(before: Settings, { spec, method, overrides }: MethodSpec, looks: boolean): Settings {
+  const { procedure: _, secondDerivation: __, without: ___, layer, ...others } = before;
+  return {
+    ...others,
+    ...(layer !== undefined && method !== 'paper' && { layer }),
+    ...searchOf(method, looks),
+    ...(overrides.without && { without: overrides.without }),
+    method,
+    spec,
   };
 }
 

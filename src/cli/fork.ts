@@ -1,14 +1,7 @@
 /** `gate fork`: the command line; the work is in `fork-run.ts`. */
 import { Command, Option } from 'commander';
-import {
-  addLimitOptions,
-  collectModels,
-  integer,
-  positiveInteger,
-  PRESET_NAMES,
-  withExamples,
-  type CommandFactory,
-} from './options';
+import { addLimitOptions, collectModels, integer, positiveInteger, withExamples, type CommandFactory } from './options';
+import { parseMethodSpec } from '../config/method-specs';
 import type { ForkFlags } from './fork-run';
 import { addSteerOptions, STEERING_GROUP } from './steer';
 
@@ -29,11 +22,15 @@ export const forkCommand: CommandFactory = (io, outcome) =>
           .option('--hint <text>', 'tell the fork something that its parent did not know')
           .option('--db <database>', 'the SQLite file or URL, if the database is not configured')
           .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
-          .addOption(new Option('--preset <name>', 'how much effort from there on').choices(PRESET_NAMES))
+          .option(
+            '--method <spec>',
+            'fast, thorough or paper from there on, for a search by one of them',
+            parseMethodSpec,
+          )
           .option('--seed <n>', 'a number; another seed makes another search', integer)
           .option(
             '--iterations <n>',
-            'at most this many further iterations (default: as many as the preset has)',
+            'at most this many further iterations (default: as many as the method has)',
             positiveInteger,
           ),
       ),
@@ -46,5 +43,5 @@ export const forkCommand: CommandFactory = (io, outcome) =>
         outcome.code = await runFork(id, flags, io);
       }),
     'gate fork last --at 2 --hint "gaps are in seconds"',
-    'gate fork q-3f9a --at 1 --model gpt-5 --preset thorough --max-cost 3 --detach',
+    'gate fork q-3f9a --at 1 --model gpt-5 --method thorough --max-cost 3 --detach',
   );

@@ -1,32 +1,15 @@
 /** What every command is to the program, options that several share, and the checks of their values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { METHODS, parseMethodSpec, type MethodSpec } from '../config/method-specs';
-import type { Budgets, MemoryMode, PresetName, Role } from '../domain';
-import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../config/presets';
+import type { Budgets, MemoryMode } from '../domain';
+import { ROLES } from '../domain/roles';
+import { DEFAULT_COST_CEILING_USD } from '../config/presets';
 import type { ExitCode } from './errors';
 import type { Io } from './io';
 
-// Written out, because the schemas that hold them would load zod for every `--help`.
-export const PRESET_NAMES = ['fast', 'thorough', 'paper'] as const satisfies readonly PresetName[];
+// Written out, because the schema that holds them would load zod for every `--help`.
 const MEMORY_MODES = ['off', 'read', 'on'] as const satisfies readonly MemoryMode[];
-const ROLE_NAMES = [
-  'look',
-  'evaluate',
-  'plan',
-  'propose',
-  'ground',
-  'select',
-  'react',
-  'redel',
-  'keep',
-  'learn',
-  'reforce-link',
-  'reforce-format',
-  'reforce-explore',
-  'reforce-generate',
-  'reforce-choose',
-  'reforce-answer',
-] as const satisfies readonly Role[];
+const ROLE_NAMES: readonly string[] = ROLES.filter((role) => role !== 'judge');
 
 export interface ModelFlags {
   readonly default?: string;
@@ -45,39 +28,25 @@ export interface LimitFlags {
 }
 
 export interface SearchFlags extends LimitFlags {
-  readonly preset?: PresetName;
-  readonly method: MethodSpec;
+  /** Default: `method` of the configuration. */
+  readonly method?: MethodSpec;
   readonly memory?: MemoryMode;
-  readonly reactQueries?: number;
   readonly model?: ModelFlags;
   readonly seed?: number;
 }
 
 export function addSearchOptions(command: Command): Command {
   command
-    .addOption(
-      new Option('--preset <name>', 'how much effort (default: fast, or "preset" of the configuration)').choices(
-        PRESET_NAMES,
-      ),
-    )
-    .addOption(
-      new Option(
-        '--method <spec>',
-        `how to search: ${Object.keys(METHODS).join(', ')}, each with settings of its own, as in gate:paper (docs/methods)`,
-      )
-        .argParser(parseMethodSpec)
-        .default(parseMethodSpec('gate'), 'gate'),
+    .option(
+      '--method <spec>',
+      `how to search: ${Object.keys(METHODS).join(', ')}, some with settings, as in react:queries=8 (docs/methods; default: fast, or "method" of the configuration)`,
+      parseMethodSpec,
     )
     .addOption(
       new Option(
         '--memory <mode>',
         'what the database proved before (docs/layer.md): use it and add to it (on), only use it (read), neither (off)',
       ).choices(MEMORY_MODES),
-    )
-    .option(
-      '--react-queries <n>',
-      `with --method react: queries that one action may run together, 1 to ${String(MAX_QUERIES_PER_ACTION)} (default: 1, or "react.queries" of the configuration)`,
-      queriesPerAction,
     )
     .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
     .option('--seed <n>', 'a number; another seed makes another search', integer, 0);
@@ -158,11 +127,11 @@ export function limitsOf(flags: LimitFlags): Partial<Budgets> {
 }
 
 export function collectModels(text: string, before: ModelFlags = {}): ModelFlags {
-  const match = /^([a-z]+)=(.*)$/.exec(text);
+  const match = /^([a-z-]+)=(.*)$/.exec(text);
   const role = match?.[1] ?? 'default';
   const name = (match?.[2] ?? text).trim();
   if (name === '') throw new InvalidArgumentError('give the name of a model');
-  if (match !== null && !(ROLE_NAMES as readonly string[]).includes(role)) {
+  if (match !== null && !ROLE_NAMES.includes(role)) {
     throw new InvalidArgumentError(`'${role}' is not a role; allowed: ${ROLE_NAMES.join(', ')}`);
   }
   return { ...before, [role]: name };
@@ -175,13 +144,6 @@ export function collect(text: string, before: readonly string[] = []): readonly 
 /** `--no-docs` before it makes the value false. */
 export function collectDocs(text: string, before?: readonly string[] | boolean): readonly string[] {
   return collect(text, Array.isArray(before) ? (before as readonly string[]) : []);
-}
-
-function queriesPerAction(text: string): number {
-  const most = MAX_QUERIES_PER_ACTION;
-  if (!/^\d$/.test(text) || Number(text) < 1 || Number(text) > most)
-    throw new InvalidArgumentError(`give a whole number from 1 to ${String(most)}`);
-  return Number(text);
 }
 
 export function integer(text: string): number {

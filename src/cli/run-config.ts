@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
 import { ConfigError } from '../config';
-import { parseMethodSpec, type MethodSpec } from '../config/method-specs';
+import type { MethodSpec } from '../config/method-specs';
+import { Method } from '../config/schema';
 import { MemoryMode, Role } from '../domain';
 import { JUDGE_MODES } from '../domain/judge-modes';
 import type { LimitFlags } from './options';
@@ -16,23 +17,14 @@ const count = z.int().positive();
 const limit = z.union([z.number().positive(), z.literal('none')], 'give a number above 0, or none');
 const wholeLimit = z.union([count, z.literal('none')], 'give a whole number above 0, or none');
 
-const Spec = text.transform((spec, context): MethodSpec | typeof z.NEVER => {
-  try {
-    return parseMethodSpec(spec);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: (error as Error).message });
-    return z.NEVER;
-  }
-});
-
 /** How many, or which. */
 const Seeds = z.union([
   count.transform((many) => Array.from({ length: many }, (_, seed) => seed)),
   z.array(z.int()).min(1),
 ]);
-const Method = z.union([
-  Spec.transform((spec) => ({ spec, seeds: undefined })),
-  z.strictObject({ method: Spec, seeds: Seeds }).transform(({ method: spec, seeds }) => ({ spec, seeds })),
+const MethodEntry = z.union([
+  Method.transform((spec) => ({ spec, seeds: undefined })),
+  z.strictObject({ method: Method, seeds: Seeds }).transform(({ method: spec, seeds }) => ({ spec, seeds })),
 ]);
 
 /** Of the run, or of one of its sets of questions. */
@@ -57,7 +49,7 @@ const Settings = z.strictObject({
       z.literal(false),
     ])
     .optional(),
-  methods: z.array(Method).min(1).optional(),
+  methods: z.array(MethodEntry).min(1).optional(),
   seeds: Seeds.optional(),
 });
 export type RunSettings = z.infer<typeof Settings>;

@@ -126,7 +126,7 @@ export async function setOf(
 
 /** Of the last checkpoint; null: it made no updates. */
 async function reuseOf({ store }: Services, record: AnswerRecord | undefined): Promise<ComparedAnswer['reuse'] | null> {
-  if (record?.method !== 'gate') return null;
+  if (record === undefined || record.preset === null) return null;
   const updates = (await (await checkpointsOf(store, record.id)).at(-1)?.read())?.updates ?? [];
   const active = updates.filter(({ status }) => status === 'active');
   if (active.length === 0) return null;
@@ -144,8 +144,8 @@ async function auditsOf(
   const audits = new Map<string, AuditedRun>();
   if (!audit || laboratory === null) return { audits, interrupted: false };
   const ceiling = flags.maxTotalCost ?? read.config['max-total-cost'];
-  for (const { method, name } of entrants) {
-    if (name !== 'gate') continue;
+  for (const { method, preset } of entrants) {
+    if (preset === null) continue;
     const ids = new Set(answers.flatMap((answer) => (answer.method === method ? [answer.searchId] : [])));
     const judge =
       audit === true

@@ -1,7 +1,7 @@
 /** What the commands read and write besides the network: configuration, store, the index of questions asked. */
 import { z } from 'zod';
 import { loadConfig, type Config } from '../config';
-import type { AnswerRecord, SearchInput, SearchState } from '../domain';
+import { presetOf, type AnswerRecord, type SearchInput, type SearchState } from '../domain';
 import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
 import { createRunStore, readEnvelope, storeInput, writeEnvelope } from '../record/run-store';
@@ -55,7 +55,7 @@ const Listed = z.object({
   question: z.string(),
   database: z.string(),
   method: z.string(),
-  preset: z.string(),
+  preset: z.string().nullable(),
   startedAt: z.string(),
 });
 export type Listed = z.infer<typeof Listed>;
@@ -70,8 +70,8 @@ export async function addToIndex(store: ObjectStore, input: SearchInput, nowMs: 
     id,
     question: question.text,
     database: question.database,
-    method: settings.method,
-    preset: settings.preset,
+    method: settings.spec,
+    preset: presetOf(settings.method),
     startedAt: new Date(nowMs).toISOString(),
   };
   await store.put(`${ASKED}${id}.json`, writeEnvelope('asked', entry, sha256), { overwrite: true });

@@ -1,15 +1,7 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
-import {
-  asOfText,
-  CLAIM_WORDS,
-  endedBecause,
-  OPEN_WORDS,
-  replacedTexts,
-  STATE_WORDS,
-  withoutText,
-} from '../report/words';
+import { asOfText, CLAIM_WORDS, endedBecause, OPEN_WORDS, replacedTexts, STATE_WORDS } from '../report/words';
 import { reasonTexts, SHOWN_ROWS, statedText, tellsRow, wordingText } from '../text/answer-text';
 import { otherReadingText, withOtherReadings } from '../text/other-readings';
 import { declineText, standingOf } from '../text/standing';
@@ -208,7 +200,7 @@ function saidText(steering: readonly SteeringNote[], width: number): string {
   return `Steering\n${lines.join('\n')}`;
 }
 
-function usageText({ usage, method, preset, without, startedAt, endedAt }: AnswerRecord): string {
+function usageText({ usage, method, startedAt, endedAt }: AnswerRecord): string {
   const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
   const parts = [
     `${counted(usage.llmCalls, 'model call')}${possibly}`,
@@ -218,7 +210,7 @@ function usageText({ usage, method, preset, without, startedAt, endedAt }: Answe
     ...(usage.lookups === undefined ? [] : [counted(usage.lookups, 'lookup')]),
     duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))),
   ];
-  return `Usage   ${parts.join(', ')}; method ${method}, preset ${preset}${withoutText(without)}`;
+  return `Usage   ${parts.join(', ')}; method ${method}`;
 }
 
 function footLines(label: string, text: string, width: number): string[] {

@@ -10,12 +10,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { MemoryMode, PresetName, Role } from '../domain/question';
+import { MemoryMode, Role } from '../domain/question';
 import { databaseOf, type DatabaseConfig } from './database';
 import { ConfigError, linesOf, readConfigFile } from './file';
 import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS } from './presets';
-import { BUILD_RULE, BuildId, ConfigFile, DEPLOYMENT_RULE, DeploymentName } from './schema';
+import { BUILD_RULE, BuildId, ConfigFile, DEPLOYMENT_RULE, DeploymentName, Method } from './schema';
 import { endpointKey, holdsLogin, Secret, secretFile, type Place } from './secrets';
 import { storeOf, type StoreConfig } from './store';
 
@@ -49,7 +49,7 @@ export interface VersioningConfig {
   readonly buildId: string | null;
 }
 
-export interface Config extends Pick<ConfigFile, 'prices' | 'preset' | 'memory' | 'react'> {
+export interface Config extends Pick<ConfigFile, 'prices' | 'method' | 'memory'> {
   /** The file that was read, or null. */
   readonly file: string | null;
   readonly databases: Readonly<Record<string, DatabaseConfig>>;
@@ -92,7 +92,7 @@ export function loadConfig(source: ConfigSource): Config {
   const databases = Object.entries(file.databases).map(
     ([name, entry]) => [name, databaseOf(entry, { ...at, where: `${at.where}: databases.${name}` })] as const,
   );
-  const preset = variable('GATE_PRESET', PresetName, `is not a preset; allowed: ${PresetName.options.join(', ')}`, at);
+  const method = variable('GATE_METHOD', Method, null, at);
   const memory = variable(
     'GATE_MEMORY',
     MemoryMode,
@@ -114,9 +114,8 @@ export function loadConfig(source: ConfigSource): Config {
       namespace: env['TEMPORAL_NAMESPACE'] || file.temporal.namespace,
       versioning: versioningOf(file.temporal.versioning, at),
     },
-    preset: preset ?? file.preset,
+    method: method ?? file.method,
     memory: memory ?? file.memory,
-    react: file.react,
     showsValues: file.schema.values,
     budgets: { ...DEFAULT_BUDGETS, ...file.budgets, ...costCeiling(at) },
     folders,
@@ -125,13 +124,13 @@ export function loadConfig(source: ConfigSource): Config {
   return config;
 }
 
-/** A variable of the environment, which goes before the file; null where it is not set or empty. */
-function variable<T>(name: string, schema: z.ZodType<T>, rule: string, { env, problems }: Place): T | null {
+/** A variable of the environment, which goes before the file; null where it is not set or empty. `rule` null: the schema says it. */
+function variable<T>(name: string, schema: z.ZodType<T>, rule: string | null, { env, problems }: Place): T | null {
   const text = env[name];
   if (!text) return null;
   const parsed = schema.safeParse(text);
   if (parsed.success) return parsed.data;
-  problems.push(`${name}: '${text}' ${rule}`);
+  problems.push(`${name}: ${rule === null ? parsed.error.issues[0]?.message : `'${text}' ${rule}`}`);
   return null;
 }
 
@@ -147,9 +146,9 @@ const ROLE_VARIABLE = 'GATE_MODEL_';
 function rolesOf({ env, problems }: Place): Partial<Record<Role, string>> {
   const given = Object.entries(env).filter(([name, value]) => name.startsWith(ROLE_VARIABLE) && value);
   const roles = given.flatMap(([name, value]) => {
-    const role = Role.safeParse(name.slice(ROLE_VARIABLE.length).toLowerCase());
+    const role = Role.safeParse(name.slice(ROLE_VARIABLE.length).toLowerCase().replaceAll('_', '-'));
     if (role.success) return [[role.data, value]];
-    const allowed = Role.options.map((each) => ROLE_VARIABLE + each.toUpperCase()).join(', ');
+    const allowed = Role.options.map((each) => ROLE_VARIABLE + each.toUpperCase().replaceAll('-', '_')).join(', ');
     problems.push(`${name}: no such role; allowed: ${allowed}`);
     return [];
   });

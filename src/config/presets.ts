@@ -1,7 +1,7 @@
 /**
- * The presets and how they, the configuration and the flags become one `Settings` value (part of the search id, D4).
- * `paper` repeats the paper's procedure; `fast` and `thorough` are ours. Iterations, attempts, cMin, cMax and frontier
- * are not given by the paper: they are ours in every preset and marked so wherever they are shown.
+ * The settings that each method has, and how they, the configuration and the flags become one `Settings` value (part of the
+ * search id, D4). `paper` repeats the paper's procedure; `fast` and `thorough` are ours. Iterations, attempts, cMin, cMax and
+ * frontier are not given by the paper: they are ours in every method and marked so wherever they are shown.
  */
 import type { Budgets, MethodName, PresetName, Redel, ReforceSettings, Settings } from '../domain';
 
@@ -25,8 +25,8 @@ type Search = Pick<
   | 'followOn'
 >;
 
-/** Preset `fast` before it began with a conversation. Still that of questions that have none: `react`, and with the web. */
-const withoutLooking: Search = {
+/** The search of questions that have no conversation, such as those with the web, and what the baselines share with it. */
+export const WITHOUT_LOOKING: Search = {
   iterations: 6,
   attempts: 2,
   rounds: 1,
@@ -44,7 +44,7 @@ const withoutLooking: Search = {
 };
 
 const thorough: Search = {
-  ...withoutLooking,
+  ...WITHOUT_LOOKING,
   ...{ iterations: 12, attempts: 3, cMin: 3, cMax: 6, maxPlans: 6, breadth: 2 },
   secondDerivation: 'when-doubtful',
 };
@@ -71,50 +71,46 @@ export const PRESETS: Readonly<Record<PresetName, Search>> = {
   },
 };
 
-export const DEFAULT_PRESET: PresetName = 'fast';
+/** `looks`: the question may begin with a conversation; a lookup on the web belongs to a plan, so one with the web may not. */
+export function searchOf(method: MethodName, looks: boolean): Search {
+  return method in PRESETS && (looks || method !== 'fast') ? PRESETS[method as PresetName] : WITHOUT_LOOKING;
+}
 
 /** The agents have no attempts; their rounds are their budget of tool calls. */
 export const REACT_TOOL_CALLS = 20;
 
-/** Of `react-repeated`: the paper's. */
-export const REACT_RUNS = 6;
-
-/** Whether the agent of `react` does the work. */
-export function isReact(method: MethodName): boolean {
-  return method === 'react' || method === 'react-repeated';
-}
-
-const REFORCE: ReforceSettings = {
-  ...{ votes: 8, attempts: 5, explore: 'unresolved', format: false, consistency: false },
-  ...{ choose: 'first', linkBytes: 200_000 },
-};
-
-/** What the names `reforce-…` mean, where nothing else is said (docs/methods/reforce-official-v5.md says whose each value is). */
-export const REFORCE_SETTINGS = {
-  'reforce-seed': { ...REFORCE, votes: 1, explore: 'always', format: true },
-  'reforce-official-v5': REFORCE,
-} as const satisfies Readonly<Partial<Record<MethodName, ReforceSettings>>>;
-
-/** Votes at a low temperature would repeat each other; upstream's has 1. */
-const TEMPERATURES: Readonly<Partial<Record<MethodName, number>>> = { 'reforce-official-v5': 1 };
-
-export function temperatureOf(method: MethodName): number {
-  return TEMPERATURES[method] ?? MODEL_DEFAULTS.temperature;
-}
-
-/** Of `react`; the paper's agent runs one. */
+/** Queries that one action may run together: the most of `react`, and what one of ReDel's rounds has. */
 export const MAX_QUERIES_PER_ACTION = 8;
 
-/**
- * What the agents of the methods redel-… may have. Levels are the paper's and upstream's, and so are upstream's calls of a
- * helper; the other numbers are ours.
- */
-export const REDEL = {
-  'redel-seed': { depth: 1, children: 4, childCalls: 5, allCalls: 30 },
-  'redel-upstream': { depth: 8, children: 8, childCalls: 5 },
-} satisfies Partial<Record<MethodName, Redel>>;
+/** Whose figures a baseline has: those of its authors' code, or those of the paper that compares with it. */
+export type Figures = 'official' | 'seed';
+export const DEFAULT_FIGURES: Figures = 'official';
 
-/** Of a question that may ask the web, by any method but `react`, unless `web.lookups` says otherwise. Ours. */
+/**
+ * What the agents of ReDel may have. Levels are the paper's and upstream's, and so are upstream's calls of a helper; the other
+ * numbers are ours.
+ */
+const REDEL: Readonly<Record<Figures, Redel>> = {
+  official: { figures: 'official', depth: 8, children: 8, childCalls: 5 },
+  seed: { figures: 'seed', depth: 1, children: 4, childCalls: 5, allCalls: 30 },
+};
+
+const REFORCE_OFFICIAL: ReforceSettings = {
+  votes: 8,
+  attempts: 5,
+  explore: 'unresolved',
+  format: false,
+  consistency: false,
+  choose: 'first',
+  linkBytes: 200_000,
+};
+
+const REFORCE: Readonly<Record<Figures, ReforceSettings>> = {
+  official: REFORCE_OFFICIAL,
+  seed: { ...REFORCE_OFFICIAL, votes: 1, explore: 'always', format: true },
+};
+
+/** Of a question that may ask the web, by `fast`, `thorough` or `paper`, unless `web.lookups` says otherwise. Ours. */
 export const LOOKUPS = 8;
 
 /** On by default, so that no question can run up a bill unseen; `null` switches it off. */
@@ -142,65 +138,47 @@ export function looksLikeReasoning(model: string): boolean {
 
 export interface SettingsInput {
   readonly method: MethodName;
-  readonly preset: PresetName;
+  /** The method with its settings, as `--method` takes it; default: the method alone. */
+  readonly spec?: string;
   readonly models: Settings['models'];
-  readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models' | 'reforce'>> & {
-    readonly reforce?: Partial<ReforceSettings>;
-  };
+  readonly overrides?: Overrides;
 }
 
-export function settingsFor(input: SettingsInput): Settings {
-  const search = startsLooking(input) || input.preset !== 'fast' ? PRESETS[input.preset] : withoutLooking;
-  const models = Object.values(input.models);
-  const reforce = (REFORCE_SETTINGS as Readonly<Partial<Record<MethodName, ReforceSettings>>>)[input.method];
-  const { reforce: reforceOverrides, ...overrides } = input.overrides ?? {};
+export type Overrides = Partial<
+  Omit<Settings, 'schemaVersion' | 'method' | 'spec' | 'models' | 'reforce' | 'redel'>
+> & {
+  readonly figures?: Figures;
+  readonly reforce?: Partial<ReforceSettings>;
+  readonly redel?: Partial<Redel>;
+};
+
+export function settingsFor({ method, spec = method, models, overrides = {} }: SettingsInput): Settings {
+  const { figures = DEFAULT_FIGURES, reforce, redel, ...others } = overrides;
+  const search = searchOf(method, others.lookups === undefined);
+  const reasons = Object.values(models).some(looksLikeReasoning);
   return {
     schemaVersion: 1,
-    method: input.method,
-    preset: input.preset,
-    models: input.models,
-    temperature: temperatureOf(input.method),
+    method,
+    spec,
+    models,
+    // Votes at a low temperature would repeat each other; upstream's has 1.
+    temperature: method === 'reforce' && figures === 'official' ? 1 : MODEL_DEFAULTS.temperature,
     topP: MODEL_DEFAULTS.topP,
-    maxOutputTokens: models.some(looksLikeReasoning)
-      ? MODEL_DEFAULTS.reasoningOutputTokens
-      : MODEL_DEFAULTS.maxOutputTokens,
+    maxOutputTokens: reasons ? MODEL_DEFAULTS.reasoningOutputTokens : MODEL_DEFAULTS.maxOutputTokens,
     seed: 0,
     ...search,
-    rounds: isReact(input.method) || input.method in REDEL ? REACT_TOOL_CALLS : search.rounds,
-    ...(input.method === 'react-repeated' ? { repeated: { runs: REACT_RUNS } } : {}),
+    rounds: method === 'react' || method === 'redel' ? REACT_TOOL_CALLS : search.rounds,
     // ReFoRCE is shown the schema as it compresses it.
-    ...(reforce === undefined ? {} : { profiles: false }),
+    ...(method === 'reforce' && { profiles: false, reforce: { ...REFORCE[figures], ...reforce } }),
+    ...(method === 'redel' && { redel: { ...REDEL[figures], ...redel } }),
+    // The calls of one round of ReDel run together.
+    ...(method === 'redel' && figures === 'official' && { queriesPerAction: MAX_QUERIES_PER_ACTION }),
     memoryScope: 'question',
     parseRetries: 3,
     sqlTimeoutMs: 25_000,
     maxRows: 10_000,
     csvChars: 8_000,
     budgets: DEFAULT_BUDGETS,
-    ...overrides,
-    ...redelOf(input),
-    ...(reforce === undefined ? {} : { reforce: { ...reforce, ...reforceOverrides } }),
+    ...others,
   };
-}
-
-function redelOf({ method, overrides }: SettingsInput): Pick<Settings, 'redel' | 'queriesPerAction'> {
-  if (method === 'redel-seed') return { redel: { ...REDEL[method], ...overrides?.redel } };
-  if (method !== 'redel-upstream') return {};
-  // The calls of one round of ReDel run together.
-  return { redel: { ...REDEL[method], ...overrides?.redel }, queriesPerAction: MAX_QUERIES_PER_ACTION };
-}
-
-/** A lookup on the web belongs to a plan, so a question that allows the web begins with the search. */
-function startsLooking({ method, preset, overrides }: SettingsInput): boolean {
-  return method === 'gate' && PRESETS[preset].procedure !== undefined && overrides?.lookups === undefined;
-}
-
-/** What its preset means for settings that exist; those of `fast` that do not look are from before, or may ask the web. */
-export function presetOf({ preset, procedure }: Pick<Settings, 'preset' | 'procedure'>): Search {
-  return preset === 'fast' && procedure === undefined ? withoutLooking : PRESETS[preset];
-}
-
-/** Those of `fast` that look, as they were before there was `procedure`; null: they do not look. */
-export function settingsBeforeLooking(settings: Settings): Settings | null {
-  const { procedure, secondDerivation: _, ...rest } = settings;
-  return procedure === undefined || settings.preset !== 'fast' ? null : { ...rest, ...withoutLooking };
 }

@@ -3,8 +3,8 @@
  * are only named, by a variable or a file (`index.ts` reads them).
  */
 import { z } from 'zod';
-import { MemoryMode, PresetName, Role } from '../domain/question';
-import { DEFAULT_PRESET, MAX_QUERIES_PER_ACTION } from './presets';
+import { MemoryMode, Role } from '../domain/question';
+import { parseMethodSpec, type MethodSpec } from './method-specs';
 
 const text = z.string().min(1);
 const texts = z.array(text).default([]);
@@ -18,6 +18,16 @@ const TOO_LONG = `is too large; allowed: at most ${String(DAY_MS)}`;
 function orNull<Schema extends z.ZodType>(schema: Schema) {
   return schema.optional().transform((value) => value ?? null);
 }
+
+/** As `--method` takes it. */
+export const Method = z.string().transform((spec, context): MethodSpec => {
+  try {
+    return parseMethodSpec(spec);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
 
 const Snowflake = z.strictObject({
   /** PEM; its passphrase, if it has one, by variable or file. */
@@ -158,7 +168,6 @@ export const DeploymentName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}
 export const BUILD_RULE = 'use letters, digits, _, - and . (at most 63)';
 export const BuildId = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,62}$/, BUILD_RULE);
 
-const QUERIES = `allowed: whole numbers from 1 to ${String(MAX_QUERIES_PER_ACTION)}`;
 const amount = z.number().positive().nullable();
 const count = whole.nullable();
 
@@ -201,13 +210,9 @@ export const ConfigFile = z.strictObject({
       versioning: z.strictObject({ deployment: DeploymentName.optional(), buildId: BuildId.optional() }).optional(),
     })
     .prefault({}),
-  preset: PresetName.default(DEFAULT_PRESET),
+  method: Method.prefault('fast'),
   /** Whether a question uses the semantic layer of its database, and adds to it; batches are off unless asked. */
   memory: MemoryMode.default('on'),
-  /** Queries that one action of the method `react` may run. */
-  react: z
-    .strictObject({ queries: z.int(QUERIES).min(1, QUERIES).max(MAX_QUERIES_PER_ACTION, QUERIES).default(1) })
-    .prefault({}),
   /** Per question; `null` lifts a limit. */
   budgets: z
     .strictObject({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Citation } from './evidence';
 import { EntryId } from './layer';
-import { Ablation, MethodName, PresetName } from './question';
+import { Ablation, PresetName } from './question';
 import { EndedBy, Usage } from './state';
 import { ResultColumn, SqlValue } from './sql';
 import { Remark } from './steering';
@@ -158,8 +158,10 @@ export const AnswerRecord = z.object({
   database: z.string(),
   status: AnswerStatus,
   endedBy: EndedBy,
-  method: MethodName,
-  preset: PresetName,
+  /** With its settings, as `--method` takes it. */
+  method: z.string(),
+  /** null: the method is none of GATE's own. */
+  preset: PresetName.nullable(),
   /** The part of the search that was left out (docs/methods/gate.md); left out where it was whole. */
   without: Ablation.optional(),
   models: z.record(z.string(), z.string()),
@@ -202,7 +204,7 @@ export const AnswerRecord = z.object({
       z.object({
         id: z.string(),
         question: z.string(),
-        method: MethodName,
+        method: z.string(),
         status: AnswerStatus,
         endedBy: EndedBy,
         llmCalls: z.number().int(),
@@ -210,7 +212,7 @@ export const AnswerRecord = z.object({
       }),
     )
     .optional(),
-  /** Of an agent that may have helpers (methods redel-…): its tool calls and theirs. */
+  /** Of an agent that may have helpers (method `redel`): its tool calls and theirs. */
   toolCalls: z.number().int().optional(),
   usage: Usage,
   startedAt: z.string(),

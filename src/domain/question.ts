@@ -3,6 +3,7 @@
  * here may hold a secret or an address: databases and models are named, and resolved on the worker (D7).
  */
 import { z } from 'zod';
+import { ROLES } from './roles';
 
 export const Dialect = z.enum(['postgresql', 'sqlite', 'snowflake']);
 export type Dialect = z.infer<typeof Dialect>;
@@ -37,11 +38,7 @@ export const Question = z.object({
 export type Question = z.infer<typeof Question>;
 
 /** `judge` takes no part in a search: it reads what searches answered (`steps/judge.ts`). */
-export const Role = z.enum([
-  ...(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react', 'redel', 'keep', 'learn'] as const),
-  ...(['reforce-link', 'reforce-format', 'reforce-explore', 'reforce-generate', 'reforce-choose'] as const),
-  ...(['reforce-answer', 'judge'] as const),
-]);
+export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
 export const BudgetName = z.enum(['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows']);
@@ -60,6 +57,7 @@ export const Budgets = z.object({
 });
 export type Budgets = z.infer<typeof Budgets>;
 
+/** The methods that are GATE's own; the others are baselines. */
 export const PresetName = z.enum(['fast', 'thorough', 'paper']);
 export type PresetName = z.infer<typeof PresetName>;
 
@@ -68,20 +66,24 @@ export const MemoryMode = z.enum(['off', 'read', 'on']);
 export type MemoryMode = z.infer<typeof MemoryMode>;
 
 /** `learn`: a database without a question (`gate learn`). */
-export const MethodName = z.enum([
-  ...(['gate', 'react', 'react-repeated', 'redel-seed', 'redel-upstream'] as const),
-  ...(['reforce-seed', 'reforce-official-v5', 'learn'] as const),
-]);
+export const MethodName = z.enum([...PresetName.options, 'react', 'redel', 'reforce', 'learn']);
 export type MethodName = z.infer<typeof MethodName>;
 
-/** A part of the search that is left out, as in the paper's ablation (docs/methods/gate.md). */
+/** null: a baseline, or a lesson. */
+export function presetOf(method: MethodName): PresetName | null {
+  return PresetName.options.find((preset) => preset === method) ?? null;
+}
+
+/** A part of the search that is left out, as in the paper's ablation (docs/methods). */
 export const Ablation = z.enum(['plan-evaluation', 'plan-selection', 'evidence-summary', 'update-reuse']);
 export type Ablation = z.infer<typeof Ablation>;
 
 export const Redel = z.object({
-  /** `redel-seed`: levels below the root. `redel-upstream`: the deepest level that may still delegate. */
+  /** Whose figures, and with them whose agents (docs/methods). */
+  figures: z.enum(['official', 'seed']),
+  /** `seed`: levels below the root. `official`: the deepest level that may still delegate. */
   depth: z.number().int().nonnegative(),
-  /** Helpers: of the root in all (`redel-seed`), or of one action (`redel-upstream`). */
+  /** Helpers: of the root in all (`seed`), or of one action (`official`). */
   children: z.number().int().positive(),
   /** Tool calls of a helper. */
   childCalls: z.number().int().positive(),
@@ -94,7 +96,7 @@ export const Redel = z.object({
 });
 export type Redel = z.infer<typeof Redel>;
 
-/** Of the methods `reforce-…` (docs/methods/reforce-official-v5.md). */
+/** Of the method `reforce` (docs/methods). */
 export const ReforceSettings = z.object({
   /** Independent candidates, made concurrently. */
   votes: z.number().int().positive(),
@@ -116,7 +118,8 @@ export type ReforceSettings = z.infer<typeof ReforceSettings>;
 export const Settings = z.object({
   schemaVersion: z.literal(1),
   method: MethodName,
-  preset: PresetName,
+  /** The method with its settings, as `--method` takes it. */
+  spec: z.string().min(1),
   /**
    * How the search begins. `look-then-prove`: a conversation of looks and commits, and the search only where doubt remains.
    * Left out: with the search.
@@ -131,7 +134,7 @@ export const Settings = z.object({
   iterations: z.number().int().positive(),
   /** J: attempts on one bottleneck within an iteration. */
   attempts: z.number().int().positive(),
-  /** K: probes of one attempt before it is judged; 1 outside the preset `paper`. Also the budget of `react`: actions that call a tool. */
+  /** K: probes of one attempt before it is judged; 1 outside the method `paper`. Also the budget of `react`: actions that call a tool. */
   rounds: z.number().int().positive(),
   cMin: z.number().int().positive(),
   cMax: z.number().int().positive(),
@@ -159,9 +162,9 @@ export const Settings = z.object({
   lookups: z.number().int().positive().optional(),
   /** Queries that one action of `react` may run together; left out: 1, the paper's agent. */
   queriesPerAction: z.number().int().positive().optional(),
-  /** Of the methods redel-…: the agents that the root may have under it (docs/methods/redel-seed.md). */
+  /** Of the method `redel`: the agents that the root may have under it. */
   redel: Redel.optional(),
-  /** Of the methods `reforce-…` alone. */
+  /** Of the method `reforce` alone. */
   reforce: ReforceSettings.optional(),
   /** Read by earlier versions; `layer` took its place. */
   memoryScope: z.enum(['question', 'database']),
@@ -170,7 +173,7 @@ export const Settings = z.object({
    * proves is kept, too. Left out: neither.
    */
   layer: z.enum(['read', 'on']).optional(),
-  /** Of `react-repeated`: how many runs. */
+  /** Of `react` with several runs. */
   repeated: z.object({ runs: z.number().int().positive() }).optional(),
   parseRetries: z.number().int().min(0),
   sqlTimeoutMs: z.number().int().positive(),

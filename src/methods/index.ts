@@ -10,19 +10,17 @@ import { runRedel } from './redel/loop';
 import { runReforce } from './reforce/loop';
 
 export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchHooks): Promise<SearchOutcome> {
-  const { method, procedure } = start.settings;
+  const { method, procedure, repeated } = start.settings;
   switch (method) {
-    case 'gate':
+    case 'fast':
+    case 'thorough':
+    case 'paper':
       return (procedure === undefined ? runSearch : runLookThenProve)(start, steps, hooks);
     case 'react':
-      return runReact(start, steps, hooks);
-    case 'react-repeated':
-      return runReactRepeated(start, steps, hooks);
-    case 'redel-seed':
-    case 'redel-upstream':
+      return (repeated === undefined ? runReact : runReactRepeated)(start, steps, hooks);
+    case 'redel':
       return runRedel(start, steps, hooks);
-    case 'reforce-seed':
-    case 'reforce-official-v5':
+    case 'reforce':
       return runReforce(start, steps, hooks);
     case 'learn':
       return runLearn(start, steps, hooks);

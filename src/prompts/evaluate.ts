@@ -1,6 +1,6 @@
 /**
  * Role `evaluate`: progress, bottleneck and potential of the open trajectories (paper §3.3, rule S6). The exploration
- * term is arithmetic and belongs to code; only the preset `paper` leaves it to the model.
+ * term is arithmetic and belongs to code; only the method `paper` leaves it to the model.
  */
 import { z } from 'zod';
 import type { ChatMessage } from '../ports';

@@ -24,7 +24,7 @@ export interface GroundInput extends PromptContext {
   /** The reply may bring the next tests along, for at most `breadth` operators. */
   readonly carryTests: boolean;
   readonly breadth: number;
-  /** `model`: the judge's verdict is the proof (preset `paper`). */
+  /** `model`: the judge's verdict is the proof (method `paper`). */
   readonly strict: 'execution' | 'model';
 }
 

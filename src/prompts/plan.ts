@@ -1,5 +1,5 @@
 /**
- * Role `plan`: a partially grounded plan of operators from the question (paper §3.1), its first tests where the preset
+ * Role `plan`: a partially grounded plan of operators from the question (paper §3.1), its first tests where the method
  * lets the plan carry them, or `unanswerable`. A revised plan and a second derivation are the same role.
  */
 import type { ChatMessage } from '../ports';

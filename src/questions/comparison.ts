@@ -66,7 +66,7 @@ export type Estimates = Readonly<z.infer<typeof Estimates>>;
 export const ComparedMethod = z.object({
   method: z.string().describe('as --methods named it'),
   name: MethodName,
-  preset: PresetName,
+  preset: PresetName.nullable(),
   models: z.record(z.string(), z.string()),
   right: z.number().int().describe('answers that match the gold, and right declines'),
   wrong: z.number().int(),

@@ -74,7 +74,7 @@ export function forkedState({ state, input, hint, nowMs }: Fork): SearchState {
   };
 }
 
-/** A fork with a preset that has no conversation hands over to the search, as the conversation itself does. */
+/** A fork by a method that has no conversation hands over to the search, as the conversation itself does. */
 function withoutConversation(state: SearchState): SearchState {
   const { looking, candidates } = state;
   if (looking?.phase !== 'look') return state;

@@ -6,7 +6,7 @@ import { claimText } from '../sql/claims';
 import { cell, counted, cut, dollars, noteText, tokensText, wrapped } from './printable';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode, type TurnNode } from './tree';
 import type { Trace } from './trace';
-import { endedBecause, TURN_WORDS, withoutText } from './words';
+import { endedBecause, TURN_WORDS } from './words';
 
 const WIDTH = 160;
 const ROWS = 3;
@@ -19,7 +19,7 @@ export function renderTraceText(trace: Trace): string {
   const tree = searchTree(trace);
   const lines = [
     `${trace.searchId}  ${record?.status ?? 'running'}  ${cut(record?.question ?? input?.question.text ?? '', WIDTH)}`,
-    `database ${cut(record?.database ?? input?.question.database ?? '?', 80)}, method ${record?.method ?? input?.settings.method ?? '?'}, preset ${record?.preset ?? input?.settings.preset ?? '?'}${withoutText(record?.without ?? input?.settings.without)}`,
+    `database ${cut(record?.database ?? input?.question.database ?? '?', 80)}, method ${record?.method ?? input?.settings.spec ?? '?'}`,
     ...schemaLines(trace),
     '',
     ...(tree.conversation.length === 0 ? [] : ['Conversation', ...tree.conversation.flatMap(turnLines), '']),

@@ -118,32 +118,26 @@ export function modelText({ record, input }: Pick<Trace, 'record' | 'input'>): s
   return `model ${models.join(', ')}`;
 }
 
-/** Behind a method and its preset. */
-export function withoutText(without: Ablation | undefined): string {
-  return without === undefined ? '' : ` without ${without.replace('-', ' ')}`;
-}
-
 export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>): string {
-  const method = record?.method ?? input?.settings.method;
-  if (method === 'react') return 'The model queried the database step by step (method “react”); no reading was proved.';
-  if (method === 'react-repeated')
-    return 'Independent runs of the method “react” queried the database; the model chose among their answers, and no reading was proved.';
-  if (method === 'redel-seed')
-    return 'The model queried the database step by step, late with helpers for single points (method “redel-seed”); no reading was proved.';
-  if (method === 'redel-upstream')
-    return 'The model handed every look at the database on to helpers (method “redel-upstream”); no reading was proved.';
-  if (method?.startsWith('reforce-'))
-    return `The model wrote SQL in separate conversations, mended it until it returned rows, and equal results decided (method “${method}”); no reading was proved.`;
+  const method = record?.method ?? input?.settings.spec ?? '';
+  switch (method.split(':', 1)[0]) {
+    case 'react':
+      return method.includes('repeats=')
+        ? `Independent runs of an agent queried the database; the model chose among their answers (method “${method}”), and no reading was proved.`
+        : `The model queried the database step by step (method “${method}”); no reading was proved.`;
+    case 'redel':
+      return `The model queried the database step by step, with helpers (method “${method}”); no reading was proved.`;
+    case 'reforce':
+      return `The model wrote SQL in separate conversations, mended it until it returned rows, and equal results decided (method “${method}”); no reading was proved.`;
+  }
   if (record?.claims !== undefined)
     return record.sql === null
       ? 'The model looked at the data, then declined; the database counted what it claims is not stored.'
       : 'The model looked at the data, then gave the SQL with what it takes for granted; the database counted each such claim beside its rivals.';
-  const preset = record?.preset ?? input?.settings.preset;
-  const less = withoutText(record?.without ?? input?.settings.without);
-  if (preset === 'paper')
-    return `Every doubtful step was tested (preset “paper”${less}: the model judges what its own tests show).`;
-  const more = preset === 'thorough' ? ` with more plans and attempts (preset “thorough”${less})` : ' (preset “fast”)';
-  return `Doubtful steps were tested against the data${more}; the database decides which reading holds.`;
+  if (method.startsWith('paper'))
+    return `Every doubtful step was tested (method “${method}”: the model judges what its own tests show).`;
+  const more = method.startsWith('thorough') ? ' with more plans and attempts' : '';
+  return `Doubtful steps were tested against the data${more} (method “${method}”); the database decides which reading holds.`;
 }
 
 /** When the rows of an answer were read, and what "now" was to its SQL. */

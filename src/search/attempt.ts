@@ -29,7 +29,7 @@ export async function attemptTargets(
 ): Promise<AttemptsResult> {
   const { settings } = context;
   // The paper runs all J attempts on the bottleneck, whatever the first one found.
-  const runsAll = settings.preset === 'paper';
+  const runsAll = settings.method === 'paper';
   const decided = new Set<string>();
   let proposal = pending;
   let next: PendingProposal | null = null;
@@ -58,7 +58,7 @@ export function isUnderWay({ impossible, refit }: Findings): boolean {
   return impossible === null && refit === null;
 }
 
-/** The probes of one attempt: one round, or several with `rounds` > 1 (preset `paper`). */
+/** The probes of one attempt: one round, or several with `rounds` > 1 (method `paper`). */
 async function probeInRounds(
   context: ExpansionContext,
   findings: Findings,

@@ -114,7 +114,7 @@ class SearchLoop extends Run<SearchSteps> {
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.state = withLastCommit(this.state, endedBy);
     this.requireModel(endedBy);
-    const choose = this.settings.preset === 'paper' ? chooseByNumber : chooseAnswer;
+    const choose = this.settings.method === 'paper' ? chooseByNumber : chooseAnswer;
     for (let round = 1; ; round++) {
       const endedNow = this.hooks.stopRequested() ?? endedBy;
       const choice = choose(this.state, endedNow);

@@ -90,7 +90,7 @@ function mixed(text: string): number {
 
 /**
  * The root, as long as there are fewer derivations than `cMin`: a second derivation says more about open doubts than
- * further attempts on the first, and choosing it needs no evaluation. Not in preset `paper`.
+ * further attempts on the first, and choosing it needs no evaluation. Not in method `paper`.
  */
 export function secondDerivation(state: SearchState, settings: Settings): Trajectory | null {
   if (!settings.followOn || settings.without === 'plan-selection') return null;

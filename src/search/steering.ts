@@ -16,6 +16,7 @@ import type {
   SteeringOf,
   Trajectory,
   UpdateView,
+  MethodName,
 } from '../domain';
 import type { HumanVerdict } from '../domain/state';
 import { applyBody, assumedBody, type NewBody } from './remember/update';
@@ -58,12 +59,14 @@ export function isBare(steering: Steering): steering is SteeringOf<'pause' | 're
   return steering.kind === 'pause' || steering.kind === 'resume' || steering.kind === 'stop';
 }
 
+const WITHOUT_GROUNDINGS: ReadonlySet<MethodName> = new Set(['react', 'redel', 'reforce']);
+
 /** Why the command is refused now; null if it is accepted. */
 export function refusal(state: SearchState, settings: Settings, steering: Steering, elapsedMs: number): string | null {
   const { method } = settings;
-  if (method !== 'gate' && method !== 'learn' && (steering.kind === 'veto' || steering.kind === 'pin'))
+  if (WITHOUT_GROUNDINGS.has(method) && (steering.kind === 'veto' || steering.kind === 'pin'))
     return `the method ${method} has no groundings: give it a hint`;
-  if (method === 'react-repeated' && steering.kind === 'budget')
+  if (settings.repeated !== undefined && steering.kind === 'budget')
     return 'its runs have their shares already: stop it, or ask again with other limits';
   if (isBare(steering)) return null;
   switch (steering.kind) {

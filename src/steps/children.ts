@@ -13,13 +13,15 @@ export async function openChild({ deps, input }: StepContext, step: ChildInput):
   const run = createRunStore(deps.store, searchId, deps.hash);
   const [before, record] = await Promise.all([run.find('input', searchId), run.find('result', searchId)]);
   const { parent: _, ...asked } = input;
+  // A run of several is a run of its own.
   const { repeated: __, ...settings } = input.settings;
+  const spec = settings.spec.replace(/[:,]repeats=\d+$/, '');
   const child = before ?? {
     ...asked,
     searchId,
     childOf: input.searchId,
     question: { ...input.question, ...step.question },
-    settings: { ...settings, seed: settings.seed + (step.seedOffset ?? 0), ...step.settings },
+    settings: { ...settings, spec, seed: settings.seed + (step.seedOffset ?? 0), ...step.settings },
   };
   if (before === null) await storeInput(deps, child);
   const ended = record && { summary: summaryOfRecord(record), isConclusive: isConclusive(record) };

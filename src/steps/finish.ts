@@ -14,6 +14,7 @@ import type {
   SteeringNote,
 } from '../domain';
 import { answerText } from '../text/answer-text';
+import { presetOf } from '../domain/question';
 import { isProved, readingOf, toolCallsOf } from '../domain/control-view';
 import { counted } from '../counted';
 import { isSettled } from '../sql/claims';
@@ -96,8 +97,8 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     database: input.question.database,
     status: step.status,
     endedBy: step.endedBy,
-    method: settings.method,
-    preset: settings.preset,
+    method: settings.spec,
+    preset: presetOf(settings.method),
     ...(settings.without === undefined ? {} : { without: settings.without }),
     models: settings.models,
     sql: content?.sql ?? null,

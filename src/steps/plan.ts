@@ -1,5 +1,5 @@
 /**
- * Role `plan`: a partially grounded plan, a revision or another derivation, with its first tests if the preset asks for them
+ * Role `plan`: a partially grounded plan, a revision or another derivation, with its first tests if the method asks for them
  * (design §3, step 3). Bodies are checked by the engine's parser before they are stored (rule S8).
  */
 import type { Assumption, Body, Operator, Plan } from '../domain';

@@ -7,7 +7,7 @@
  *    guess the key.
  * 2. The same configuration has the same fingerprint on every machine. Only an address that means "this machine" includes the
  *    machine's name, because on another machine it is another endpoint.
- * 3. Settings in the workflow's own input (model names, budgets, preset, method) are not part of it.
+ * 3. Settings in the workflow's own input (model names, budgets, method) are not part of it.
  */
 import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';

@@ -46,7 +46,7 @@ async function run(store: ObjectStore, question: string, exchanges: readonly Exc
     clock: { now: () => 1_000 },
     hash: sha256,
   };
-  const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: 'recorded' } });
+  const settings = settingsFor({ method: 'fast', models: { default: 'recorded' } });
   await storeInput(deps, {
     ...{ schemaVersion: 1, searchId, namespace: 'test', settings },
     question: {

@@ -143,10 +143,10 @@ async function searched(
   database: Opened,
   replies: Parameters<typeof scriptedModel>[0]['replies'],
   {
-    method = 'gate',
+    method = 'fast',
     settings = ONE,
     clock = CLOCK,
-  }: { method?: 'gate' | 'look' | 'react'; settings?: Partial<Settings>; clock?: string | null } = {},
+  }: { method?: 'fast' | 'look' | 'react'; settings?: Partial<Settings>; clock?: string | null } = {},
 ) {
   const model = scriptedModel({ replies });
   const store = createMemoryStore();
@@ -161,8 +161,7 @@ async function searched(
       ...{ tools: ['execute_sql' as const], context: null, instructions: null, documents: [] },
     },
     settings: settingsFor({
-      method: method === 'react' ? method : 'gate',
-      preset: 'fast',
+      method: method === 'react' ? method : 'fast',
       models: { default: 'test' },
       overrides: settings,
     }),

@@ -38,17 +38,17 @@ async function goldRows(question: GoldQuestion): Promise<SqlResult> {
 
 describe.each(['sqlite', 'postgresql'] as const)('gate ask on %s', (engine) => {
   it.each([
-    ['gate', 'fast'],
-    ['gate', 'thorough'],
-    ['gate', 'paper'],
-    ['react', 'fast'],
-    ['reforce-seed', 'fast'],
-    ['reforce-official-v5', 'fast'],
-  ])('method %s with preset %s answers with the gold rows', async (method, preset) => {
+    ['fast', 'fast'],
+    ['thorough', 'thorough'],
+    ['paper', 'paper'],
+    ['react', null],
+    ['reforce:seed', null],
+    ['reforce', null],
+  ])('method %s (preset %s) answers with the gold rows', async (method, preset) => {
     const home = gateHome({ baseUrl: model.baseUrl });
     const question = ofEngine(engine, 'dominant');
     model.reset();
-    const asked = ['--db', data.address(question), '--method', method, '--preset', preset];
+    const asked = ['--db', data.address(question), '--method', method];
     const record = await home.ask([question.question, ...asked]);
     expect(record).toMatchObject({ code: 0, status: 'answered', method, preset, rows: [[4]] });
     expect(record.usage).toMatchObject({ llmCalls: model.ledger().totals.billed, possiblyBilledCalls: 0 });

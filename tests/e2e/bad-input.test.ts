@@ -72,10 +72,10 @@ const mistakes: readonly Mistake[] = [
   { what: 'an empty question', args: () => ['  ', '--db', database], code: 2, says: /question/ },
   { what: 'an unknown flag', args: () => [QUESTION, '--db', database, '--fast'], code: 2, says: /--fast/ },
   {
-    what: 'an unknown preset',
-    args: () => [QUESTION, '--db', database, '--preset', 'quick'],
+    what: 'an unknown method',
+    args: () => [QUESTION, '--db', database, '--method', 'quick'],
     code: 2,
-    says: /quick.*fast, thorough, paper/,
+    says: /no method quick.*fast, thorough, paper/,
   },
   {
     what: 'a ceiling below zero',

@@ -33,7 +33,7 @@ function config(home: GateHome, more = ''): string {
   writeFileSync(
     join(home.folder, 'run.yaml'),
     `name: two sets
-methods: [gate:fast, react]
+methods: [fast, react]
 seeds: 2
 concurrency: 6
 databases:
@@ -79,7 +79,7 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   const rows = JSON.parse((await home.here(['batch', 'status', '--json'])).out) as BatchStatus[];
   expect(rows.map(({ name, run: part }) => [name, part?.name, part?.method, part?.seed].join(' ')).sort()).toEqual(
     ['questions', 'three'].flatMap((set) =>
-      ['gate:fast', 'react'].flatMap((method) => [0, 1].map((seed) => `${set} two sets ${method} ${seed}`)),
+      ['fast', 'react'].flatMap((method) => [0, 1].map((seed) => `${set} two sets ${method} ${seed}`)),
     ),
   );
   for (const { id } of rows) {
@@ -157,7 +157,7 @@ it('an outage is no wrong answer: it is told, and the same command asks again wh
 it('what the first batch has no question for is left to the next one, within one concurrency', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
   const text = readFileSync(join(home.folder, config(home)), 'utf8')
-    .replace('[gate:fast, react]', '[react]')
+    .replace('[fast, react]', '[react]')
     .replace('concurrency: 6', 'concurrency: 3')
     .replace(/ {2}- \{ benchmark.*\n/, '');
   writeFileSync(join(home.folder, 'run.yaml'), text);
@@ -230,15 +230,13 @@ it('audit: true counts the updates of the searches, --events names the batch, an
   const home = gateHome({ baseUrl: model.baseUrl });
   const path = config(home, 'audit: true\n');
   const text = readFileSync(join(home.folder, path), 'utf8')
-    .replace('[gate:fast, react]', '[gate:paper]')
+    .replace('[fast, react]', '[paper]')
     .replace('seeds: 2', 'seeds: [3]');
   writeFileSync(join(home.folder, path), text);
   const estimate = await home.bench(['compare', path, '--dry-run', '--limit', '1']);
   expect([estimate.code, model.ledger().totals.asked]).toEqual([0, 0]);
   const lines = estimate.out.split('\n');
-  expect(lines.filter((line) => /^(?:three|questions): gate:paper +1 +1 +8 to 60 +not known$/.test(line))).toHaveLength(
-    2,
-  );
+  expect(lines.filter((line) => /^(?:three|questions): paper +1 +1 +8 to 60 +not known$/.test(line))).toHaveLength(2);
   expect(estimate.out).toMatch(
     /^2 of 2 questions to ask: 16 to 120 model calls, [\d,]+ to [\d,]+ tokens, cost not known/m,
   );
@@ -252,10 +250,10 @@ it('audit: true counts the updates of the searches, --events names the batch, an
     .map((line) => JSON.parse(line) as BatchEvent);
   expect(events.flatMap((event) => violations('batch-event', event))).toEqual([]);
   const armsOf = (kind: string) => events.flatMap(({ event, arm }) => (event === kind ? [arm] : [])).sort();
-  expect(armsOf('started')).toEqual(['questions: gate:paper', 'three: gate:paper']);
+  expect(armsOf('started')).toEqual(['questions: paper', 'three: paper']);
   expect(armsOf('ended')).toHaveLength(7);
   const [set] = (JSON.parse(out) as Run).sets;
-  const { updates, reused, reuses, searches } = set?.audits?.['gate:paper'] ?? {};
+  const { updates, reused, reuses, searches } = set?.audits?.['paper'] ?? {};
   expect([searches, set?.figures[0]?.reuse]).toMatchObject([3, { updates, reused, reuses }]);
   expect(set?.figures[0]?.bySeed).toMatchObject([{ seed: 3 }]);
 });

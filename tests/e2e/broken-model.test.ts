@@ -49,7 +49,7 @@ async function asked(reply: Reply, more: Partial<AskInProcess> = {}) {
   }
 }
 
-describe.each(['gate', 'react'] as const)('method %s: a model without a usable reply has failed', (method) => {
+describe.each(['fast', 'react'] as const)('method %s: a model without a usable reply has failed', (method) => {
   test.each<[string, ReturnType<Reply>, RegExp]>([
     ['garbage', 'lorem ipsum', /the reply holds no JSON object/],
     ['no choices', { fault: 'body', text: '{"choices": []}' }, /the reply was empty \(finish reason unknown\)/],

@@ -37,10 +37,10 @@ const asked = (): number => model.ledger().totals.asked;
 
 it('a file by two methods and two seeds is scored, counted and written; done before, it costs nothing', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const args = compare(home, 'gate:fast,react', '--seeds', '2');
+  const args = compare(home, 'fast,react', '--seeds', '2');
   const estimated = await home.bench([...args, '--dry-run', '--json']);
   expect(JSON.parse(estimated.out)).toMatchObject({
-    batches: [0, 1].flatMap((seed) => ['gate:fast', 'react'].map((method) => ({ method, seed, toAsk: QUESTIONS }))),
+    batches: [0, 1].flatMap((seed) => ['fast', 'react'].map((method) => ({ method, seed, toAsk: QUESTIONS }))),
     sum: { questions: 4 * QUESTIONS, toAsk: 4 * QUESTIONS },
   });
   expect([estimated.code, asked()]).toEqual([0, 0]);
@@ -58,13 +58,13 @@ it('a file by two methods and two seeds is scored, counted and written; done bef
   }
   expect(comparison.answers.reduce((sum, { calls }) => sum + (calls ?? 0), 0)).toBe(model.ledger().totals.billed);
   // The file of a run that the flags stand for is kept, and asks the same.
-  expect(run.config.text).toContain('  - gate:fast\n  - react\nseeds: 2\n');
+  expect(run.config.text).toContain('  - fast\n  - react\nseeds: 2\n');
   writeFileSync(join(home.folder, 'same.yaml'), run.config.text);
   const paid = asked();
   for (const again of [args, ['compare', 'same.yaml', '--out', 'out']]) {
     const { code, out } = await home.bench(again);
     expect([code, asked()]).toEqual([0, paid]);
-    expect(out).toMatch(/^gate:fast +\d/m);
+    expect(out).toMatch(/^fast +\d/m);
   }
 });
 
@@ -78,7 +78,7 @@ it('a recording made once serves the comparison, its methods one by one and in a
     writeFileSync(join(at.folder, 'run.yaml'), `name: judged\nmethods: [${methods}]\nseeds: 2\n${judge}\n${set}\n`);
     return ['compare', 'run.yaml', '--out', 'out', '--json', ...more];
   };
-  const recorded = await home.bench(judged(home, 'gate, react', '--record', 'r.jsonl'));
+  const recorded = await home.bench(judged(home, 'fast, react', '--record', 'r.jsonl'));
   expect([recorded.code, recorded.code === 0 ? '' : recorded.err]).toEqual([0, '']);
   const comparisonIn = (text: string) => (JSON.parse(text) as Run).sets[0]!.comparison;
   const { judge: by, methods: told, answers } = comparisonIn(recorded.out);
@@ -100,7 +100,7 @@ it('a recording made once serves the comparison, its methods one by one and in a
   const unjudged = join(home.folder, 'unjudged.jsonl');
   writeFileSync(unjudged, lines.filter((line) => !line.includes('"scope":"judge"')).join('\n'));
   model.reset();
-  for (const methods of ['react', 'react, gate']) {
+  for (const methods of ['react', 'react, fast']) {
     const fresh = gateHome({ baseUrl: model.baseUrl });
     const replayed = await fresh.bench(judged(fresh, methods, '--replay', replay));
     expect([replayed.code, replayed.code === 0 ? '' : replayed.err]).toEqual([0, '']);
@@ -109,13 +109,13 @@ it('a recording made once serves the comparison, its methods one by one and in a
     expect(comparisonIn(replayed.out)).toMatchObject({ replayed: true });
   }
   expect(asked()).toBe(0);
-  expect((await home.bench(judged(home, 'gate', '--replay', unjudged))).err).toContain(
+  expect((await home.bench(judged(home, 'fast', '--replay', unjudged))).err).toContain(
     'gate-bench: --replay: unjudged.jsonl holds no judge; add it with --record',
   );
-  const third = await home.bench(judged(home, 'gate', '--seed', '2', '--replay', 'r.jsonl'));
+  const third = await home.bench(judged(home, 'fast', '--seed', '2', '--replay', 'r.jsonl'));
   expect([third.code, third.err]).toEqual([
     2,
-    'gate-bench: --replay: r.jsonl holds no gate with seed 2; add it with --record\n',
+    'gate-bench: --replay: r.jsonl holds no fast with seed 2; add it with --record\n',
   ]);
 });
 
@@ -128,16 +128,16 @@ it('one question is answered side by side, as text, JSON and a page', async () =
     '--db',
     data.databases[0]?.replace(/^\w+=/, '') ?? '',
     '--methods',
-    'gate,gate:paper,react',
+    'fast,paper,react',
   ];
   const first = await home.bench([...args, '--json', '--html', 'page.html']);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
   const compared = JSON.parse(first.out) as ComparedQuestion;
   expect(violations('compared-question', compared)).toEqual([]);
   expect(compared.answers.map(({ method, status, result }) => [method, status, result])).toEqual(
-    ['gate', 'gate:paper', 'react'].map((method) => [method, 'answered', 'A']),
+    ['fast', 'paper', 'react'].map((method) => [method, 'answered', 'A']),
   );
-  expect(readFileSync(join(home.folder, 'page.html'), 'utf8')).toContain('gate:paper');
+  expect(readFileSync(join(home.folder, 'page.html'), 'utf8')).toContain('paper');
   const paid = asked();
   const again = await home.bench(args);
   expect([again.code, asked()]).toEqual([0, paid]);
@@ -149,7 +149,7 @@ it.each([
   [['Why?', '--seeds', '2'], '--seeds is for a file of questions; leave it out'],
   [['Why?', '--limit', '2'], '--limit is for a file of questions; leave it out'],
   [['Why?', '--questions', 'q.jsonl'], 'give either a question or --questions, not both'],
-  [['Why?', '--methods', 'gate,gate'], '--methods: gate stands twice; leave one out'],
+  [['Why?', '--methods', 'fast,fast'], '--methods: fast stands twice; leave one out'],
   [['Why?', '--replay', 'none.jsonl'], '--replay none.jsonl: no such file; give a recording that --record wrote'],
 ])('%j is one line that says what to change', async (args, line) => {
   const home = gateHome({ baseUrl: model.baseUrl });

@@ -85,7 +85,7 @@ test.each([
   const bucket = what.replaceAll(' ', '-');
   const home = homeIn(bucket);
   encrypt(home, ...before);
-  const parent = await home.ask([QUESTION, '--db', database, '--preset', 'thorough']);
+  const parent = await home.ask([QUESTION, '--db', database, '--method', 'thorough']);
   forgetHistories(home);
   const old = await stored(bucket);
   encrypt(home, ...after);
@@ -114,7 +114,7 @@ test.each([
 test('without the key a fork is one line that names it, and nothing is written', async () => {
   const home = homeIn('fork-no-key');
   encrypt(home, 1);
-  const parent = await home.ask([QUESTION, '--db', database, '--preset', 'thorough']);
+  const parent = await home.ask([QUESTION, '--db', database, '--method', 'thorough']);
   const before = await stored('fork-no-key');
   for (const numbers of [[], [2]]) {
     encrypt(home, ...numbers);

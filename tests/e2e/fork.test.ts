@@ -57,7 +57,7 @@ describe('gate fork', () => {
     home = gateHome({ baseUrl: model.baseUrl });
     other = sprintSqlite(home.folder);
     model.reset();
-    parent = await home.ask([QUESTION, '--db', database, '--preset', 'thorough']);
+    parent = await home.ask([QUESTION, '--db', database, '--method', 'thorough']);
     await forget(parent.id);
   });
 
@@ -117,7 +117,7 @@ describe('commands to a running search', () => {
     const home = gateHome({ baseUrl: model.baseUrl, env: { USER: 'grace' } });
     model.reset();
     const release = model.holdAfter(1);
-    const asking = home.here(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
+    const asking = home.here(['ask', QUESTION, '--db', database, '--method', 'thorough', '--json']);
     await model.billed(1);
     const said = async (...args: string[]) => {
       const { code, out, err } = await home.here(args);
@@ -159,7 +159,7 @@ describe('commands to a running search', () => {
       const home = gateHome({ baseUrl: model.baseUrl });
       model.reset();
       const release = model.holdAfter(1);
-      const asking = home.here(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
+      const asking = home.here(['ask', QUESTION, '--db', database, '--method', 'thorough', '--json']);
       await model.billed(1);
       expect(await home.here([command, 'last'])).toMatchObject({ code: 0, err: '' });
       const ended = await asking;

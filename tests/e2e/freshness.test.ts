@@ -29,7 +29,7 @@ it('costs nothing while the proof holds, and is searched anew under one id where
   let fails = false;
   const replies = (user: string): object =>
     fails ? { nothing: 'usable' } : user.includes('<rules>\nYou judge') ? groundReply() : planReply();
-  const { model, home, path, write, again } = await asking(SETUP, replies, ['--preset', 'thorough']);
+  const { model, home, path, write, again } = await asking(SETUP, replies, ['--method', 'thorough']);
   try {
     const first = await again();
     expect(first).toMatchObject({ rows: [[2]] });
@@ -41,7 +41,7 @@ it('costs nothing while the proof holds, and is searched anew under one id where
 
     write('ALTER TABLE event ADD COLUMN note TEXT');
     fails = true;
-    const question = ['How many close events?', '--db', path, '--max-calls', '2', '--preset', 'thorough'];
+    const question = ['How many close events?', '--db', path, '--max-calls', '2', '--method', 'thorough'];
     const failed = await home.here(['ask', ...question]);
     const [, next = ''] = /no longer holds: the schema changed; (q-\w+) takes its place/.exec(failed.err) ?? [];
     expect({ code: failed.code, isNew: next !== '' && next !== first.id }).toEqual({ code: 1, isNew: true });
@@ -89,7 +89,7 @@ const COMMIT = {
 };
 
 it('counts its claims again with the rows; one that is no proof any more is searched anew', async () => {
-  const { model, home, write, again } = await asking(GAPS, () => COMMIT, ['--preset', 'fast']);
+  const { model, home, write, again } = await asking(GAPS, () => COMMIT, ['--method', 'fast']);
   try {
     const first = await again();
     expect(first).toMatchObject({

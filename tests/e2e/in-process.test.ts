@@ -29,7 +29,7 @@ function someQuestions(): TestData['questions'] {
 
 async function callsOf(
   model: SimulatedModel,
-  preset: PresetName,
+  method: PresetName,
   overrides?: AskInProcess['overrides'],
 ): Promise<number[]> {
   const calls: number[] = [];
@@ -37,7 +37,7 @@ async function callsOf(
     const address = data.address(question);
     const database = opened.get(address) ?? (await openDatabase(address, question.engine));
     opened.set(address, database);
-    const { record } = await askInProcess({ question, database, baseUrl: model.baseUrl, preset, overrides });
+    const { record } = await askInProcess({ question, database, baseUrl: model.baseUrl, method, overrides });
     const said = { id: question.id, status: record.status };
     expect(said).toEqual({ id: question.id, status: question.answerable ? 'answered' : 'unanswerable' });
     if (question.answerable) {

@@ -34,18 +34,17 @@ export interface AskInProcess {
   readonly question: Pick<GoldQuestion, 'question' | 'database'> & { readonly context?: string | null };
   readonly database: Opened;
   readonly baseUrl: string;
-  readonly preset?: PresetName;
-  readonly method?: 'gate' | 'react';
+  readonly method?: PresetName | 'react';
   /** Asked again: the store of the first time. */
   readonly store?: ObjectStore;
   /** As `models.maxOutputTokens` of a configuration sets it. */
   readonly outputCeiling?: number;
-  readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models'>>;
+  readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'spec' | 'models'>>;
 }
 
 export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
-  const { method = 'gate', preset = 'fast' } = ask;
-  const settings = settingsFor({ method, preset, models: { default: SIMULATED_MODEL }, overrides: ask.overrides });
+  const { method = 'fast' } = ask;
+  const settings = settingsFor({ method, models: { default: SIMULATED_MODEL }, overrides: ask.overrides });
   const question: SearchInput['question'] = {
     schemaVersion: 1,
     text: ask.question.question,

@@ -24,7 +24,7 @@ afterAll(async () => {
 const QUESTION = 'How many points did each team score in sprints in total, best team first?';
 
 it('a worker killed in the middle is replaced by the next, which finishes with the same answer and pays no journalled call again', async () => {
-  const args = ['--db', data.address({ engine: 'sqlite', database: 'sprint' }), '--preset', 'thorough'];
+  const args = ['--db', data.address({ engine: 'sqlite', database: 'sprint' }), '--method', 'thorough'];
   const calm = await gateHome({ baseUrl: model.baseUrl }).ask([QUESTION, ...args]);
   const calls = model.ledger().totals.billed;
   expect(calls).toBeGreaterThan(2);

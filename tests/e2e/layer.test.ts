@@ -210,7 +210,7 @@ test('a batch stays until what its last question proved is read, also where that
 test('what the probe of a thorough search proved, a later question relies on', async () => {
   const { ask, here, model, path } = await home();
   try {
-    const one = await ask(['How far behind is car 3?', '--db', path, '--preset', 'thorough']);
+    const one = await ask(['How far behind is car 3?', '--db', path, '--method', 'thorough']);
     expect(one).toMatchObject({ status: 'answered' });
     // Plan, judgement and reading.
     expect(model.requests).toHaveLength(3);

@@ -29,7 +29,7 @@ function config(home: GateHome, more: string): string {
   const questions = 'questions: [{ file: one.jsonl }, { file: two.jsonl }]';
   writeFileSync(
     join(home.folder, 'run.yaml'),
-    `name: judged\nmethods: [gate:paper]\n${questions}\ndatabases:\n${databases}\n${more}\n`,
+    `name: judged\nmethods: [paper]\n${questions}\ndatabases:\n${databases}\n${more}\n`,
   );
   return 'run.yaml';
 }
@@ -57,14 +57,14 @@ it('what judges cost counts towards max-total-cost: once it is spent, neither th
   expect(one?.comparison.answers.map(({ judged }) => judged?.verdict)).not.toContain(null);
   const limit = { verdict: null, reason: 'the limit of cost was reached (--max-total-cost)' };
   expect(two?.comparison.answers.map(({ judged }) => judged)).toEqual([limit, limit]);
-  const pairs = Number(one?.audits?.['gate:paper']?.['pairs'] ?? 0);
+  const pairs = Number(one?.audits?.['paper']?.['pairs'] ?? 0);
   expect(pairs).toBeGreaterThan(0);
-  expect(one?.audits?.['gate:paper']?.['judge']).toMatchObject({ judged: 0, notJudged: pairs });
+  expect(one?.audits?.['paper']?.['judge']).toMatchObject({ judged: 0, notJudged: pairs });
   const second = await home.bench(['compare', path, '--out', 'out', '--max-total-cost', '1000']);
   expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
   for (const { comparison, audits } of runIn(home).sets) {
     expect(comparison.answers.map(({ judged }) => judged?.verdict)).not.toContain(null);
-    expect(audits?.['gate:paper']?.['judge']).toMatchObject({ notJudged: 0 });
+    expect(audits?.['paper']?.['judge']).toMatchObject({ notJudged: 0 });
   }
 });
 
@@ -78,5 +78,5 @@ it('an audit that was interrupted is not in the report; the same command judges 
   expect(runIn(home).sets.map(({ audits }) => audits)).toEqual([undefined, undefined]);
   expect((await home.bench(args)).code).toBe(0);
   for (const { audits } of runIn(home).sets)
-    expect(audits?.['gate:paper']?.['judge']).toMatchObject({ model: 'judges', notJudged: 0 });
+    expect(audits?.['paper']?.['judge']).toMatchObject({ model: 'judges', notJudged: 0 });
 });

@@ -197,7 +197,7 @@ describe('a search that runs, asked again with another endpoint', () => {
     ['a kill', 'SIGKILL'],
   ] as const)('after %s it goes on wholly there, and nothing is paid twice', async (_what, signal) => {
     const { home, db, other } = user();
-    const asks = ['ask', FIRST, '--db', db, '--preset', 'thorough'];
+    const asks = ['ask', FIRST, '--db', db, '--method', 'thorough'];
     const first = home.start(asks);
     await theirs.billed(2);
     await killed(first, signal);

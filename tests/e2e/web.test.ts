@@ -108,7 +108,7 @@ test('the web is looked up, cited in the record, and its orders are data', async
 
 test('without --web the same question asks nothing of the web, and no prompt or record speaks of it', async () => {
   const before = model.requests.length;
-  const record = await home.ask([...asked, '--preset', 'thorough']);
+  const record = await home.ask([...asked, '--method', 'thorough']);
   expect(record).toMatchObject({ code: 0, status: 'answered', rows: [[2]], usage: { llmCalls: 1 } });
   expect(searched).toEqual([]);
   expect(record).not.toHaveProperty('sources');

@@ -102,7 +102,7 @@ function inputOf(
   const models = { default: SIMULATED_MODEL };
   // A search that is long enough to be disturbed.
   const overrides = { seed, secondDerivation: 'always' } as const;
-  const settings = settingsFor({ method: 'gate', preset: 'thorough', models, overrides });
+  const settings = settingsFor({ method: 'thorough', models, overrides });
   const question: SearchInput['question'] = {
     ...{ schemaVersion: 1, text, database, outputMode: engine === 'sqlite' ? 'answer' : 'sql' },
     ...{ tools: ['execute_sql'], context: null, instructions: null, documents: [] },

@@ -6,7 +6,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig, type Config } from '../../src/config';
 import type { SearchInput } from '../../src/domain';
-import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
+import { settingsFor } from '../../src/config/presets';
+import { withoutLooking } from '../helpers/without-looking';
 import { searchIdOf } from '../../src/record/search-id';
 import { sha256 } from '../../src/sha256';
 import { startSimulatedModel, SIMULATED_MODEL, type LedgerReport } from '../../simulated-model';
@@ -88,10 +89,10 @@ async function startWorkers(config: Config, database: string) {
 
 function inputOf({ text, database }: { readonly text: string; readonly database: string }, seed: number): SearchInput {
   const fast = settingsFor({
-    ...{ method: 'gate', preset: 'fast', models: { default: SIMULATED_MODEL }, overrides: { seed } },
+    ...{ method: 'fast', models: { default: SIMULATED_MODEL }, overrides: { seed } },
   });
   // The search of some calls: a conversation makes too few for a limit to matter.
-  const settings = settingsBeforeLooking(fast) ?? fast;
+  const settings = withoutLooking(fast);
   const question: SearchInput['question'] = {
     ...{ schemaVersion: 1, text, database, outputMode: 'sql', tools: ['execute_sql'], context: null },
     ...{ instructions: null, documents: [] },

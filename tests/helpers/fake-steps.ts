@@ -5,12 +5,13 @@
  * 1. `log` holds every call in the order it was made, with what it returned.
  * 2. Every model reply costs one call, every SQL step one execution: `charged` sums what was returned.
  */
-import type { OperatorView, PlanView, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
+import type { OperatorView, PlanView, PresetName, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
 import { NO_USAGE } from '../../src/domain/control-view';
 import { addUsage } from '../../src/search/state/budgets';
 import { BrokenModelError } from '../../src/search/select-answer';
 import type { SearchHooks, SearchOutcome } from '../../src/search/run';
-import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
+import { settingsFor } from '../../src/config/presets';
+import { withoutLooking } from './without-looking';
 import { addDeltas } from '../../src/steps/context';
 import type {
   AnswerSummary,
@@ -243,9 +244,8 @@ export function reordering(pick: (waiting: number) => number): Gate {
 }
 
 /** Of the search proper: without the conversation with which `fast` begins. */
-export function testSettings(preset: Settings['preset'] = 'fast', overrides: Partial<Settings> = {}): Settings {
-  const settings = settingsFor({ method: 'gate', preset, models: { default: 'model' } });
-  return { ...(settingsBeforeLooking(settings) ?? settings), ...overrides };
+export function testSettings(method: PresetName = 'fast', overrides: Partial<Settings> = {}): Settings {
+  return { ...withoutLooking(settingsFor({ method, models: { default: 'model' } })), ...overrides };
 }
 
 /** A search whose model broke has ended, too: its final record says why. */

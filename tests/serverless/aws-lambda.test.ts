@@ -19,8 +19,8 @@ import { nothingRuns } from './processes';
 const COUNT = 'How many drivers are there?';
 const SPRINTS = 'How many points did each team score in sprints in total, best team first?';
 /** Long enough to outlive several invocations. */
-const LONG = ['--preset', 'thorough'];
-const LONGEST = ['--preset', 'paper'];
+const LONG = ['--method', 'thorough'];
+const LONGEST = ['--method', 'paper'];
 
 let data: TestData;
 let s3: S3Server;

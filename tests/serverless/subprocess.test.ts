@@ -79,7 +79,7 @@ test('fifty questions at once are all answered by what the server starts', async
 });
 
 test('a long search ends as with a worker that is there all the time', async () => {
-  const flags = ['--preset', 'paper', '--seed', '77'];
+  const flags = ['--method', 'paper', '--seed', '77'];
   const other = gateHome({ baseUrl: model.baseUrl });
   copyFileSync(join(home.folder, 'gate.config.json'), join(other.folder, 'gate.config.json'));
   const { status, rows, sql } = await other.ask([QUESTIONS[1] ?? '', '--db', 'sprint', ...flags]);

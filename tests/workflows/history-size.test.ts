@@ -1,5 +1,6 @@
 import type { OperatorView, Settings, UpdateView, Usage } from '../../src/domain';
-import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
+import { settingsFor } from '../../src/config/presets';
+import { withoutLooking } from '../helpers/without-looking';
 import type { CandidateInput, CandidateRun, FollowUp, Planned } from '../../src/ports/search-steps';
 import { sha256 } from '../../src/sha256';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
@@ -40,8 +41,8 @@ test('a search of 40 model calls keeps its history small', async () => {
 });
 
 const QUESTION = 'How many sprint events were held in each season, from the earliest season on?';
-const FAST = settingsFor({ method: 'gate', preset: 'fast', models: { default: 'gpt-4.1-mini' } });
-const WITHOUT_LOOKING = settingsBeforeLooking(FAST) ?? FAST;
+const FAST = settingsFor({ method: 'fast', models: { default: 'gpt-4.1-mini' } });
+const WITHOUT_LOOKING = withoutLooking(FAST);
 
 /** A search as `gate ask` starts it: the size of its history for each of its calls, in bytes, and its events. */
 async function historyOf(settings: Settings, stepsFor: (onFinish: (usage: Usage) => void) => WorkerSteps) {

@@ -1,4 +1,4 @@
-/** The runs of `react-repeated` on a real server: what reaches them of a command to the question. */
+/** The runs of `react` with repeats on a real server: what reaches them of a command to the question. */
 import { Worker } from '@temporalio/worker';
 import { awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { dataConverter } from '../../src/workers/payloads';
@@ -6,7 +6,7 @@ import { questionWorkflowId } from '../../src/workflows/ids';
 import { testTemporal } from '../helpers/temporal';
 import { scriptedSettings, scriptedWorker, type StepCall } from './scripted-steps';
 
-const { ask } = scriptedWorker({ settings: scriptedSettings({ repeated: { runs: 2 } }, 'react-repeated') });
+const { ask } = scriptedWorker({ settings: scriptedSettings({ repeated: { runs: 2 } }, 'react') });
 
 /** Two runs, held at their second action until `release`. */
 async function held(

@@ -1,10 +1,10 @@
-/** The helpers of the methods redel-… on a real server: workflows of their own, begun and ended by their agent's. */
+/** The helpers of the method `redel` on a real server: workflows of their own, begun and ended by their agent's. */
 import { awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError } from '../../src/ports';
 import { scriptedSettings, scriptedWorker, type OnStep, type StepCall } from './scripted-steps';
 
-const worker = scriptedWorker({ settings: scriptedSettings({}, 'redel-upstream') });
+const worker = scriptedWorker({ settings: scriptedSettings({}, 'redel') });
 const ask = <T>(onStep: OnStep, work: (gate: GateClient, searchId: string) => Promise<T>, iterationsPerRun?: number) =>
   worker.ask({ onStep }, ({ gate, searchId }) => work(gate, searchId), { iterationsPerRun });
 

@@ -1,9 +1,9 @@
-/** The votes of `reforce-…` on a real server: side by side in one workflow, each step once, whatever happens to its worker. */
+/** The votes of `reforce` on a real server: side by side in one workflow, each step once, whatever happens to its worker. */
 import { awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { scriptedSettings, scriptedWorker, type OnStep, type StepCall } from './scripted-steps';
 
-const worker = scriptedWorker({ settings: scriptedSettings({}, 'reforce-official-v5') });
+const worker = scriptedWorker({ settings: scriptedSettings({}, 'reforce') });
 const ask = <T>(onStep: OnStep, work: (gate: GateClient, searchId: string) => Promise<T>, iterationsPerRun?: number) =>
   worker.ask({ onStep }, ({ gate, searchId }) => work(gate, searchId), { iterationsPerRun });
 

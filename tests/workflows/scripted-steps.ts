@@ -5,7 +5,8 @@
  */
 import { createMemoryStore } from '../../src/adapters/scripted';
 import type { MethodName, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
-import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
+import { settingsFor } from '../../src/config/presets';
+import { withoutLooking } from '../helpers/without-looking';
 import type { AnswerSummary, Committed, MemoryRef, ModelOutcome, PlanRef } from '../../src/ports/search-steps';
 import { connectClient, startQuestion, type GateClient, type StartQuestion } from '../../src/workers/client';
 import { createGateWorkers, type WorkerSteps } from '../../src/workers/run-worker';
@@ -43,12 +44,11 @@ export type Turn = 'look' | 'commit' | 'returned' | 'decline' | 'unusable';
 const CALL = { llmCalls: 1, promptTokens: 100, completionTokens: 10 };
 const QUERY = { sqlExecutions: 1, sqlMs: 1 };
 
-type Overrides = Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models'>>;
+type Overrides = Partial<Omit<Settings, 'schemaVersion' | 'method' | 'spec' | 'models'>>;
 
 /** Of the search proper: without the conversation with which `fast` begins. */
-export function scriptedSettings(overrides: Overrides = {}, method: MethodName = 'gate'): Settings {
-  const preset = settingsFor({ method, preset: 'fast', models: { default: 'scripted' } });
-  const settings = settingsBeforeLooking(preset) ?? preset;
+export function scriptedSettings(overrides: Overrides = {}, method: MethodName = 'fast'): Settings {
+  const settings = withoutLooking(settingsFor({ method, models: { default: 'scripted' } }));
   return { ...settings, breadth: 1, followOn: false, planCarriesTests: false, ...overrides };
 }
 
@@ -56,7 +56,7 @@ export function scriptedSettings(overrides: Overrides = {}, method: MethodName =
 export function lookingSettings(overrides: Overrides = {}): Settings {
   const inTurn = { breadth: 1, followOn: false, planCarriesTests: false };
   return settingsFor({
-    ...{ method: 'gate', preset: 'fast', models: { default: 'scripted' } },
+    ...{ method: 'fast', models: { default: 'scripted' } },
     overrides: { ...inTurn, ...overrides },
   });
 }
@@ -327,7 +327,7 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
     },
     openChild: async (input) => {
       await on('openChild', input);
-      const method = input.settings.redel === undefined ? 'react' : 'redel-upstream';
+      const method = input.settings.redel === undefined ? 'react' : 'redel';
       const settings = { ...scriptedSettings({}, method), ...input.settings };
       return { searchId: `${input.searchId}.${input.position}`, settings, ended: null };
     },

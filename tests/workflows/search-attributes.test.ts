@@ -220,7 +220,7 @@ test('a paused search is listed as paused, one that goes on as running', async (
 });
 
 describe('whoever opens a search that is over sees how it ended', () => {
-  test.each(['gate', 'react'] as const)('answered (%s)', async (method) => {
+  test.each(['fast', 'react'] as const)('answered (%s)', async (method) => {
     await working({ operators: 1, queries: 1 }, async (gate, asked) => {
       await startQuestion(gate, { ...asked, settings: scriptedSettings({}, method) });
       await awaitQuestion(gate, asked.searchId);
@@ -231,7 +231,7 @@ describe('whoever opens a search that is over sees how it ended', () => {
     });
   });
 
-  test.each(['gate', 'react'] as const)('out of budget (%s)', async (method) => {
+  test.each(['fast', 'react'] as const)('out of budget (%s)', async (method) => {
     const budgets = { ...scriptedSettings().budgets, llmCalls: 1 };
     await working({}, async (gate, asked) => {
       await startQuestion(gate, { ...asked, settings: scriptedSettings({ budgets }, method) });

@@ -35,7 +35,7 @@ const lines = (log: string): string[] => (existsSync(log) ? readFileSync(log, 'u
 
 /** Starts a search whose worker is still to be started. */
 async function withSearch(
-  method: 'gate' | 'reforce-official-v5',
+  method: 'fast' | 'reforce',
   work: (search: { gate: GateClient; searchId: string; options: WorkerProcessArguments; log: string }) => Promise<void>,
 ): Promise<void> {
   const database = unique('db');
@@ -53,9 +53,9 @@ async function withSearch(
 }
 
 test.each([
-  ['gate', 1],
+  ['fast', 1],
   // Its votes run side by side.
-  ['reforce-official-v5', 8],
+  ['reforce', 8],
 ] as const)(
   'a worker killed in the middle of %s loses at most the %i steps in flight; another one goes on and repeats nothing done',
   (method, inFlight) =>
@@ -76,7 +76,7 @@ test.each([
 );
 
 test('a step of a killed worker is taken over by the next one on this machine without waiting for its heartbeat', () =>
-  withSearch('gate', async ({ gate, searchId, log, options }) => {
+  withSearch('fast', async ({ gate, searchId, log, options }) => {
     // Long enough to be killed in the middle of a step.
     const first = startWorker({ ...options, stepMs: 500 });
     const planning = `begin ${searchId} i1.t0.plan`;

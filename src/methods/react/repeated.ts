@@ -56,8 +56,10 @@ class RepeatedRuns extends Run<RepeatedSteps> {
     const spoken = addUsage(usage, { llmCalls: 1 });
     const budgets = budgetsOfChild(this.budgets(), spoken, this.elapsedMs(), index, this.runs);
     if (budgets === null) return null;
-    const settings = { method: 'react' as const, budgets };
-    const run = await this.steps.child({ searchId, position: positionOf(index), settings, seedOffset: index });
+    const run = await this.steps.child({
+      ...{ searchId, position: positionOf(index), seedOffset: index },
+      settings: { budgets },
+    });
     this.ended.push(run);
     this.report();
     return run;

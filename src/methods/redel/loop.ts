@@ -1,9 +1,9 @@
 /**
  * The paper's ReDel baseline and ReDel as its authors built it, over the same ports: an agent that may have helpers, each a
- * search of its own with its own conversation (docs/methods/redel-seed.md, docs/methods/redel-upstream.md).
+ * search of its own with its own conversation (docs/methods).
  *
- * 1. `redel-seed`: the ReAct agent; it delegates late, one narrow subtask at a time, to helpers without helpers.
- * 2. `redel-upstream`: the root has no tool but its helpers; helpers query, or delegate in turn, several at once.
+ * 1. `seed`: the ReAct agent; it delegates late, one narrow subtask at a time, to helpers without helpers.
+ * 2. `official`: the root has no tool but its helpers; helpers query, or delegate in turn, several at once.
  * 3. A helper sees its subtask alone. What it spends is charged to whoever began it, and it gets a share of what is left.
  * 4. A helper that fails is a text to its agent, not the end of the search.
  */
@@ -48,8 +48,7 @@ class RedelLoop extends AgentLoop<RedelSteps, RedelActed> {
 
   /** To begin a helper is no tool call of the paper's agent; upstream it is a round like any other. */
   protected override get callsUsed(): number {
-    const isUpstream = this.start.settings.method === 'redel-upstream';
-    return this.turns.length - (isUpstream ? 0 : this.delegated.actions);
+    return this.turns.length - (this.redel.figures === 'seed' ? this.delegated.actions : 0);
   }
 
   private get callsOfAll(): number {

@@ -1,10 +1,9 @@
 /**
- * Role `redel`: an agent of the methods redel-…, which may have helpers (paper, App. ReDel; docs/methods/redel-seed.md and
- * redel-upstream.md). The root is shown the question; a helper is shown its subtask alone, and reports instead of answering.
+ * Role `redel`: an agent that may have helpers (paper, App. ReDel; docs/methods). The root is shown the question; a helper is shown its subtask alone, and reports instead of answering.
  * What the tools are, how SQL is written and how an answer is given is as in `react.ts`.
  */
 import { z } from 'zod';
-import type { MethodName, Redel } from '../../domain';
+import type { Redel } from '../../domain';
 import type { ChatMessage, ModelRequest } from '../../ports';
 import {
   called,
@@ -31,7 +30,6 @@ import * as shared from '../../prompts/shared';
 import type { PromptContext } from '../../prompts/shared';
 
 export interface RedelPrompt extends PromptContext, ReactMode {
-  readonly method: Extract<MethodName, `redel-${string}`>;
   readonly redel: Redel;
   readonly turns: readonly ReactTurn[];
   readonly callsLimit: number;
@@ -65,9 +63,9 @@ export interface RedelAction {
   readonly unanswerable: boolean;
 }
 
-/** `redel-seed`: a helper may be begun once more than this share of the agent's tool calls is used. */
+/** `seed`: a helper may be begun once more than this share of the agent's tool calls is used. */
 export const LATE = 0.6;
-/** `redel-seed`: turns that the agent makes itself in any case. */
+/** `seed`: turns that the agent makes itself in any case. */
 export const FIRST_TURNS = 3;
 const SUBTASK_CHARS = 4_000;
 
@@ -75,28 +73,33 @@ export function isHelper({ redel }: Pick<RedelPrompt, 'redel'>): boolean {
   return redel.level !== undefined;
 }
 
+/** The paper's agent queries itself; that of ReDel's authors has helpers for it. */
+export function isSeed({ redel }: Pick<RedelPrompt, 'redel'>): boolean {
+  return redel.figures === 'seed';
+}
+
 /** The deepest level differs: ReDel counts that of the agents which may still delegate. */
-function mayDelegate({ method, redel: { depth, level = 0 } }: RedelPrompt): boolean {
-  return method === 'redel-seed' ? level < depth : level <= depth;
+function mayDelegate({ redel: { figures, depth, level = 0 } }: RedelPrompt): boolean {
+  return figures === 'seed' ? level < depth : level <= depth;
 }
 
 /** ReDel's root has no tool but its helpers. */
 function hasTools(input: RedelPrompt): boolean {
-  return input.method === 'redel-seed' || isHelper(input);
+  return isSeed(input) || isHelper(input);
 }
 
-export function mostSubtasks({ method, redel }: RedelPrompt): number {
-  return method === 'redel-seed' ? 1 : redel.children;
+function mostSubtasks({ redel }: RedelPrompt): number {
+  return redel.figures === 'seed' ? 1 : redel.children;
 }
 
 /** After the first `turns` turns: tool calls of the agent and of all agents, and actions that began a helper. */
-export function spentAfter({ method, redel, turns: made, callsLimit }: RedelPrompt, turns: number) {
+export function spentAfter({ redel, turns: made, callsLimit }: RedelPrompt, turns: number) {
   const helpers = made
     .slice(0, turns)
     .map((turn) => (turn.helpers ?? []).filter(({ outcome }) => outcome !== 'refused'));
   const actions = helpers.filter((begun) => begun.length > 0).length;
   const theirs = helpers.flat().reduce((sum, { calls }) => sum + calls, 0);
-  const own = turns - (method === 'redel-seed' ? actions : 0);
+  const own = turns - (redel.figures === 'seed' ? actions : 0);
   const all = (redel.callsBefore ?? 0) + turns - actions + theirs;
   return { own, actions, all, isSpent: own >= callsLimit || all >= (redel.allCalls ?? Infinity) };
 }
@@ -104,7 +107,7 @@ export function spentAfter({ method, redel, turns: made, callsLimit }: RedelProm
 function replyOf(input: RedelPrompt): z.ZodType<RedelReply> {
   const may = mayDelegate(input);
   const tools = hasTools(input);
-  const ending = input.method === 'redel-seed' ? { findings: z.array(Finding) } : { report: z.string().nullable() };
+  const ending = isSeed(input) ? { findings: z.array(Finding) } : { report: z.string().nullable() };
   const shape = {
     note: z.string(),
     action: z.enum([...(tools ? (['tool_call'] as const) : []), ...(may ? (['delegate'] as const) : []), 'end']),
@@ -131,7 +134,7 @@ export function renderRedel(input: RedelPrompt): ChatMessage[] {
     ...(hasTools(input) ? webRules(question) : []),
     shared.replyRule(sketch(replyOf(input))),
   ];
-  const ending = input.method === 'redel-seed' ? 'findings' : 'report';
+  const ending = isSeed(input) ? 'findings' : 'report';
   const user = [
     ...shared.databaseSections(input),
     shared.rulesSection(rules),
@@ -183,7 +186,7 @@ function reportOf({ findings, report }: RedelReply): string | null {
 function openingOf(input: RedelPrompt): string {
   if (isHelper(input))
     return 'You look into one point of the database for a coordinator, one action per turn. You report facts; the question behind the subtask is not yours to answer.';
-  return input.method === 'redel-seed'
+  return isSeed(input)
     ? 'You answer the question by running queries, one action per turn. Helpers can look into narrow points for you, as a last resort.'
     : 'You answer the question through helpers, one action per turn. You cannot query the database yourself; your helpers can.';
 }
@@ -214,14 +217,14 @@ function delegateRule(input: RedelPrompt): string {
   return `- delegate: subtasks, ${many}. A helper can query. It sees the schema and its subtask, and nothing of the question or of this conversation: name tables, columns, values and dates in it. What it reports comes back.`;
 }
 
-function reportRule({ method }: RedelPrompt): string {
-  return method === 'redel-seed'
+function reportRule(input: RedelPrompt): string {
+  return isSeed(input)
     ? '- end: findings, each a fact that the schema or rows showed, with what it is about: which tables and columns matter, which values were found, which constraints hold. Say what you could not find, too.'
     : '- end: report, what you found, as precisely as the rows show it, and what you could not find.';
 }
 
-function helperRules({ method, redel }: RedelPrompt): string {
-  if (method === 'redel-seed')
+function helperRules({ redel }: RedelPrompt): string {
+  if (redel.figures === 'seed')
     return `- Before the first action, estimate how many tool calls the question takes. Most take 5 to 15: make them yourself, and delegate nothing that your own budget still allows.
 - A helper is refused before more than ${LATE * 100} % of your tool calls are used, and in your first ${FIRST_TURNS} turns. You may have ${redel.children} in all.
 - Narrow and specific: list the columns of a table with what they mean, check whether rows with a value exist, verify a join on a column. "Solve the query" or "find the answer" is refused.
@@ -244,14 +247,14 @@ function outcome(turn: ReactTurn, input: RedelPrompt): string {
 
 /** The paper shows the budgets of the agent, of a helper and of all in every prompt. */
 function budget(input: RedelPrompt, turns: number): string {
-  const { method, redel, callsLimit } = input;
+  const { redel, callsLimit } = input;
   const spent = spentAfter(input, turns);
   const used = [
     `Tool calls used: ${spent.own} of ${callsLimit} by you`,
     ...(redel.allCalls === undefined ? [] : [`${spent.all} of ${redel.allCalls} by all agents`]),
   ].join(', ');
   const theirs = mayDelegate(input) ? ` A helper has ${redel.childCalls}.` : '';
-  const mayHelp = method === 'redel-seed' && mayBegin(input, spent);
+  const mayHelp = isSeed(input) && mayBegin(input, spent);
   const left = mayHelp ? 'delegate or end' : 'end';
   return `${used}.${theirs}${spent.isSpent ? ` No tool calls left: the action must be ${left}.` : ''}`;
 }
@@ -270,10 +273,10 @@ function problemsOf(reply: RedelReply, input: RedelPrompt): Problem[] {
     case 'tool_call':
       return isSpent ? none('tool_call') : toolProblems({ ...reply, tool: reply.tool ?? null }, input);
     case 'delegate':
-      return input.method === 'redel-upstream' && isSpent ? none('delegate') : subtaskProblems(reply, input);
+      return !isSeed(input) && isSpent ? none('delegate') : subtaskProblems(reply, input);
     case 'end':
       if (isHelper(input)) {
-        const name = input.method === 'redel-seed' ? 'findings' : 'report';
+        const name = isSeed(input) ? 'findings' : 'report';
         return unless(
           reportOf(reply) !== null,
           name,

@@ -3,6 +3,7 @@ import type { HelperReport, Observation } from '../../domain';
 import {
   FIRST_TURNS,
   isHelper,
+  isSeed,
   LATE,
   mayBegin,
   parseRedel,
@@ -27,9 +28,8 @@ const BROAD =
 
 export async function redel(context: StepContext, step: RedelInput): Promise<ModelOutcome<RedelActed>> {
   const { method, redel: settings } = context.settings;
-  if ((method !== 'redel-seed' && method !== 'redel-upstream') || settings === undefined)
-    throw new Error(`role redel in a search by ${method}`);
-  const prompt: RedelPrompt = { ...(await agentPrompt(context, step)), method, redel: settings };
+  if (settings === undefined) throw new Error(`role redel in a search by ${method}`);
+  const prompt: RedelPrompt = { ...(await agentPrompt(context, step)), redel: settings };
   return runModelStep(context, step, {
     role: 'redel',
     schema: redelSchema(prompt),
@@ -69,16 +69,16 @@ async function store(
 }
 
 /** ReDel returns all that a helper said. */
-function reportText({ note, report }: RedelAction, { method, turns }: RedelPrompt): string {
-  const said = method === 'redel-upstream' ? [...turns.map((turn) => turn.note), note] : [];
+function reportText({ note, report }: RedelAction, prompt: RedelPrompt): string {
+  const said = isSeed(prompt) ? [] : [...prompt.turns.map((turn) => turn.note), note];
   return [...said, report ?? ''].filter((text) => text !== '').join('\n');
 }
 
 /** Why no helper gets the subtask, as the agent is told; null: one does. */
 function refusal(text: string, prompt: RedelPrompt): string | null {
-  const { method, turns, callsLimit, redel: settings } = prompt;
+  const { turns, callsLimit, redel: settings } = prompt;
   const isSimilar = similarity(text, prompt.question.text) > SIMILAR;
-  if (method === 'redel-upstream')
+  if (!isSeed(prompt))
     return isSimilar
       ? 'You should not hand on the whole task: do it yourself, or, if it is still too complex, split it into smaller steps and delegate those.'
       : null;

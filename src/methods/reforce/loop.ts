@@ -1,5 +1,5 @@
 /**
- * ReFoRCE (docs/methods/reforce-official-v5.md) over the same ports: a compressed schema, the header of the answer fixed first, votes that
+ * ReFoRCE (docs/methods) over the same ports: a compressed schema, the header of the answer fixed first, votes that
  * each refine their SQL by execution, column exploration, and a vote on equal results.
  *
  * 1. The votes of a pass run side by side, each with an equal share of what the budgets leave, and are merged in their order.

@@ -3,7 +3,7 @@ import { compareAnswers, questionPage } from '../../../benchmarks/compared-quest
 const HOSTILE = '</style><script>alert(1)</script>"\u202e';
 const entrants = ['gate', HOSTILE].map((method) => ({
   method,
-  name: 'gate' as const,
+  name: 'fast' as const,
   preset: 'fast' as const,
   models: { default: 'm' },
 }));

@@ -10,7 +10,7 @@ import { violations } from '../../helpers/json-schema';
 import { record } from '../report/fixture';
 import { testProcess } from '../cli/test-io';
 
-const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: 'scripted' } });
+const settings = settingsFor({ method: 'fast', models: { default: 'scripted' } });
 const BARE = { evidence: [], claims: [], candidates: [], columns: [], rows: [] };
 const idOf = (at: number): string => `q-${at.toString(16).padStart(16, '0')}`;
 

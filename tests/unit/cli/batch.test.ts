@@ -28,7 +28,7 @@ const item = (id: string, more: Partial<BenchmarkItem> = {}): BenchmarkItem => (
   },
   ...more,
 });
-const flags: BatchFlags = { method: parseMethodSpec('gate'), concurrency: 8, output: 'sql' };
+const flags: BatchFlags = { method: parseMethodSpec('fast'), concurrency: 8, output: 'sql' };
 
 describe('databases of a batch', () => {
   const resolve = (specs: string[], selected: BenchmarkItem[], others: BenchmarkItem[] = []) =>
@@ -250,64 +250,42 @@ describe('results.jsonl', () => {
   });
 });
 
-describe('queries of an action', () => {
-  const settingsOf = async (more: Partial<BatchFlags>, configured = 1) => {
-    const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: [item('1')], others: [] }, here.home);
-    const given = { ...flags, ...more };
-    const rest = { store: createMemoryStore(), name: 's', items: [item('1')], databases, models: { default: 'm' } };
-    return (await planBatch({ config: { ...config, react: { queries: configured } }, flags: given, ...rest })).settings;
-  };
-
-  test('are a setting of react alone: by the flag, else by the configuration, left out for one', async () => {
-    const react = parseMethodSpec('react');
-    expect(await settingsOf({ method: react, reactQueries: 8 })).toMatchObject({ queriesPerAction: 8 });
-    expect(await settingsOf({ method: react }, 5)).toMatchObject({ queriesPerAction: 5 });
-    expect(await settingsOf({ method: react, reactQueries: 1 }, 5)).not.toHaveProperty('queriesPerAction');
-    expect(await settingsOf({ method: react })).not.toHaveProperty('queriesPerAction');
-    expect(await settingsOf({}, 5)).not.toHaveProperty('queriesPerAction');
-    expect(await settingsOf({ method: parseMethodSpec('react:queries=3') }, 5)).toMatchObject({ queriesPerAction: 3 });
-    await expect(settingsOf({ method: parseMethodSpec('react:queries=3'), reactQueries: 8 })).rejects.toThrow(
-      '--react-queries: --method react:queries=3 says how many; leave it out',
-    );
-    await expect(settingsOf({ reactQueries: 8 })).rejects.toThrow('--react-queries needs --method react');
-  });
-});
-
 describe('the spec of a method', () => {
-  const settingsOf = async (spec: string, more: Partial<BatchFlags> = {}, configured: Partial<typeof config> = {}) => {
+  const settingsOf = async (spec: string | null, more: Partial<BatchFlags> = {}, configured = 'fast') => {
     const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: [item('1')], others: [] }, here.home);
-    const given = { ...flags, method: parseMethodSpec(spec), ...more };
-    const rest = { store: createMemoryStore(), name: 's', items: [item('1')], databases, models: { default: 'm' } };
-    return (await planBatch({ config: { ...config, ...configured }, flags: given, ...rest })).settings;
+    const { method: _, ...rest } = flags;
+    const given = { ...rest, ...(spec !== null && { method: parseMethodSpec(spec) }), ...more };
+    const plan = { store: createMemoryStore(), name: 's', items: [item('1')], databases, models: { default: 'm' } };
+    const own = { ...config, method: parseMethodSpec(configured) };
+    return (await planBatch({ config: own, flags: given, ...plan })).settings;
   };
 
-  test('react:profiles is what react alone means, under the preset paper too; queries are a matter of their own', async () => {
-    expect(await settingsOf('react:profiles')).toEqual(await settingsOf('react'));
-    expect(await settingsOf('react', {}, { preset: 'paper' })).toMatchObject({ profiles: false });
-    expect(await settingsOf('react:profiles', {}, { preset: 'paper' })).toMatchObject({ profiles: true });
+  test('is that of the flag, else of the configuration', async () => {
+    expect(await settingsOf(null)).toMatchObject({ method: 'fast', spec: 'fast' });
+    expect(await settingsOf(null, {}, 'react:queries=5')).toMatchObject({
+      ...{ method: 'react', spec: 'react:queries=5', queriesPerAction: 5 },
+    });
+    expect(await settingsOf('react', {}, 'react:queries=5')).not.toHaveProperty('queriesPerAction');
+    await expect(settingsOf('paper', { memory: 'on' })).rejects.toThrow('--memory on: method paper has no memory');
   });
 
   test('a setting of ReDel changes only itself; its helpers upstream run the calls of a round together', async () => {
     const seed = { depth: 1, children: 2, childCalls: 5, allCalls: 30 };
-    expect(await settingsOf('redel-seed:children=2')).toMatchObject({ rounds: 20, redel: seed });
-    expect(await settingsOf('redel-upstream:depth=1')).toMatchObject({
+    expect(await settingsOf('redel:seed,children=2')).toMatchObject({ rounds: 20, redel: seed });
+    expect(await settingsOf('redel:depth=1')).toMatchObject({
       ...{ rounds: 20, queriesPerAction: 8, redel: { depth: 1, children: 8, childCalls: 5 } },
     });
   });
 
-  test('react:schema-only has no profiles and one query an action, whatever the configuration says', async () => {
-    const { profiles, ...rest } = await settingsOf('react:schema-only', {}, { react: { queries: 8 } });
-    expect({ ...rest, profiles: true }).toEqual(await settingsOf('react'));
-    expect(profiles).toBe(false);
+  test('react:schema-only is react without profiles', async () => {
+    const { profiles, spec, ...rest } = await settingsOf('react:schema-only');
+    expect({ ...rest, profiles: true, spec: 'react' }).toEqual(await settingsOf('react'));
+    expect([profiles, spec]).toEqual([false, 'react:schema-only']);
   });
 
-  test('may name the preset, but no other one than --preset', async () => {
-    expect(await settingsOf('gate:paper')).toEqual(await settingsOf('gate', { preset: 'paper' }));
-    expect(await settingsOf('gate:paper', { preset: 'paper' })).toEqual(await settingsOf('gate:paper'));
-    await expect(settingsOf('gate:paper', { preset: 'fast' })).rejects.toThrow(
-      '--preset fast: --method gate:paper names another preset; leave one of them out',
-    );
-    await expect(settingsOf('gate:paper', { memory: 'on' })).rejects.toThrow('--memory on: preset paper has no memory');
+  test('votes of ReFoRCE are drawn at temperature 1, unless the configuration says otherwise', async () => {
+    expect(await settingsOf('reforce')).toMatchObject({ temperature: 1, reforce: { votes: 8 } });
+    expect(await settingsOf('reforce:seed')).toMatchObject({ temperature: 0.2, reforce: { votes: 1, format: true } });
   });
 });
 
@@ -360,7 +338,7 @@ describe('the summary', () => {
       await summarised([...lines, line('3', { status: 'abstained', verdict: 'no-gold' })], {}, null),
       200,
     );
-    expect(text).toMatch(/^2 answered, 1 abstained \(gate, preset fast/m);
+    expect(text).toMatch(/^2 answered, 1 abstained \(fast, m/m);
     expect(text).not.toMatch(/EX|right|wrong|judged|score|gold|%/);
   });
 

@@ -32,6 +32,10 @@ const progress: Progress = {
 
 describe('options', () => {
   test('--model names one model for all roles and others for single ones', () => {
+    expect(collectModels('reforce-link=small', collectModels('gpt-4o'))).toEqual({
+      ...{ default: 'gpt-4o', 'reforce-link': 'small' },
+    });
+    expect(() => collectModels('re-link=x')).toThrow("'re-link' is not a role; allowed: look, ");
     const all = collectModels('gpt-4o');
     expect(collectModels('plan=o3', collectModels('openai/x=y', all))).toEqual({ default: 'openai/x=y', plan: 'o3' });
   });

@@ -43,8 +43,8 @@ describe('gate', () => {
     ['an unknown command', ['aks'], /^gate: unknown command 'aks'; did you mean ask\?$/m],
     [
       'an unknown flag',
-      ['ask', 'x', '--presett', 'fast'],
-      /^gate: unknown option '--presett'; did you mean --preset\?$/m,
+      ['ask', 'x', '--methodd', 'fast'],
+      /^gate: unknown option '--methodd'; did you mean --method\?$/m,
     ],
     ['a flag like no other', ['ask', 'x', '--zzz'], /^gate: unknown option '--zzz'; see gate ask --help$/m],
     [
@@ -52,8 +52,8 @@ describe('gate', () => {
       ['batch', 'run'],
       /^gate: missing required argument 'questions'; see gate batch run --help$/m,
     ],
-    ['an unknown preset', ['ask', 'x', '--preset', 'quick'], /Allowed choices are fast, thorough, paper/],
-    ['too many queries an action', ['ask', 'x', '--react-queries', '9'], /give a whole number from 1 to 8/],
+    ['an unknown method', ['ask', 'x', '--method', 'quick'], /there is no method quick: give one of fast, thorough/],
+    ['too many queries an action', ['ask', 'x', '--method', 'react:queries=9'], /write queries=2…8/],
     ['an unknown mode of memory', ['ask', 'x', '--memory', 'yes'], /Allowed choices are off, read, on/],
     [
       'memory for the baseline',
@@ -62,7 +62,7 @@ describe('gate', () => {
     ],
     [
       'memory for the preset of the paper',
-      ['ask', 'x', '--db', 'a.sqlite', '--model', 'm', '--memory', 'read', '--preset', 'paper'],
+      ['ask', 'x', '--db', 'a.sqlite', '--model', 'm', '--memory', 'read', '--method', 'paper'],
       /^gate: --memory read: preset paper has no memory; leave it out$/m,
     ],
     [

@@ -16,28 +16,28 @@ test('methods and seeds of an entry, and seeds of a method, stand before those o
   writeFileSync(
     path,
     `name: a
-methods: [gate:fast, react]
+methods: [fast, react]
 seeds: 2
 questions:
   - file: one.jsonl
     methods:
       - react
-      - { method: 'gate:fast', seeds: [4, 7] }
+      - { method: fast, seeds: [4, 7] }
   - { file: two.jsonl, seeds: [5] }
   - file: three.jsonl
 `,
   );
   expect(askedIn(path)).toEqual([
-    ['react 0', 'react 1', 'gate:fast 4', 'gate:fast 7'],
-    ['gate:fast 5', 'react 5'],
-    ['gate:fast 0', 'react 0', 'gate:fast 1', 'react 1'],
+    ['react 0', 'react 1', 'fast 4', 'fast 7'],
+    ['fast 5', 'react 5'],
+    ['fast 0', 'react 0', 'fast 1', 'react 1'],
   ]);
 });
 
 test('run-variance asks ReAct on RealEHR six times and all else five times, as the paper', () => {
   const asked = askedIn(join(ROOT, 'examples', 'paper', 'run-variance.yaml'));
   const times = asked.map((entry) =>
-    ['react', 'redel-seed', 'reforce-seed', 'gate'].map((name) => entry.filter((one) => one.startsWith(name)).length),
+    ['react', 'redel', 'reforce', 'paper'].map((name) => entry.filter((one) => one.startsWith(name)).length),
   );
   expect(times).toEqual([
     [6, 5, 5, 5],

@@ -27,7 +27,7 @@ describe('loadConfig', () => {
     const config = load(undefined);
     expect(config).toMatchObject({
       file: null,
-      preset: 'fast',
+      method: { spec: 'fast' },
       memory: 'on',
       databases: {},
       encryption: null,
@@ -41,25 +41,25 @@ describe('loadConfig', () => {
 
   test('the environment wins over the file', () => {
     const config = load(
-      { models: { default: 'a', roles: { plan: 'b', ground: 'c' } }, preset: 'paper', budgets: { costUsd: 5 } },
-      { GATE_MODEL: 'x', GATE_MODEL_PLAN: 'y', GATE_PRESET: 'thorough', GATE_MAX_COST_USD: 'none' },
+      { models: { default: 'a', roles: { plan: 'b', ground: 'c' } }, method: 'paper', budgets: { costUsd: 5 } },
+      { GATE_MODEL: 'x', GATE_MODEL_PLAN: 'y', GATE_METHOD: 'thorough', GATE_MAX_COST_USD: 'none' },
     );
     expect(config.models).toMatchObject({ default: 'x', roles: { plan: 'y', ground: 'c' } });
-    expect(config.preset).toBe('thorough');
+    expect(config.method.spec).toBe('thorough');
     expect(config.budgets.costUsd).toBeNull();
   });
 
   test('the working directory comes before the user folder, and GATE_CONFIG before both', () => {
     const home = folder();
     mkdirSync(join(home, '.config/gate'), { recursive: true });
-    writeFileSync(join(home, '.config/gate/gate.config.json'), '{"preset":"thorough"}');
+    writeFileSync(join(home, '.config/gate/gate.config.json'), '{"method":"thorough"}');
     const other = join(home, 'other.json');
-    writeFileSync(other, '{"preset":"paper"}');
+    writeFileSync(other, '{"method":"paper"}');
     const cwd = folder();
-    expect(loadConfig({ cwd, env: { HOME: home }, platform: 'linux' }).preset).toBe('thorough');
-    writeFileSync(join(cwd, 'gate.config.json'), '{"preset":"fast"}');
-    expect(loadConfig({ cwd, env: { HOME: home }, platform: 'linux' }).preset).toBe('fast');
-    expect(loadConfig({ cwd, env: { HOME: home, GATE_CONFIG: other }, platform: 'linux' }).preset).toBe('paper');
+    expect(loadConfig({ cwd, env: { HOME: home }, platform: 'linux' }).method.spec).toBe('thorough');
+    writeFileSync(join(cwd, 'gate.config.json'), '{"method":"fast"}');
+    expect(loadConfig({ cwd, env: { HOME: home }, platform: 'linux' }).method.spec).toBe('fast');
+    expect(loadConfig({ cwd, env: { HOME: home, GATE_CONFIG: other }, platform: 'linux' }).method.spec).toBe('paper');
     expect(() => loadConfig({ cwd, env: { GATE_CONFIG: '/nowhere.json' } })).toThrow(
       'GATE_CONFIG: no file /nowhere.json',
     );
@@ -77,7 +77,6 @@ describe('loadConfig', () => {
   const IN_FILE = 'holds a password; put the URL into an environment variable and name it in urlEnv';
   const COST = 'is not allowed; give US dollars above 0, or none';
   const BUDGETS = 'llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows';
-  const PRESETS = 'FILE: preset: allowed: fast, thorough, paper';
   test.each<[unknown, Record<string, string>, ...string[]]>([
     [
       { database: {} },
@@ -85,11 +84,20 @@ describe('loadConfig', () => {
       expect.stringMatching(/^FILE: database: unknown setting; allowed: databases, models, .*budgets$/),
     ],
     [{ budgets: { cost: 1 } }, {}, `FILE: budgets.cost: unknown setting; allowed: ${BUDGETS}`],
-    [{ react: { queries: 9 } }, {}, 'FILE: react.queries: allowed: whole numbers from 1 to 8'],
     [
-      { preset: 'x', store: { dir: 'y' } },
+      { method: 'react:queries=9' },
       {},
-      PRESETS,
+      'FILE: method: method react: queries=9 gives no value of queries in its range; write queries=2…8',
+    ],
+    [
+      {},
+      { GATE_METHOD: 'redel:depth=9' },
+      'GATE_METHOD: method redel: depth=9 gives no value of depth in its range; write depth=0…8',
+    ],
+    [
+      { method: 'x', store: { dir: 'y' } },
+      {},
+      'FILE: method: there is no method x: give one of fast, thorough, paper, react, redel, reforce',
       'FILE: store.dir: unknown setting; allowed: directory, s3, retentionDays',
     ],
     [
@@ -162,7 +170,7 @@ describe('loadConfig', () => {
   });
 
   test('a byte order mark before the file is skipped, and a folder in its place is one line', () => {
-    expect(load(`\ufeff{"preset": "paper"}`).preset).toBe('paper');
+    expect(load(`\ufeff{"method": "paper"}`).method.spec).toBe('paper');
     const cwd = folder();
     mkdirSync(join(cwd, 'gate.config.json'));
     expect(() => load(undefined, {}, cwd)).toThrow('cannot be read (EISDIR): it is a folder; a file is expected there');

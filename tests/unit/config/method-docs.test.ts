@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { methodSettings } from '../../../src/cli/docs';
 import { METHODS } from '../../../src/config/method-specs';
@@ -13,7 +13,13 @@ test('the settings of docs/methods are those of the code (npx tsx scripts/write-
   expect(cells(table)).toEqual(cells(methodSettings()));
 });
 
-test.each(Object.keys(METHODS))('method %s has a page that the index names', (method) => {
-  expect(index).toContain(`[\`${method}\`](${method}.md)`);
-  expect(existsSync(join(folder, `${method}.md`))).toBe(true);
+test.each(Object.keys(METHODS))('method %s has a section that the index names', (method) => {
+  const anchor = /\[`(.*)`\]\(#(.*)\)/;
+  const sections = new Map(
+    index.split('\n').flatMap((line) => (anchor.exec(line) ? [anchor.exec(line)!.slice(1)] : [])) as [string, string][],
+  );
+  const headings = [...index.matchAll(/^## (.*)$/gm)].map(([, title]) =>
+    title!.toLowerCase().replace(/[`,]/g, '').replaceAll(' ', '-'),
+  );
+  expect(headings).toContain(sections.get(method));
 });

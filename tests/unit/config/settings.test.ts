@@ -16,9 +16,9 @@ const question = {
 
 describe('settingsFor', () => {
   test.each(['fast', 'thorough', 'paper'] as const)(
-    'preset %s is valid and keeps the sampling of the paper',
-    (preset) => {
-      const settings = settingsFor({ method: 'gate', preset, models });
+    'method %s is valid and keeps the sampling of the paper',
+    (method) => {
+      const settings = settingsFor({ method, models });
       expect(Settings.parse(settings)).toEqual(settings);
       expect(settings).toMatchObject({
         temperature: 0.2,
@@ -32,14 +32,14 @@ describe('settingsFor', () => {
   );
 
   test('paper lets the model prove and explore, fast does both by execution and code', () => {
-    expect(settingsFor({ method: 'gate', preset: 'paper', models })).toMatchObject({
+    expect(settingsFor({ method: 'paper', models })).toMatchObject({
       proof: 'model',
       exploration: 'model',
       profiles: false,
       breadth: 1,
       rounds: 6,
     });
-    expect(settingsFor({ method: 'gate', preset: 'fast', models })).toMatchObject({
+    expect(settingsFor({ method: 'fast', models })).toMatchObject({
       proof: 'execution',
       exploration: 'code',
       profiles: true,
@@ -49,18 +49,18 @@ describe('settingsFor', () => {
   });
 
   test('fast looks and proves first, and where doubt remains it is the search of thorough', () => {
-    const { preset: _, procedure, ...fast } = settingsFor({ method: 'gate', preset: 'fast', models });
-    const { preset: __, ...thorough } = settingsFor({ method: 'gate', preset: 'thorough', models });
+    const { method: _, spec: __, procedure, ...fast } = settingsFor({ method: 'fast', models });
+    const { method: ___, spec: ____, ...thorough } = settingsFor({ method: 'thorough', models });
     expect(procedure).toBe('look-then-prove');
     expect(fast).toEqual(thorough);
-    for (const preset of ['thorough', 'paper'] as const)
-      expect(settingsFor({ method: 'gate', preset, models })).not.toHaveProperty('procedure');
+    for (const method of ['thorough', 'paper'] as const)
+      expect(settingsFor({ method, models })).not.toHaveProperty('procedure');
   });
 
-  test('react and questions with lookups have no conversation: their settings and ids are those of before', () => {
+  test('react and questions with lookups have no conversation', () => {
     for (const input of [
-      { method: 'react' as const, preset: 'fast' as const, models },
-      { method: 'gate' as const, preset: 'fast' as const, models, overrides: { lookups: 8 } },
+      { method: 'react' as const, models },
+      { method: 'fast' as const, models, overrides: { lookups: 8 } },
     ]) {
       const settings = settingsFor(input);
       expect(settings).not.toHaveProperty('procedure');
@@ -70,15 +70,14 @@ describe('settingsFor', () => {
   });
 
   test('react has a budget of 20 tool calls', () => {
-    expect(settingsFor({ method: 'react', preset: 'fast', models }).rounds).toBe(20);
+    expect(settingsFor({ method: 'react', models }).rounds).toBe(20);
   });
 
   test('a reasoning model gets the larger output cap, an override wins', () => {
     const reasoning = { default: 'openai/o3-mini' };
-    expect(settingsFor({ method: 'gate', preset: 'fast', models: reasoning }).maxOutputTokens).toBe(16_384);
+    expect(settingsFor({ method: 'fast', models: reasoning }).maxOutputTokens).toBe(16_384);
     expect(
-      settingsFor({ method: 'gate', preset: 'fast', models: reasoning, overrides: { maxOutputTokens: 1000 } })
-        .maxOutputTokens,
+      settingsFor({ method: 'fast', models: reasoning, overrides: { maxOutputTokens: 1000 } }).maxOutputTokens,
     ).toBe(1000);
     expect(['o1', 'gpt-5-mini', 'deepseek-r1', 'x/qwq-32b'].every(looksLikeReasoning)).toBe(true);
     expect(['gpt-4o', 'llama3.1', 'qwen2.5-coder'].some(looksLikeReasoning)).toBe(false);
@@ -86,7 +85,7 @@ describe('settingsFor', () => {
 });
 
 describe('searchIdOf', () => {
-  const settings = settingsFor({ method: 'gate', preset: 'fast', models });
+  const settings = settingsFor({ method: 'fast', models });
   const id = searchIdOf({ question, settings, namespace: 'user' });
 
   test('equal input gives equal ids, whatever the order of keys', () => {
@@ -95,8 +94,8 @@ describe('searchIdOf', () => {
     expect(searchIdOf({ namespace: 'user', settings: { ...settings }, question: shuffled })).toBe(id);
   });
 
-  test('one query an action of react leaves the id as it was, several make another', () => {
-    const react = settingsFor({ method: 'react', preset: 'fast', models });
+  test('one query an action of react is no setting, several make another search', () => {
+    const react = settingsFor({ method: 'react', models });
     expect(react).not.toHaveProperty('queriesPerAction');
     const several = { ...react, queriesPerAction: 8 };
     expect(searchIdOf({ question, settings: several, namespace: 'user' })).not.toBe(

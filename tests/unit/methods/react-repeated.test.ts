@@ -36,7 +36,14 @@ async function asked({ runs, select = ['1'], settings = {}, store, hooks: given 
         ? (left.shift() ?? new ModelError('recording-ended', 'no choice left'))
         : (runs[request.seed - 7]?.(request) ?? new ModelError('recording-ended', 'no such run')),
     {
-      settings: { method: 'react-repeated', rounds: 5, seed: 7, repeated: { runs: runs.length }, ...settings },
+      settings: {
+        method: 'react',
+        spec: 'react:repeats=6',
+        rounds: 5,
+        seed: 7,
+        repeated: { runs: runs.length },
+        ...settings,
+      },
       ...(store && { store }),
     },
   );
@@ -84,7 +91,7 @@ test('sentences are the same in any case, and as far as 200 characters; the rest
 test('in output mode sql the rows are the answer, whatever their columns are called', async () => {
   const made = await bench(
     (request) => (request.role === 'select' ? '1' : ends(request.seed === 0 ? COUNT : 'SELECT 8 AS entries')),
-    { settings: { method: 'react-repeated', repeated: { runs: 2 } } },
+    { settings: { method: 'react', spec: 'react:repeats=6', repeated: { runs: 2 } } },
   );
   const input = { ...made.input, question: { ...made.input.question, outputMode: 'sql' as const } };
   await createRunStore(made.store, SEARCH, hash).put('input', SEARCH, input);

@@ -72,7 +72,7 @@ class FakeReact implements ReactSteps {
 }
 
 const settings = (overrides: Partial<Settings> = {}) =>
-  settingsFor({ method: 'react', preset: 'fast', models: { default: 'model' }, overrides });
+  settingsFor({ method: 'react', models: { default: 'model' }, overrides });
 const tool = (input: ActInput): Acted => ({ kind: 'tool', actionId: `${input.position}#${input.tryNumber}` });
 const end = (input: ActInput): Acted => ({ kind: 'end', actionId: `${input.position}#${input.tryNumber}` });
 const after = (calls: number) => (input: ActInput) => (input.turns.length < calls ? tool(input) : end(input));

@@ -1,7 +1,7 @@
 /** ReFoRCE over its real steps and a small database; the model is scripted, each vote by its seed. */
 import type { MethodName, ReforceSettings, Settings } from '../../../src/domain';
 import type { ModelRequest } from '../../../src/ports';
-import { settingsFor } from '../../../src/config/presets';
+import { settingsFor, type Figures } from '../../../src/config/presets';
 import { runReforce } from '../../../src/methods/reforce/loop';
 import { createRunStore } from '../../../src/steps';
 import { testHooks, toEnd } from '../../helpers/fake-steps';
@@ -25,15 +25,15 @@ const USUAL: Script = {
 };
 
 async function ask(
-  method: MethodName,
+  figures: Figures,
   script: Script,
   reforce: Partial<ReforceSettings> = {},
   overrides: Partial<Settings> = {},
   hooks = testHooks(),
 ) {
   const settings = settingsFor({
-    ...{ method, preset: 'fast', models: { default: 'test-model' } },
-    overrides: { ...overrides, reforce },
+    ...{ method: 'reforce', models: { default: 'test-model' } },
+    overrides: { ...overrides, figures, reforce },
   });
   const calls = new Map<string, number>();
   const reply = ({ role, seed }: ModelRequest) => {
@@ -55,7 +55,7 @@ async function ask(
 }
 
 const official = (script: Script, reforce: Partial<ReforceSettings> = {}, overrides: Partial<Settings> = {}) =>
-  ask('reforce-official-v5', script, reforce, overrides);
+  ask('official', script, reforce, overrides);
 const single = (script: Script, reforce: Partial<ReforceSettings> = {}) =>
   official(script, { votes: 1, explore: 'never', ...reforce });
 /** The n-th reply to the n-th call. */
@@ -204,16 +204,15 @@ test('the result is put into words by one more call, which counts', async () => 
 });
 
 describe('column exploration', () => {
-  const seed = (explore: Script[string], more: Script = {}) =>
-    ask('reforce-seed', { 'reforce-explore': explore, ...more });
+  const seed = (explore: Script[string], more: Script = {}) => ask('seed', { 'reforce-explore': explore, ...more });
 
-  test('of reforce-seed comes first, after the header, at the temperature of the paper', async () => {
+  test('of reforce:seed comes first, after the header, at the temperature of the paper', async () => {
     const { requests, record } = await seed(() => LOOKS);
     expect(requests.map(({ role }) => role)).toEqual([
       ...['reforce-format', 'reforce-explore', 'reforce-generate', 'reforce-answer'],
     ]);
     expect(requests[0]!.temperature).toBe(0.2);
-    expect(record).toMatchObject({ status: 'answered', endedBy: 'finished', method: 'reforce-seed' });
+    expect(record).toMatchObject({ status: 'answered', endedBy: 'finished', method: 'reforce' });
   });
 
   test('fewer than three queries are asked for again', async () => {
@@ -279,7 +278,7 @@ describe('schema linking', () => {
 
 describe('limits', () => {
   const limited = (llmCalls: number) => ({ ...settingsFor(FAST).budgets, llmCalls });
-  const FAST = { method: 'gate', preset: 'fast', models: { default: 'm' } } as const;
+  const FAST = { method: 'fast', models: { default: 'm' } } as const;
 
   test.each([1, 3, 5, 9, 20])('%s model calls are never exceeded', async (llmCalls) => {
     const { record } = await official(
@@ -310,7 +309,7 @@ describe('limits', () => {
       },
     };
     const hooks = { ...testHooks(), stopRequested: () => stopped };
-    const { record, count } = await ask('reforce-official-v5', script, { votes: 3 }, {}, hooks);
+    const { record, count } = await ask('official', script, { votes: 3 }, {}, hooks);
     expect(record).toMatchObject({ status: 'answered', endedBy: 'stop', sql: 'SELECT 2 AS n' });
     expect(count('reforce-answer')).toBe(0);
   });

@@ -236,8 +236,8 @@ export const redelInput: RedelInput = {
     },
     delegated,
   ],
-  ...{ method: 'redel-seed', callsLimit: 8, queriesPerAction: 1, coverage: true },
-  redel: { depth: 1, children: 4, childCalls: 5, allCalls: 30 },
+  ...{ callsLimit: 8, queriesPerAction: 1, coverage: true },
+  redel: { figures: 'seed', depth: 1, children: 4, childCalls: 5, allCalls: 30 },
 };
 
 const subtask = { ...context.question, text: 'Which formats has lap.data?', context: null, instructions: null };
@@ -253,7 +253,7 @@ export const redelHelperInput: RedelInput = {
 export const redelUpstreamInput: RedelInput = {
   ...redelInput,
   turns: [delegated],
-  ...{ method: 'redel-upstream', queriesPerAction: 8, redel: { depth: 8, children: 8, childCalls: 5 } },
+  ...{ queriesPerAction: 8, redel: { figures: 'official', depth: 8, children: 8, childCalls: 5 } },
 };
 
 export const redelUpstreamHelperInput: RedelInput = {

@@ -38,12 +38,12 @@ function poisonedLook(text: string): LookInput {
 
 /** What helpers report is another model's, which read the database. */
 function poisonedRedel(text: string): RedelPrompt {
-  const { turns, method, ...context } = given.redelInput;
+  const { turns, redel, ...context } = given.redelInput;
   const reported = turns.map((turn) => ({
     ...turn,
     ...(turn.helpers && { helpers: turn.helpers.map((helper) => ({ ...helper, text })) }),
   }));
-  return { ...poisoned(context, '', text), method, turns: reported };
+  return { ...poisoned(context, '', text), redel, turns: reported };
 }
 
 const question = {

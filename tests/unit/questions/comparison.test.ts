@@ -28,7 +28,7 @@ describe('the bootstrap interval', () => {
   });
 });
 
-const entrant = (method: string): Entrant => ({ method, name: 'gate', preset: 'fast', models: { default: 'm' } });
+const entrant = (method: string): Entrant => ({ method, name: 'fast', preset: 'fast', models: { default: 'm' } });
 const answer = (method: string, id: string, verdict: Verdict, more: Partial<ComparedAnswer> = {}): ComparedAnswer => ({
   ...{ method, id, verdict, seed: 0, database: null, searchId: `${method}-${id}`, status: 'answered', reason: verdict },
   ...{

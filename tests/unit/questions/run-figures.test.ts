@@ -37,7 +37,7 @@ const seeds = [0, 1].map((seed) => ({ seed, batchId: `b-${seed}`, metrics: { ex:
 
 function runOf(answers: ComparedAnswer[], more: Partial<Comparison>, text = 'text'): Run {
   const methods = [...new Set(answers.map(({ method }) => method))];
-  const entrants = methods.map((method): Entrant => ({ method, name: 'gate', preset: 'paper', models: {} }));
+  const entrants = methods.map((method): Entrant => ({ method, name: 'paper', preset: 'paper', models: {} }));
   const [first] = seeds;
   const figures = methods.map((method) =>
     figuresOf(

@@ -59,7 +59,7 @@ async function searchFork(parent: Parent, fork: Fork) {
 test.each<[string, Partial<Settings>, Fork['hint']]>([
   ['nothing changed', {}, null],
   ['another model', { models: { default: 'other-model' } }, null],
-  ['another preset', { preset: 'thorough', cMin: 2 }, null],
+  ['another method', { method: 'thorough', spec: 'thorough', cMin: 2 }, null],
   ['another seed', { seed: 7 }, null],
   ['a hint', {}, { author: 'ada', text: 'gaps are seconds' }],
 ])('a fork with %s ends without its parent and pays only what comes after', async (_what, settings, hint) => {

@@ -11,7 +11,7 @@ import type {
 import { settingsFor } from '../../../src/config/presets';
 import type { Trace } from '../../../src/report';
 
-const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: 'scripted' } });
+const settings = settingsFor({ method: 'fast', models: { default: 'scripted' } });
 const usage: Usage = {
   llmCalls: 4,
   possiblyBilledCalls: 0,
@@ -171,7 +171,7 @@ export const record: AnswerRecord = {
   database: 'races',
   status: 'answered',
   endedBy: 'agreement',
-  method: 'gate',
+  method: 'fast',
   preset: 'fast',
   models: { default: 'scripted' },
   sql: `WITH op_times AS (\n  SELECT event_id, position, CASE WHEN position = 1 THEN 0 ELSE gap_seconds END AS gap\n  FROM results\n)\nSELECT count(*) AS events\nFROM op_times\nWHERE position = 2 AND gap < 1`,

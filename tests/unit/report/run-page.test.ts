@@ -5,7 +5,7 @@ import { runPage } from '../../../src/report/run-page';
 const HOSTILE = '</style><script>alert(1)</script>"\u202e';
 const entrants = ['gate', HOSTILE].map((method) => ({
   method,
-  name: 'gate' as const,
+  name: 'fast' as const,
   preset: 'fast' as const,
   models: { default: 'm' },
 }));

@@ -46,10 +46,10 @@ const react: Replies = {
 };
 
 const WAYS: readonly (readonly [string, Replies])[] = [
-  ['gate:fast', look],
-  ['gate:thorough', search],
-  ['gate:paper', search],
-  ['gate:paper+without-plan-evaluation', search],
+  ['fast', look],
+  ['thorough', search],
+  ['paper', search],
+  ['paper:without-plan-evaluation', search],
   ['react:schema-only', react],
   ['react:profiles', react],
 ];
@@ -64,13 +64,13 @@ async function ask(
   mode: Question['outputMode'],
   calls: number | null,
 ) {
-  const { method, preset, overrides } = parseMethodSpec(spec);
-  const whole = settingsFor({ method, preset: preset ?? 'fast', models: { default: 'test-model' }, overrides });
+  const { method, overrides } = parseMethodSpec(spec);
+  const whole = settingsFor({ method, models: { default: 'test-model' }, overrides });
   const budgets = { ...whole.budgets, llmCalls: calls };
   // One plan is enough for an answer; that nothing is stored takes two that say so.
   const once = reply === search.answers ? { cMin: 1, cMax: 1 } : {};
   const settings: Settings = { ...whole, ...once, budgets };
-  // Preset `paper` asks its selector even of one candidate.
+  // Method `paper` asks its selector even of one candidate.
   const select = [text({ reason: 'the only one', choice: 1 })];
   const made = await bench({ [role]: [text(reply), text(reply), text(reply)], select }, { settings });
   const input = { ...searchInput(), settings };

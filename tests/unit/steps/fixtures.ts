@@ -12,7 +12,8 @@ import type {
 import { createMemoryStore, scriptedModel, type ScriptedReplies } from '../../../src/adapters/scripted';
 import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import type { SqlEngine } from '../../../src/ports';
-import { settingsBeforeLooking, settingsFor } from '../../../src/config/presets';
+import { settingsFor } from '../../../src/config/presets';
+import { withoutLooking } from '../../helpers/without-looking';
 import { createSteps, storeInput, type StepDeps } from '../../../src/steps';
 
 export const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -110,8 +111,8 @@ export const SEARCH = 's1';
 
 /** Of the search proper: without the conversation with which `fast` begins, and without profiles. */
 export function searchInput(overrides: Partial<Settings> = {}, searchId = SEARCH): SearchInput {
-  const preset = settingsFor({ method: 'gate', preset: 'fast', models: { default: 'test-model' } });
-  const settings = { ...(settingsBeforeLooking(preset) ?? preset), profiles: false, ...overrides };
+  const fast = settingsFor({ method: 'fast', models: { default: 'test-model' } });
+  const settings = { ...withoutLooking(fast), profiles: false, ...overrides };
   return {
     schemaVersion: 1,
     searchId,

@@ -1,13 +1,12 @@
 /** The methods redel-… over the real steps: who may delegate what and when, and what comes back to whom. */
 import type { Budgets, Settings } from '../../../src/domain';
-import { settingsFor } from '../../../src/config/presets';
+import { settingsFor, type Figures } from '../../../src/config/presets';
 import { runInProcess } from '../../../src/methods/in-process';
 import { ModelError, type ModelRequest } from '../../../src/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { createRunStore } from '../../../src/steps';
 import { SEARCH, bench, hash, searchInput, text } from './fixtures';
 
-type Method = 'redel-seed' | 'redel-upstream';
 type Reply = Record<string, unknown> | ModelError;
 
 const QUESTION = searchInput().question.text;
@@ -27,9 +26,15 @@ function taskOf({ messages }: ModelRequest): string {
 }
 
 /** `script`: the replies of each agent, by what it is asked. */
-async function ran(method: Method, script: Readonly<Record<string, readonly Reply[]>>, change: Partial<Settings> = {}) {
+async function ran(
+  figures: Figures,
+  script: Readonly<Record<string, readonly Reply[]>>,
+  change: Partial<Settings> = {},
+) {
   const used = new Map<string, number>();
-  const { redel, rounds, queriesPerAction } = settingsFor({ method, preset: 'fast', models: { default: 'm' } });
+  const { redel, rounds, queriesPerAction } = settingsFor({
+    ...{ method: 'redel', models: { default: 'm' }, overrides: { figures } },
+  });
   const given = { ...change, redel: { ...redel!, ...change.redel } };
   const made = await bench(
     (request) => {
@@ -40,7 +45,15 @@ async function ran(method: Method, script: Readonly<Record<string, readonly Repl
       if (reply === undefined) throw new Error(`no reply ${at} to ${task}`);
       return reply instanceof ModelError ? reply : text(reply);
     },
-    { settings: { method, rounds, ...(queriesPerAction === undefined ? {} : { queriesPerAction }), ...given } },
+    {
+      settings: {
+        method: 'redel',
+        spec: `redel:${figures}`,
+        rounds,
+        ...(queriesPerAction === undefined ? {} : { queriesPerAction }),
+        ...given,
+      },
+    },
   );
   const outcome = await runInProcess(
     { searchId: SEARCH, settings: made.input.settings, state: null },
@@ -61,12 +74,12 @@ async function ran(method: Method, script: Readonly<Record<string, readonly Repl
 
 const limits = (some: Partial<Budgets>) => ({ budgets: { ...searchInput().settings.budgets, ...some } });
 
-describe('redel-seed', () => {
+describe('seed', () => {
   const late = [asks('SELECT 1'), asks('SELECT 2'), asks('SELECT 3'), asks('SELECT 4')];
 
   test('delegates late: a helper is refused until more than 60 % of the calls are used, and that costs a call', async () => {
     const { told, record, summary } = await ran(
-      'redel-seed',
+      'seed',
       {
         [QUESTION]: [asks('SELECT 1'), asks('SELECT 2'), asks('SELECT 3'), delegate(MARKS), delegate(MARKS), FINAL],
         [MARKS]: [
@@ -81,23 +94,19 @@ describe('redel-seed', () => {
     expect(told(QUESTION)[5]).toContain('<data name="helper 1, reported">\n- value: +s\n</data>');
     expect(told(QUESTION)[5]).toContain('Tool calls used: 4 of 6 by you, 5 of 30 by all agents. A helper has 5.');
     expect(record).toMatchObject({ status: 'answered', rows: [[2]], toolCalls: 5, usage: { llmCalls: 8 } });
-    expect(record.children).toMatchObject([{ question: MARKS, method: 'redel-seed', status: 'answered', llmCalls: 2 }]);
+    expect(record.children).toMatchObject([{ question: MARKS, method: 'redel:seed', status: 'answered', llmCalls: 2 }]);
     expect(summary.usage.sqlExecutions).toBe(5);
   });
 
   test('the first turns are its own, however small its budget', async () => {
-    const { told } = await ran('redel-seed', { [QUESTION]: [asks('SELECT 1'), delegate(MARKS), FINAL] }, { rounds: 1 });
+    const { told } = await ran('seed', { [QUESTION]: [asks('SELECT 1'), delegate(MARKS), FINAL] }, { rounds: 1 });
     expect(told(QUESTION)[2]).toContain('helper 1, refused">\nToo early');
   });
 
   test.each(['Solve the query', 'Find the answer.', 'answer the question for me', `${QUESTION} Tell me`])(
     'a broad subtask is refused: %s',
     async (broad) => {
-      const { told, record } = await ran(
-        'redel-seed',
-        { [QUESTION]: [...late, delegate(broad), FINAL] },
-        { rounds: 5 },
-      );
+      const { told, record } = await ran('seed', { [QUESTION]: [...late, delegate(broad), FINAL] }, { rounds: 5 });
       expect(told(QUESTION)[5]).toMatch(/helper 1, refused">\nToo broad/);
       expect(record.children).toBeUndefined();
     },
@@ -105,7 +114,7 @@ describe('redel-seed', () => {
 
   test('a helper sees its subtask and the schema, not the question; it has no helpers and reports facts', async () => {
     const { model, child } = await ran(
-      'redel-seed',
+      'seed',
       {
         [QUESTION]: [...late, delegate(MARKS), FINAL],
         [MARKS]: [{ note: 'n', action: 'end', findings: [{ about: 'column', fact: 'mark is text' }] }],
@@ -127,7 +136,7 @@ describe('redel-seed', () => {
 
   test('all agents share one budget: a helper gets what is left of it, and then all are done', async () => {
     const { told, child, record } = await ran(
-      'redel-seed',
+      'seed',
       {
         [QUESTION]: [...late, delegate(MARKS), asks('SELECT 5'), FINAL],
         [MARKS]: [
@@ -137,7 +146,7 @@ describe('redel-seed', () => {
           { note: 'n', action: 'end', findings: [{ about: 'other', fact: 'nothing' }] },
         ],
       },
-      { rounds: 5, redel: { depth: 1, children: 4, childCalls: 5, allCalls: 6 } },
+      { rounds: 5, redel: { figures: 'seed', depth: 1, children: 4, childCalls: 5, allCalls: 6 } },
     );
     expect((await child(0)).settings.rounds).toBe(2);
     expect(told(MARKS)[2]).toContain('6 of 6 by all agents. No tool calls left: the action must be end.');
@@ -150,19 +159,19 @@ describe('redel-seed', () => {
 
   test('it may have so many helpers and no more', async () => {
     const { told } = await ran(
-      'redel-seed',
+      'seed',
       {
         [QUESTION]: [...late, delegate(MARKS), delegate(CARS), FINAL],
         [MARKS]: [{ note: 'n', action: 'end', findings: [{ about: 'other', fact: 'f' }] }],
       },
-      { rounds: 6, redel: { depth: 1, children: 1, childCalls: 5 } },
+      { rounds: 6, redel: { figures: 'seed', depth: 1, children: 1, childCalls: 5 } },
     );
     expect(told(QUESTION)[6]).toContain('You have had all 1 helpers');
   });
 });
 
 test('report and trace show the subtasks of an agent with what came back, and the findings of a helper as its answer', async () => {
-  const { deps, record } = await ran('redel-upstream', {
+  const { deps, record } = await ran('official', {
     [QUESTION]: [delegate(MARKS, QUESTION), FINAL],
     [MARKS]: [{ note: '', action: 'end', report: 'gaps begin with +' }],
   });
@@ -178,9 +187,9 @@ test('report and trace show the subtasks of an agent with what came back, and th
   expect((await shown(id)).html).toContain('gaps begin with +');
 });
 
-describe('redel-upstream', () => {
+describe('official', () => {
   test('delegates eagerly, having no tool of its own: several at once, and the texts of the helpers come back', async () => {
-    const { model, told, record } = await ran('redel-upstream', {
+    const { model, told, record } = await ran('official', {
       [QUESTION]: [delegate(MARKS, CARS), FINAL],
       [MARKS]: [
         asksTogether('SELECT mark FROM entry', 'SELECT 1'),
@@ -199,7 +208,7 @@ describe('redel-upstream', () => {
   });
 
   test('what repeats its own task by more than 80 % is refused with advice, also of a helper', async () => {
-    const { told, record } = await ran('redel-upstream', {
+    const { told, record } = await ran('official', {
       [QUESTION]: [delegate(`${QUESTION}!`, MARKS), FINAL],
       [MARKS]: [delegate('List all forms of entry.mark.'), { note: 'n', action: 'end', report: 'r' }],
     });
@@ -210,7 +219,7 @@ describe('redel-upstream', () => {
   });
 
   test('a helper that fails is a text to its agent, which goes on; what it spent is charged', async () => {
-    const { told, record } = await ran('redel-upstream', {
+    const { told, record } = await ran('official', {
       [QUESTION]: [delegate(MARKS, CARS), FINAL],
       [MARKS]: [asksTogether('SELECT 1'), new ModelError('bad-request', 'the model refused')],
       [CARS]: [{ note: '', action: 'end', report: 'four cars' }],
@@ -221,7 +230,7 @@ describe('redel-upstream', () => {
   });
 
   test('a helper has five rounds, then only its report', async () => {
-    const { told } = await ran('redel-upstream', {
+    const { told } = await ran('official', {
       [QUESTION]: [delegate(MARKS), FINAL],
       [MARKS]: [
         ...[1, 2, 3, 4, 5, 6].map((n) => asksTogether(`SELECT ${n}`)),
@@ -234,13 +243,13 @@ describe('redel-upstream', () => {
 
   test('the deepest helper has no helpers', async () => {
     const { model, child } = await ran(
-      'redel-upstream',
+      'official',
       {
         [QUESTION]: [delegate(MARKS), FINAL],
         [MARKS]: [delegate(CARS), { note: '', action: 'end', report: 'r' }],
         [CARS]: [{ note: '', action: 'end', report: 'four' }],
       },
-      { redel: { depth: 1, children: 8, childCalls: 5 } },
+      { redel: { figures: 'official', depth: 1, children: 8, childCalls: 5 } },
     );
     const shown = (task: string) => model.requests.find((request) => taskOf(request) === task)!.messages[1]!.content;
     expect(shown(MARKS)).toContain('- delegate:');
@@ -250,7 +259,7 @@ describe('redel-upstream', () => {
 
   test('helpers at the same time share what is left of the limits of the search', async () => {
     const { child } = await ran(
-      'redel-upstream',
+      'official',
       {
         [QUESTION]: [delegate(MARKS, CARS), FINAL],
         [MARKS]: [{ note: '', action: 'end', report: 'r' }],
@@ -264,7 +273,7 @@ describe('redel-upstream', () => {
 
   test('where too little is left for a helper, none begins', async () => {
     const { told, record } = await ran(
-      'redel-upstream',
+      'official',
       {
         [QUESTION]: [delegate(MARKS, CARS), FINAL],
         [MARKS]: [{ note: '', action: 'end', report: 'r' }],

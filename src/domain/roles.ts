@@ -1,0 +1,20 @@
+/** The roles of a model. Without zod, because the help of a command names them. */
+export const ROLES = [
+  'look',
+  'evaluate',
+  'plan',
+  'propose',
+  'ground',
+  'select',
+  'react',
+  'redel',
+  'keep',
+  'learn',
+  'reforce-link',
+  'reforce-format',
+  'reforce-explore',
+  'reforce-generate',
+  'reforce-choose',
+  'reforce-answer',
+  'judge',
+] as const;
