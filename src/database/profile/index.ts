@@ -12,10 +12,10 @@ import { columnPieces, type ColumnOptions } from './describe-column';
 import { doubtsOf, RowDoubt } from './doubts';
 import { Flag, flagsOf } from './flags';
 import { joinPieces, joinsOf, type Join, type Profiled } from './joins';
-import { ProfilePiece } from './piece';
+import { pieceOf, ProfilePiece } from './piece';
 import { repeatedPieces } from './repeated-rows';
-import { isTiny, rowPieces } from './sample-rows';
 import { keyOf, type TableRows } from './table-rows';
+import { shown } from './words';
 
 /**
  * Of what is made here. A change of what a profile says raises it (tests/unit/steps/profiles.test.ts), so that no search is
@@ -146,3 +146,34 @@ function follow(
 
 const sharing = (joins: readonly Join[], { table }: Join): boolean =>
   joins.filter((join) => join.table === table).length > 1;
+
+/** So few rows are shown whole, if they are short. */
+const TINY_ROWS = 15;
+const TINY_CHARS = 900;
+const ROW_CHARS = 400;
+
+function isTiny({ rows }: Profiled): boolean {
+  if (!rows.whole || rows.read === 0 || rows.read > TINY_ROWS) return false;
+  return allRows({ rows }).join('\n').length < TINY_CHARS;
+}
+
+function allRows({ rows }: Pick<Profiled, 'rows'>): string[] {
+  return Array.from({ length: rows.read }, (_, at) => rowText({ rows }, at));
+}
+
+/** Rows as they stand: all of a tiny table, else three spread over the rows that were read. */
+function rowPieces(profiled: Profiled, { values }: ColumnOptions): ProfilePiece[] {
+  const { read } = profiled.rows;
+  if (!values || read === 0) return [];
+  if (isTiny(profiled)) return [pieceOf(null, 'smallTable', allRows(profiled).join('\n'))];
+  return [
+    pieceOf(null, 'firstRow', rowText(profiled, 0)),
+    pieceOf(null, 'secondRow', rowText(profiled, Math.floor(read / 2))),
+    pieceOf(null, 'thirdRow', rowText(profiled, read - 1)),
+  ];
+}
+
+function rowText({ rows }: Pick<Profiled, 'rows'>, at: number): string {
+  const text = rows.columns.map(({ values }) => shown(values[at] ?? null, 24)).join(' | ');
+  return text.length > ROW_CHARS ? `${text.slice(0, ROW_CHARS - 1)}…` : text;
+}
