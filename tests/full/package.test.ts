@@ -23,6 +23,7 @@ const NEEDED = [
   'LICENSE',
   'CHANGELOG.md',
   'dist/src/cli/main.js',
+  'dist/benchmarks/main.js',
   'dist/src/adapters/sqlite/child.js',
   'dist/workflow-bundle.js',
   'dist/workflow-bundle.js.stamp',
@@ -75,7 +76,7 @@ test('what the package tells npm is whole, and names no other place than itself'
   expect(about).toMatchObject({
     name: 'gate-sql',
     license: 'Apache-2.0',
-    bin: { gate: 'dist/src/cli/main.js' },
+    bin: { gate: 'dist/src/cli/main.js', 'gate-bench': 'dist/benchmarks/main.js' },
     keywords: expect.arrayContaining(['text-to-sql', 'temporal']) as string[],
     exports: { './package.json': './package.json' },
   });
