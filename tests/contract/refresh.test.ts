@@ -315,7 +315,7 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
       coverage: `SELECT count(*), count(CASE WHEN sold >= ${LAST_WEEK[dialect]} THEN 1 END) FROM sale`,
     };
     const settings = { ...ONE, profiles: true };
-    const { first, again, run } = await searched(database, { react: [text(end)] }, { method: 'react', settings });
+    const { first, again } = await searched(database, { react: [text(end)] }, { method: 'react', settings });
     expect(first).toMatchObject({ rows: [[0]], coverage: { asked: 4, used: 2 } });
     expect(first.answer).toContain('Only 2 of the 4 asked about');
     expect(current(await again())).toMatchObject({ coverage: { asked: 4, used: 2 } });
@@ -359,7 +359,7 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
       ],
     };
     await database.write("INSERT INTO sale VALUES (5, 700, '2026-02-09'), (6, 200, '2026-03-20')");
-    const { first, again, run } = await searched(database, { look: [text(commit)] }, { method: 'look' });
+    const { first, again } = await searched(database, { look: [text(commit)] }, { method: 'look' });
     expect(first).toMatchObject({
       rows: [[3]],
       answer: '3; proved: "Amounts are cents" (5 of 5 sales until today).',
