@@ -173,7 +173,6 @@ export function settingsFor({ method, spec = method, models, overrides = {} }: S
     ...(method === 'redel' && { redel: { ...REDEL[figures], ...redel } }),
     // The calls of one round of ReDel run together.
     ...(method === 'redel' && figures === 'official' && { queriesPerAction: MAX_QUERIES_PER_ACTION }),
-    memoryScope: 'question',
     parseRetries: 3,
     sqlTimeoutMs: 25_000,
     maxRows: 10_000,

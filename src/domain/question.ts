@@ -166,8 +166,6 @@ export const Settings = z.object({
   redel: Redel.optional(),
   /** Of the method `reforce` alone. */
   reforce: ReforceSettings.optional(),
-  /** Read by earlier versions; `layer` took its place. */
-  memoryScope: z.enum(['question', 'database']),
   /**
    * The semantic layer of the database (docs/layer.md). `read`: the search is shown what was proved before. `on`: what it
    * proves is kept, too. Left out: neither.

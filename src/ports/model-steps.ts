@@ -19,7 +19,7 @@ export type ModelOutcome<T> =
       readonly kind: 'invalid';
       readonly error: string;
       readonly usage: UsageDelta;
-      /** What was wrong with the reply, in one line for a person; histories from before have none. */
+      /** What was wrong with the reply, in one line for a person. */
       readonly cause?: string;
       /** Its key in the journal. */
       readonly reply?: string;
