@@ -37,7 +37,7 @@ const KNOWS = {
   adapters: ['domain', 'ports', 'sql', 'text'],
   workers: ['domain', 'ports', 'sql', 'search', 'record', 'steps', 'config', 'adapters', 'activities', 'workflows'],
 };
-const FOLDERS = [...Object.keys(KNOWS), 'cli'];
+const FOLDERS = [...Object.keys(KNOWS), 'app', 'cli'];
 /** No I/O of their own. */
 const PURE = [
   'domain',
@@ -115,6 +115,7 @@ export default tseslint.config(
     ['src/steps/index.ts'],
     [outside(...FOLDERS.filter((other) => !['methods', 'steps', ...KNOWS.steps].includes(other)))],
   ),
+  only(['src/app/**'], [outside('cli', 'simulated-model', 'benchmarks')]),
   only(['src/cli/**'], [outside('simulated-model', 'benchmarks')]),
   only(['benchmarks/**'], [outside('simulated-model', 'tests')]),
   only(['src/*.ts'], [{ regex: '^\\.', message: 'a file at the root of src imports nothing of ours' }]),

@@ -3,11 +3,12 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { RESULTS, resultsIn } from '../src/cli/batch-results';
-import { CommandFailed, EXIT, type ExitCode, UsageError } from '../src/cli/errors';
+import { GateError, UsageError } from '../src/app/errors';
+import { EXIT, type ExitCode } from '../src/cli/exit';
 import { watchInterrupts } from '../src/cli/interrupts';
 import type { Io } from '../src/cli/io';
 import { unpricedModels } from '../src/cli/preflight';
-import { findSearch, openServices, type Services, sha256 } from '../src/cli/services';
+import { findSearch, openServices, type Services, sha256 } from '../src/app/services';
 import { authorOf } from '../src/cli/steer';
 import { findBatch, searchesOfBatch } from '../src/cli/stored-batches';
 import type { Dialect } from '../src/domain';
@@ -85,7 +86,7 @@ async function searchesOf(store: ObjectStore, what: string, io: Io): Promise<rea
 
 async function audited(store: ObjectStore, searchId: string): Promise<AuditedSearch> {
   const trace = await loadTrace(store, searchId, sha256);
-  if (trace === null) throw new CommandFailed(`no search ${searchId} in the store; gate list shows the known ones`);
+  if (trace === null) throw new GateError(`no search ${searchId} in the store; gate list shows the known ones`);
   const schema = await createRunStore(store, searchId, sha256).find('schema', SCHEMA_ID);
   // Without a schema nothing was asked of the database yet, so there is nothing to parse.
   return auditSearch(trace, await parserOf(schema?.description.dialect ?? 'sqlite'), sha256);
@@ -154,7 +155,7 @@ export async function decidePair(wanted: string, given: string, flags: DecideFla
     throw new UsageError(`'${wanted}' is not the id of a pair; give p-…, as gate-bench audit updates --judge shows it`);
   const [pair, ...others] = await flaggedPairs(place, wanted);
   if (pair === undefined)
-    throw new CommandFailed(`no flagged pair ${wanted}: gate-bench audit updates … --judge shows them`);
+    throw new GateError(`no flagged pair ${wanted}: gate-bench audit updates … --judge shows them`);
   if (others.length > 0)
     throw new UsageError(`'${wanted}' is the beginning of ${others.length + 1} pair ids; give more of the id`);
   const decision = z.enum(DECISIONS).parse(given);

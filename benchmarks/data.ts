@@ -17,7 +17,8 @@ import { DATA_SOURCES, type DataSource } from './data-sources';
 import { parsedJson } from '../src/json';
 import { counted } from '../src/report/printable';
 import { sha256OfFile } from '../src/sha256';
-import { CommandFailed, EXIT, UsageError, type ExitCode } from '../src/cli/errors';
+import { GateError, UsageError } from '../src/app/errors';
+import { EXIT, type ExitCode } from '../src/cli/exit';
 import type { Io } from '../src/cli/io';
 
 export interface DataFlags {
@@ -53,9 +54,7 @@ export async function fetchData(name: string, flags: DataFlags, io: Io, download
   mkdirSync(folder, { recursive: true });
   const from = flags.from === undefined ? null : resolve(io.cwd, flags.from);
   if (from === null && source.downloads.length === 0)
-    throw new CommandFailed(
-      `${name} cannot be downloaded: ${source.byHand.join('; ')}; then give its folder with --from`,
-    );
+    throw new GateError(`${name} cannot be downloaded: ${source.byHand.join('; ')}; then give its folder with --from`);
   io.err(`licence: ${source.licence}\n`);
   if (from === null) await downloaded(source, folder, io, download);
   else await copied(localFolder(source, from), folder);
@@ -63,7 +62,7 @@ export async function fetchData(name: string, flags: DataFlags, io: Io, download
   const files = await hashesIn(folder);
   const wrong = unexpected(source, files);
   const [first] = wrong;
-  if (first !== undefined) throw new CommandFailed(`${wrong.join('; ')}: not the published files`);
+  if (first !== undefined) throw new GateError(`${wrong.join('; ')}: not the published files`);
   const notes = {
     schemaVersion: 1,
     name,
@@ -132,7 +131,7 @@ const folderOf = (name: string, { dir = name }: DataFlags, io: Io): string => re
 
 async function downloaded(source: DataSource, folder: string, io: Io, download: typeof webDownload): Promise<void> {
   const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort(new CommandFailed('stopped', EXIT.cancelled)));
+  const stopListening = io.onInterrupt(() => stop.abort(new GateError('stopped', 'cancelled')));
   try {
     for (const { url, path, sha256, maxMb } of source.downloads) {
       const to = join(folder, path);
@@ -199,7 +198,7 @@ function limited(maxBytes: number, file: string) {
   return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw new CommandFailed(`${file} unpacks to more than ${maxBytes / 1e9} GB`);
+      if (bytes > maxBytes) throw new GateError(`${file} unpacks to more than ${maxBytes / 1e9} GB`);
       yield chunk;
     }
   };
@@ -220,7 +219,7 @@ async function unzip(file: string, folder: string, isWhole: boolean): Promise<vo
     const name = entry.fileName.slice(strip);
     if (isAdded(entry.fileName) || name === '' || name.endsWith('/')) continue;
     left -= entry.uncompressedSize;
-    if (left < 0) throw new CommandFailed(`${file} unpacks to more than ${MOST_UNPACKED_BYTES / 1e9} GB`);
+    if (left < 0) throw new GateError(`${file} unpacks to more than ${MOST_UNPACKED_BYTES / 1e9} GB`);
     const target = join(folder, name);
     mkdirSync(dirname(target), { recursive: true });
     await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target));

@@ -10,11 +10,12 @@ import { batchDatabases } from '../src/cli/batch-databases';
 import { replaceFile, resultsIn, RESULTS, SUMMARY, summaryIn, withResultFolder } from '../src/cli/batch-results';
 import { questionsOf } from '../src/cli/batch-run';
 import { percent } from '../src/cli/batch-summary';
-import { CommandFailed, EXIT, UsageError, type ExitCode } from '../src/cli/errors';
+import { GateError, UsageError } from '../src/app/errors';
+import { EXIT, type ExitCode } from '../src/cli/exit';
 import { watchInterrupts } from '../src/cli/interrupts';
 import type { Io } from '../src/cli/io';
 import { checkModel, unpricedModels } from '../src/cli/preflight';
-import { openServices, recordOf } from '../src/cli/services';
+import { openServices, recordOf } from '../src/app/services';
 import type { Config } from '../src/config';
 import type { Usage } from '../src/domain';
 import { JUDGE_MODES, type JudgeMode } from '../src/domain/judge-modes';
@@ -206,7 +207,7 @@ async function judged(
     return interrupts.count() > 0 ? EXIT.cancelled : EXIT.ok;
   } catch (error) {
     if (!interrupts.quit.aborted) throw error;
-    throw new CommandFailed('stopped; the same command pays for no judgement twice', EXIT.cancelled, { cause: error });
+    throw new GateError('stopped; the same command pays for no judgement twice', 'cancelled', { cause: error });
   } finally {
     interrupts.stopListening();
   }

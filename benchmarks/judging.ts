@@ -13,9 +13,9 @@ import { resultText } from '../src/text/preview';
 import { toCsv } from '../src/text/csv';
 import type { Composition } from '../src/workers/composition';
 import { offeredModels } from '../src/cli/ask-input';
-import { UsageError } from '../src/cli/errors';
+import { UsageError } from '../src/app/errors';
 import type { Io } from '../src/cli/io';
-import { sha256 } from '../src/cli/services';
+import { sha256 } from '../src/app/services';
 
 export interface JudgeFlags {
   readonly model?: string;

@@ -2,7 +2,7 @@
 import { basename, resolve } from 'node:path';
 import type { Scorer } from '../src/cli/batch-results';
 import { isEmpty, withComposition, type Comparing } from '../src/cli/compare-arms';
-import { UsageError } from '../src/cli/errors';
+import { UsageError } from '../src/app/errors';
 import { watchInterrupts } from '../src/cli/interrupts';
 import type { Board, JudgedRun, Laboratory } from '../src/cli/laboratory';
 import { checkModel, unpricedModels } from '../src/cli/preflight';

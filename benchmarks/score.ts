@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { loadConfig, type Config } from '../src/config';
 import type { ResolvedDatabase } from '../src/config/databases';
 import { batchDatabases } from '../src/cli/batch-databases';
-import { CommandFailed, EXIT, UsageError, type ExitCode } from '../src/cli/errors';
+import { GateError, UsageError } from '../src/app/errors';
+import { EXIT, type ExitCode } from '../src/cli/exit';
 import type { Io } from '../src/cli/io';
 import { textTable } from '../src/cli/table';
 import { counted, someOf } from '../src/counted';
@@ -135,7 +136,7 @@ export async function withScores<T>(
     const ordered = new Map(items.flatMap(({ id }) => [[id, scores.get(id)]] as [string, BoardScore][]));
     return await run({ scores: ordered, engineOf });
   } catch (error) {
-    throw stop.signal.aborted ? new CommandFailed('stopped: nothing was scored', EXIT.cancelled) : error;
+    throw stop.signal.aborted ? new GateError('stopped: nothing was scored', 'cancelled') : error;
   } finally {
     stopListening();
     await engines.close();

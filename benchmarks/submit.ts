@@ -29,9 +29,10 @@ import { promptHashes } from '../src/cli/run-provenance';
 import { benchmarkOf } from './score';
 import { withoutComments } from '../src/sql/lexer';
 import { resultsIn, summaryIn } from '../src/cli/batch-results';
-import { AlreadyTold, CommandFailed, EXIT, UsageError, type ExitCode } from '../src/cli/errors';
+import { GateError, UsageError } from '../src/app/errors';
+import { AlreadyTold, EXIT, type ExitCode } from '../src/cli/exit';
 import type { Io } from '../src/cli/io';
-import { inputOf, openServices, recordOf, sha256 } from '../src/cli/services';
+import { inputOf, openServices, recordOf, sha256 } from '../src/app/services';
 import { findBatch, namesBatch, searchesOfBatch } from '../src/cli/stored-batches';
 
 export interface SubmitFlags {
@@ -147,7 +148,7 @@ async function answersOf(
     return { ...entry, record, input, asked: input?.question.text ?? record?.question ?? null };
   });
   if (found.every(({ asked }) => asked === null))
-    throw new CommandFailed(`the store has none of the searches of ${given}: use the store that it was run with`);
+    throw new GateError(`the store has none of the searches of ${given}: use the store that it was run with`);
   const byId = new Map(found.flatMap((one) => (one.id === null ? [] : [[one.id, one] as const])));
   const used = new Set<string>();
   const answered = items.map((item): Answered => {
@@ -204,7 +205,7 @@ async function suspectsIn(
   const found = await each(answered, async ({ item, record, input }): Promise<Suspect[]> => {
     if (record?.status !== 'answered' || record.sql === null) return [];
     if (input === null)
-      throw new CommandFailed(`${record.id} has no input in the store, so the origin of its literals is unknown`);
+      throw new GateError(`${record.id} has no input in the store, so the origin of its literals is unknown`);
     const origins = await seenValues(store, { record, input }, sha256);
     const unknown = unknownLiterals(record.sql, dialects.get(item.id) ?? 'sqlite', origins);
     return unknown.literals.length === 0 ? [] : [{ id: item.id, ...unknown, literals: [...unknown.literals] }];
@@ -220,7 +221,7 @@ function refusal(refused: readonly Suspect[], flags: SubmitFlags, io: Io): Error
     );
   const ids = refused.map(({ id }) => id).join(',');
   io.err(`gate-bench: nothing was written; look at these, then say --allow-literals ${ids}\n`);
-  return new AlreadyTold(EXIT.failed);
+  return new AlreadyTold('failed');
 }
 
 function predictionOf(

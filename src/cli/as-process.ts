@@ -1,5 +1,5 @@
 /** Runs one command of a program as this process, and ends with its exit code. */
-import { EXIT } from './errors';
+import { EXIT } from './exit';
 import { nodeIo } from './io';
 import { run, type Program } from './program';
 

@@ -8,9 +8,9 @@ import type { ObjectStore } from '../ports';
 import { utc } from '../report/printable';
 import { createRunStore, openStep, refresh, type StepDeps } from '../steps';
 import type { Engines } from '../workers/engines';
-import { CommandFailed, withoutPasswords } from './errors';
+import { GateError, withoutPasswords } from '../app/errors';
 import type { Io } from './io';
-import { sha256 } from './services';
+import { sha256 } from '../app/services';
 
 export type AskedAgain =
   | { readonly kind: 'answer'; readonly record: AnswerRecord }
@@ -43,7 +43,7 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
     if (next !== null) await run.put('result', searchId, { ...before, replacedBy: { id: next.searchId, reason } });
   }
   if (next === null)
-    throw new CommandFailed(
+    throw new GateError(
       `${searchId} no longer holds: ${reason}; ask its question again, or see it with gate result ${searchId}`,
     );
   io.err(
@@ -91,10 +91,10 @@ async function refreshStored(
     const refreshed = await refresh({ ...step, input: clocked }, before);
     if (refreshed.kind !== 'timeout') return refreshed;
     const seconds = refreshed.afterMs / 1000;
-    throw new CommandFailed(`its SQL did not end within ${seconds} s this time; ${hint}, --fresh searches anew`);
+    throw new GateError(`its SQL did not end within ${seconds} s this time; ${hint}, --fresh searches anew`);
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'SqlEngineError') throw error;
-    throw new CommandFailed(`${withoutPasswords(error.message)}; ${hint}`, undefined, { cause: error });
+    throw new GateError(`${withoutPasswords(error.message)}; ${hint}`, undefined, { cause: error });
   }
 }
 

@@ -14,12 +14,13 @@ import type { GateWorkers } from '../workers/run-worker';
 import { servedName } from '../workers/serving';
 import { checkAndStore, type Asking, announcedFor, startAsked } from './ask-start';
 import { checkDatabase } from './check-database';
-import { CommandFailed, EXIT, type ExitCode } from './errors';
+import { GateError } from '../app/errors';
+import type { ExitCode } from './exit';
 import { followSearch } from './follow';
 import { holdInterrupts, pause } from './interrupts';
-import { recordOf } from './services';
+import { recordOf } from '../app/services';
 import { decodedInUi } from './codec-server';
-import { openTemporal, type Target, type TemporalSession } from './temporal-session';
+import { openTemporal, type Target, type TemporalSession } from '../app/temporal-session';
 
 interface AttendedFlags {
   readonly debug?: boolean;
@@ -45,7 +46,7 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
     try {
       // The search began while the worker was being made.
       if (held.count() > 0) await session.cancel(input.searchId);
-      const broken = serving.then(() => Promise.reject(new CommandFailed('the worker stopped; ask again to go on')));
+      const broken = serving.then(() => Promise.reject(new GateError('the worker stopped; ask again to go on')));
       const following = followSearch(session, input.searchId, io, { cancelOnInterrupt: true });
       const ended = await Promise.race([following, broken]);
       const code = await printEnded(asking, flags, session, ended);
@@ -75,10 +76,10 @@ async function printEnded(
     if (json && record !== null) io.out(answerJson(record, { report: null, ui: null }));
     if (record?.givenUp !== undefined)
       io.err(`gate trace ${record.id} shows the last reply; ask again (or with --fresh) once the cause is fixed\n`);
-    throw new CommandFailed(ended.message);
+    throw new GateError(ended.message);
   }
   if (record === null)
-    throw new CommandFailed(`${input.searchId} ended without a record in ${storeLocation(services.config.store)}`);
+    throw new GateError(`${input.searchId} ended without a record in ${storeLocation(services.config.store)}`);
   const { withClockOfAsking } = await import('./ask-again');
   const current = await withClockOfAsking({ store: services.store, engines: asking.engines, io }, input, record);
   const { printAnswer } = await import('./print-answer');
@@ -130,8 +131,8 @@ function howLong(session: TemporalSession): string {
   return staysUp(session) ? '' : ' (while this runs; gate dev keeps it up)';
 }
 
-function interruptedEarly(): CommandFailed {
-  return new CommandFailed('interrupted before the search began; nothing was asked', EXIT.cancelled);
+function interruptedEarly(): GateError {
+  return new GateError('interrupted before the search began; nothing was asked', 'cancelled');
 }
 
 /** Within this time the database check has sent its first request, or has failed because there is no such file. */

@@ -2,8 +2,8 @@
 import { servedDetached } from './background';
 import { announcedFor, checkAndStore, startAsked, type Asking } from './ask-start';
 import { checkDatabase } from './check-database';
-import { EXIT, type ExitCode } from './errors';
-import { openTemporal } from './temporal-session';
+import { EXIT, type ExitCode } from './exit';
+import { openTemporal } from '../app/temporal-session';
 import { decodedInUi } from './codec-server';
 
 export async function askDetached(asking: Asking, { json = false }: { readonly json?: boolean }): Promise<ExitCode> {

@@ -8,7 +8,7 @@ import { LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
 import type { Composition } from '../workers/composition';
 import { searchIdOf } from '../record/search-id';
 import { readDocumentation, type Documentation } from './docs-input';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 import type { Io } from './io';
 import { limitsOf, type SearchFlags } from './options';
 

@@ -33,10 +33,11 @@ import {
   webNotice,
   type QuestionFlags,
 } from './ask-input';
-import { UsageError, type ExitCode } from './errors';
+import { UsageError } from '../app/errors';
+import type { ExitCode } from './exit';
 import type { Io } from './io';
 import type { SearchFlags } from './options';
-import { openServices, sha256, recordOf } from './services';
+import { openServices, sha256, recordOf } from '../app/services';
 import { isConclusive } from '../domain/answer';
 import type { ObjectStore } from '../ports';
 

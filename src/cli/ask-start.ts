@@ -21,12 +21,12 @@ import {
 import { whereItRuns } from '../workers/running-elsewhere';
 import { servedName, servingOf, type Serving } from '../workers/serving';
 import { questionWorkflowId } from '../workflows/ids';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 import type { Io } from './io';
-import type { TemporalSession } from './temporal-session';
+import type { TemporalSession } from '../app/temporal-session';
 import type { ObjectStore } from '../ports';
 import { tellWhoReceivesRows } from './notice';
-import { addToIndex, inputOf, saveInput, sha256, type Services } from './services';
+import { addToIndex, inputOf, saveInput, sha256, type Services } from '../app/services';
 import { storeFork, type Fork } from '../record/fork';
 
 /** Temporal keeps 400 bytes of a workflow's summary; letters outside ASCII take up to three. */
@@ -113,7 +113,7 @@ async function joined({ session, input, announced, io }: Start): Promise<boolean
     case 'here':
       return true;
     case 'served':
-      throw new CommandFailed(
+      throw new GateError(
         `${searchId} runs ${found.difference}: cancel it with gate cancel ${searchId}, or ask with --fresh`,
       );
     case 'abandoned':

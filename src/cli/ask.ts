@@ -15,7 +15,7 @@ import {
   positiveInteger,
   ONE_DATABASE,
 } from './options';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 
 export const askCommand: CommandFactory = (io, outcome) =>
   withExamples(

@@ -15,9 +15,9 @@ import { startedQueues } from '../workers/deployments';
 import { isAlive } from '../workers/process-identity';
 import { servedName } from '../workers/serving';
 import { neededQueues, type Announced } from './ask-start';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 import type { Io } from './io';
-import type { TemporalSession } from './temporal-session';
+import type { TemporalSession } from '../app/temporal-session';
 
 /** A list, as JSON. */
 export const DATABASES_VARIABLE = 'GATE_WORKER_DATABASES';
@@ -123,7 +123,7 @@ export async function serveInBackground(
   while (unserved.some((one) => serving(one).length === 0)) {
     if (end.reason !== null || Date.now() > deadline) {
       const last = lastLine(log);
-      throw new CommandFailed(
+      throw new GateError(
         `the background worker did not start (${last || end.reason || 'no reply in time'}); its log is ${log}`,
       );
     }

@@ -6,12 +6,12 @@ import { signalBatch } from '../workers/client';
 import { asksOnly, runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import { isServed } from './batch-queues';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 import type { Io } from './io';
-import { openServices, type Services } from './services';
+import { openServices, type Services } from '../app/services';
 import { authorOf, onRunningBatch, type SteerFlags } from './steer';
 import { findBatch, isCancelled, isToRetry, storedBatch, type BatchCommand } from './stored-batches';
-import { openRunning, sayStoreOnly, type TemporalSession } from './temporal-session';
+import { openRunning, sayStoreOnly, type TemporalSession } from '../app/temporal-session';
 
 export interface ControlFlags extends SteerFlags {
   readonly now?: boolean;
@@ -71,8 +71,8 @@ export async function retryCommand(
     return null;
   }
   const again = 'run the same command again, which asks the failures and all that is open';
-  if (command === null) throw new CommandFailed(`the command of ${id} is not in the store: ${again}`);
-  if (command.isMasked) throw new CommandFailed(`the command of ${id} held a password, which is not kept: ${again}`);
+  if (command === null) throw new GateError(`the command of ${id} is not in the store: ${again}`);
+  if (command.isMasked) throw new GateError(`the command of ${id} held a password, which is not kept: ${again}`);
   return { ...command, args: [...command.args, '--retry-of', id, ...(undecided ? ['--undecided'] : [])] };
 }
 
@@ -85,7 +85,7 @@ async function checkEnded(
   const running = await runningWorkflow(session.gate, batchWorkflowId(id));
   if (running === null) return;
   if (await isServed(at, session, running.taskQueue))
-    throw new CommandFailed(`${id} has not ended: retry its failures once it has (gate batch status ${id})`);
+    throw new GateError(`${id} has not ended: retry its failures once it has (gate batch status ${id})`);
   if (!(await asksOnly(session.gate, id)))
-    throw new CommandFailed(`${id} was interrupted: run the same command again, which asks its failures, too`);
+    throw new GateError(`${id} was interrupted: run the same command again, which asks its failures, too`);
 }

@@ -7,7 +7,7 @@ import { ConfigError, type Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { Dialect } from '../domain';
 import { counted } from '../report/printable';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 
 type Named = Pick<BenchmarkItem, 'database' | 'engine'>;
 

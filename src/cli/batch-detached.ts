@@ -6,8 +6,8 @@ import { batchPreflight, openSearches, saveQuestions, storedRecords, type ReadyB
 import { databaseQueues, ownQueues, takeOverBatch } from './batch-queues';
 import { startOrJoin, untilCancelled } from './batch-start';
 import { decodedInUi } from './codec-server';
-import { EXIT, type ExitCode } from './errors';
-import { openTemporal, type TemporalSession } from './temporal-session';
+import { EXIT, type ExitCode } from './exit';
+import { openTemporal, type TemporalSession } from '../app/temporal-session';
 
 export async function detachBatch(ready: ReadyBatch): Promise<ExitCode> {
   const { services, batch, flags, io } = ready;

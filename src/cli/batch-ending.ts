@@ -5,7 +5,7 @@ import type { FollowEnd } from './batch-follow';
 import type { ReadyBatch, Stopped } from './batch-preflight';
 import { replaceFile, SUMMARY, type ResultFile } from './batch-results';
 import { batchSummary, summaryText } from './batch-summary';
-import { EXIT, type ExitCode } from './errors';
+import { EXIT, type ExitCode } from './exit';
 import { unpricedModels } from './preflight';
 
 /** How a batch ended here, and how many of its questions ended meanwhile. */

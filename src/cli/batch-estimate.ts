@@ -12,7 +12,8 @@ import { renderSchemaContext, SCHEMA_CHARS } from '../database/context';
 import type { Composition } from '../workers/composition';
 import type { Batch, BatchQuestion } from './batch-plan';
 import { storedRecords, type ReadyBatch } from './batch-preflight';
-import { CommandFailed, EXIT, type ExitCode } from './errors';
+import { GateError } from '../app/errors';
+import { EXIT, type ExitCode } from './exit';
 import { textTable } from './table';
 
 export interface Range {
@@ -57,7 +58,7 @@ export async function estimateOf(ready: ReadyBatch): Promise<BatchEstimate> {
 export function requireUsable(estimate: Pick<BatchEstimate, 'databases'>): ExitCode {
   const unusable = estimate.databases.filter(({ problem }) => problem !== null);
   if (unusable.length === 0) return EXIT.ok;
-  throw new CommandFailed(
+  throw new GateError(
     `${unusable.length} of ${counted(estimate.databases.length, 'database')} cannot be used: ${unusable.map(({ database, problem }) => `${database} (${problem ?? ''})`).join('; ')}`,
   );
 }

@@ -18,9 +18,9 @@ import { canonical } from '../domain/canonical';
 import { documentationOf, searchInput, toolsOf } from './ask-input';
 import type { BatchDatabases } from './batch-databases';
 import type { Documentation } from './docs-input';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 import type { SearchFlags } from './options';
-import { sha256 } from './services';
+import { sha256 } from '../app/services';
 
 export interface BatchFlags extends SearchFlags {
   readonly db?: readonly string[];

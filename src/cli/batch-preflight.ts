@@ -15,7 +15,7 @@ import { checkDatabase } from './check-database';
 import type { Io } from './io';
 import { tellWhoReceivesRows } from './notice';
 import { checkModel, unpricedModels } from './preflight';
-import { addToIndex, recordOf, saveInput, type Services } from './services';
+import { addToIndex, recordOf, saveInput, type Services } from '../app/services';
 import { isToRetry, storedBatch } from './stored-batches';
 
 /** Why a run asks no further question. */

@@ -22,10 +22,10 @@ import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { announcedFor } from './ask-start';
 import type { ToServe } from './background';
 import type { ReadyBatch } from './batch-preflight';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 import { each } from '../limiter';
 import { listBatches, searchesOfBatch } from './stored-batches';
-import type { TemporalSession } from './temporal-session';
+import type { TemporalSession } from '../app/temporal-session';
 
 export interface BatchQueues {
   /** Of the batch's own workflow. */
@@ -128,7 +128,7 @@ export async function takeOverBatch(take: TakeOver): Promise<void> {
     const found = looked.get(running.taskQueue) ?? (await look(take, running, place));
     looked.set(running.taskQueue, found);
     if (found.kind === 'served')
-      throw new CommandFailed(`${batchId} runs ${found.difference}: interrupt it there, then run this again`);
+      throw new GateError(`${batchId} runs ${found.difference}: interrupt it there, then run this again`);
     if (found.kind === 'abandoned') left.push(running);
   }
   // The batch first, so that it starts none of its questions again.

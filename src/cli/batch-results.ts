@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { parsedJson } from '../json';
 import { withFileLock } from '../workers/file-lock';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 import { OUTCOMES, scoreAnswer, VERDICTS, type BenchmarkItem, type BoardScore, type Score } from '../questions';
 import type { BatchOutcome } from '../activities/batch';
 import { AnswerStatus, EndedBy, SqlValue, Standing, Usage, type AnswerRecord } from '../domain';

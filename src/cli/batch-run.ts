@@ -31,11 +31,12 @@ import { ResultFile, withResultFolder, resultLine, type Ended } from './batch-re
 import { withBatchServed } from './batch-serve';
 import { shownCommand } from './batch-summary';
 import { batchDisplay, type BatchDisplay } from './batch-table';
-import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
+import { GateError, UsageError } from '../app/errors';
+import type { ExitCode } from './exit';
 import { pause, watchInterrupts, type Interrupts } from './interrupts';
 import type { Io } from './io';
 import { limiter } from '../limiter';
-import { openServices, recordOf, type Services } from './services';
+import { openServices, recordOf, type Services } from '../app/services';
 import { keepCommand } from './stored-batches';
 
 export async function runBatchCommand(
@@ -171,7 +172,7 @@ export class BatchRun {
     }
     await this.scoring.idle();
     if (this.interrupts.quit.aborted)
-      throw new CommandFailed('stopped while scoring what was answered before', EXIT.cancelled);
+      throw new GateError('stopped while scoring what was answered before', 'cancelled');
     this.results.rewrite();
   }
 

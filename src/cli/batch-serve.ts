@@ -8,11 +8,11 @@ import { batchWorkflowId } from '../workflows/ids';
 import type { FollowBatch, FollowEnd } from './batch-follow';
 import type { ReadyBatch } from './batch-preflight';
 import { databaseQueues, ownQueues, runsDetached, takeOverBatch, type BatchQueues } from './batch-queues';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 import { counted } from '../counted';
 import { readingsOn } from '../workers/workflow-views';
 import { isOver, pause, type Interrupts } from './interrupts';
-import { openTemporal, type TemporalSession } from './temporal-session';
+import { openTemporal, type TemporalSession } from '../app/temporal-session';
 
 /** How long a model call in flight, which is paid for, may take to finish. */
 const GRACE_MS = 60_000;
@@ -64,7 +64,7 @@ async function served(
   // Its error, if it has one, ends the following below.
   const stopped = working.catch(() => undefined);
   const broken = working.then(() =>
-    Promise.reject(new CommandFailed('the worker stopped; run the same command again to continue')),
+    Promise.reject(new GateError('the worker stopped; run the same command again to continue')),
   );
   broken.catch(() => undefined);
   try {

@@ -13,7 +13,7 @@ import { runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import type { Batch } from './batch-plan';
 import type { BatchQueues } from './batch-queues';
-import type { TemporalSession } from './temporal-session';
+import type { TemporalSession } from '../app/temporal-session';
 
 export interface StartBatch {
   readonly session: TemporalSession;

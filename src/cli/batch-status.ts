@@ -14,7 +14,7 @@ import { liveLines } from './follow';
 import { isOver, pause, watchInterrupts } from './interrupts';
 import { resultsIn } from './batch-results';
 import type { Io } from './io';
-import { openServices, recordOf, type Services } from './services';
+import { openServices, recordOf, type Services } from '../app/services';
 import {
   findBatch,
   isCancelled,
@@ -26,7 +26,7 @@ import {
   type StoredBatch,
 } from './stored-batches';
 import { textTable } from './table';
-import { openRunning, sayStoreOnly, statusWithoutRecord, type TemporalSession } from './temporal-session';
+import { openRunning, sayStoreOnly, statusWithoutRecord, type TemporalSession } from '../app/temporal-session';
 
 export interface BatchStatusFlags {
   readonly json?: boolean;

@@ -9,7 +9,7 @@ import { NO_USAGE } from '../domain/control-view';
 import { addUsage } from '../search/state/budgets';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-results';
-import { withoutPasswords } from './errors';
+import { withoutPasswords } from '../app/errors';
 import { textTable } from './table';
 
 export type BatchSummary = ReturnType<typeof batchSummary>;

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import type { ControlFlags } from './batch-control';
 import type { BatchFlags } from './batch-plan';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 import type { BatchStatusFlags } from './batch-status';
 import type { Io } from './io';
 import {

@@ -3,7 +3,7 @@ import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
 import type { DatabaseDescription } from '../domain';
 import { openEngines, type Engines } from '../workers/engines';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 import type { Io } from './io';
 
 const WAIT_MS = 20_000;
@@ -12,9 +12,7 @@ export async function checkDatabase(databases: Pick<Engines, 'engine'>, name: st
   const { engine } = await databases.engine(name);
   const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
   if (description.tables.length > 0) return description;
-  throw new CommandFailed(
-    `database '${name}' shows no tables: check path or URL, the user's rights, and the access lists`,
-  );
+  throw new GateError(`database '${name}' shows no tables: check path or URL, the user's rights, and the access lists`);
 }
 
 /** The same of a database that is opened for it alone. */

@@ -5,11 +5,11 @@
 import { Command } from 'commander';
 import { CODEC_PORT, codecEndpoint } from '../config';
 import { embeddedPlace } from '../config/store';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 import type { Io } from './io';
 import { collect, port, withExamples, type CommandFactory } from './options';
 import type { Config } from '../config';
-import type { TemporalSession } from './temporal-session';
+import type { TemporalSession } from '../app/temporal-session';
 
 const CODEC_TOKEN_VARIABLE = 'GATE_CODEC_TOKEN';
 

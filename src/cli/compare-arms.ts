@@ -19,10 +19,10 @@ import type { BatchDatabases } from './batch-databases';
 import type { Batch, BatchFlags } from './batch-plan';
 import type { Scorer } from './batch-results';
 import { plannedBatch } from './batch-run';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 import type { Io } from './io';
 import type { LimitFlags, ModelFlags } from './options';
-import { recordOf, sha256, type Services } from './services';
+import { recordOf, sha256, type Services } from '../app/services';
 
 /** With what all arms ask. */
 export interface ArmFlags extends LimitFlags, Pick<BatchFlags, 'web' | 'memory'> {

@@ -20,7 +20,8 @@ import { profiledText, renderProfiles } from '../database/profile/render';
 import { sameRelation } from '../sql/validate';
 import { takeProfiles } from '../steps/profiles';
 import { openEngines } from '../workers/engines';
-import { CommandFailed, EXIT, errorText, UsageError, type ExitCode } from './errors';
+import { GateError, errorText, UsageError } from '../app/errors';
+import { EXIT, type ExitCode } from './exit';
 import type { Io } from './io';
 import { textTable } from './table';
 
@@ -335,7 +336,7 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
     const { engine } = await engines.engine(database.name);
     const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
     if (description.tables.length === 0)
-      throw new CommandFailed(
+      throw new GateError(
         `database '${database.name}' shows no tables: check path or URL, the user's rights, and the access lists`,
       );
     const { text, shown } = await described({ engine, description }, flags, config.showsValues);

@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseMethodSpec } from '../config/method-specs';
 import { runAsk } from './ask-run';
-import { CommandFailed, type ExitCode } from './errors';
+import { GateError } from '../app/errors';
+import type { ExitCode } from './exit';
 import type { Io } from './io';
-import { openServices } from './services';
+import { openServices } from '../app/services';
 import { buildSprintDatabase } from './sprint-database';
 
 export const DEMO_QUESTION =
@@ -37,7 +38,6 @@ export async function runDemo(flags: { readonly json?: boolean; readonly debug?:
 function exampleFolder(): string {
   const folders = ['../../examples/sprint', '../../../examples/sprint'].map((path) => resolve(__dirname, path));
   const found = folders.find((folder) => existsSync(join(folder, 'recording.jsonl')));
-  if (found === undefined)
-    throw new CommandFailed('the sample files (examples/sprint) are missing: install gate again');
+  if (found === undefined) throw new GateError('the sample files (examples/sprint) are missing: install gate again');
   return found;
 }

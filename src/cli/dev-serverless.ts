@@ -15,9 +15,9 @@ import { databaseQueue, modelQueues } from '../workers/task-queues';
 import { servedName, servingOf } from '../workers/serving';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
 import { gateCommand, lastLine } from './background';
-import { CommandFailed, UsageError } from './errors';
+import { GateError, UsageError } from '../app/errors';
 import type { Io } from './io';
-import { configuredTemporal, openTemporal, type TemporalSession } from './temporal-session';
+import { configuredTemporal, openTemporal, type TemporalSession } from '../app/temporal-session';
 
 /** Two questions in a row share a worker. */
 const IDLE_SECONDS = 10;
@@ -85,7 +85,7 @@ async function register(
   if (!(await createVersion(client, version, compute))) await updateCompute(client, version, compute);
   const isServed = (registered: readonly string[]): boolean => queues.every((queue) => registered.includes(queue));
   if (!isServed(await awaitQueues(client, version, isServed, REGISTERED_WITHIN_MS))) {
-    throw new CommandFailed(`the worker did not start (${lastLine(log) || 'no reply in time'}); its log is ${log}`);
+    throw new GateError(`the worker did not start (${lastLine(log) || 'no reply in time'}); its log is ${log}`);
   }
   await makeCurrent(client, version.deploymentName, version.buildId);
 }

@@ -57,7 +57,7 @@ async function stop(io: Io): Promise<void> {
 async function run(flags: DevFlags, io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
   const config = loadConfig(io);
-  const { openTemporal } = await import('./temporal-session');
+  const { openTemporal } = await import('../app/temporal-session');
   const { serveUntilInterrupted } = await import('./serve');
   const codec = config.encryption === null ? null : await startUiCodec(config);
   const session = await openTemporal(config, io.env, {

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { EXIT } from './errors';
+import { EXIT } from './exit';
 import type { Io } from './io';
 import { createProgram, GATE, withSubcommands, type Program } from './program';
 import { howToWrite, METHODS, usualOf, type MethodSetting } from '../config/method-specs';

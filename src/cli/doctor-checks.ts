@@ -28,11 +28,11 @@ import {
 } from '../workers/running-elsewhere';
 import { checkOn } from './db-run';
 import { checkEndpoint, unpricedModels } from './preflight';
-import { errorText } from './errors';
+import { errorText } from '../app/errors';
 import type { Io } from './io';
 import { describeDeployment, startedQueues } from '../workers/deployments';
 import { deploymentOf } from '../config';
-import { configuredTemporal, openRunning } from './temporal-session';
+import { configuredTemporal, openRunning } from '../app/temporal-session';
 
 /** `missing`: GATE cannot work without it. `note`: it works, but look. */
 export interface Finding {

@@ -1,6 +1,6 @@
 /** `gate doctor`: what is configured, reachable and missing, each with its fix. */
 import { Command } from 'commander';
-import { EXIT } from './errors';
+import { EXIT } from './exit';
 import { withExamples, type CommandFactory } from './options';
 
 export const doctorCommand: CommandFactory = (io, outcome) =>

@@ -4,11 +4,11 @@
  */
 import { awaitQuestion, type Ended } from '../workers/client';
 import type { AnswerSummary } from '../ports/search-steps';
-import { CommandFailed, EXIT } from './errors';
+import { GateError } from '../app/errors';
 import type { Io } from './io';
 import { outagesOf, outageLines, outageText, type Outage } from './outages';
 import { isOver, pause } from './interrupts';
-import type { TemporalSession } from './temporal-session';
+import type { TemporalSession } from '../app/temporal-session';
 import { counted, cut, dollars, duration } from '../report/printable';
 import { progressText, type Progress } from '../search/progress';
 
@@ -29,7 +29,7 @@ export async function followSearch(
       interrupts += 1;
       if (interrupts > 1 || !options.cancelOnInterrupt) {
         const line = `stopped waiting; gate status ${searchId} shows where it stands`;
-        reject(new CommandFailed(line, EXIT.cancelled));
+        reject(new GateError(line, 'cancelled'));
         return;
       }
       display.note('ending with the best answer so far; interrupt again to quit at once');

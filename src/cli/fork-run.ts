@@ -20,10 +20,11 @@ import { SCHEMA_ID } from '../record/contents';
 import { askAgain } from './ask-again';
 import { follow, withOpened } from './ask-run';
 import { checkDatabase } from './check-database';
-import { CommandFailed, UsageError, type ExitCode } from './errors';
+import { GateError, UsageError } from '../app/errors';
+import type { ExitCode } from './exit';
 import type { Io } from './io';
 import { limitsOf, type LimitFlags, type ModelFlags } from './options';
-import { checkpointsOf, findSearch, inputOf, openServices, sha256, type Services } from './services';
+import { checkpointsOf, findSearch, inputOf, openServices, sha256, type Services } from '../app/services';
 import { authorOf, words } from './steer';
 
 export interface ForkFlags extends LimitFlags {
@@ -47,7 +48,7 @@ export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise
   const services = openServices(io);
   const parentId = await findSearch(services.store, wanted);
   const parent = await inputOf(services.store, parentId);
-  if (parent === null) throw new CommandFailed(`${parentId} cannot be forked: the store no longer has its question`);
+  if (parent === null) throw new GateError(`${parentId} cannot be forked: the store no longer has its question`);
   const state = await checkpointAfter(services, parentId, flags.at);
   const { database, identity } = databaseOf(services, parent, flags, io);
   const asked = { ...parent, identity, question: { ...parent.question, database: database.name } };
@@ -85,7 +86,7 @@ async function checkpointAfter({ store }: Services, parentId: string, at: number
   if (found !== undefined) return found.read();
   const after = checkpoints.map(({ next }) => next - 1).filter((iteration) => iteration > 0);
   const last = after.at(-1);
-  throw new CommandFailed(
+  throw new GateError(
     last === undefined
       ? `${parentId} has no checkpoint: it ended within its first iteration; ask the question again instead`
       : `${parentId} has no checkpoint after iteration ${at}; the last is after iteration ${last} (--at ${last})`,

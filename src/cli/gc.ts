@@ -1,7 +1,7 @@
 /** `gate gc`: removes old searches from the store, and what nothing refers to any more. */
 import { Command, InvalidArgumentError } from 'commander';
 import { counted } from '../counted';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 import type { Io } from './io';
 import { withExamples, type CommandFactory } from './options';
 import type { collectGarbage } from './gc-run';
@@ -38,8 +38,8 @@ function age(text: string): number {
 
 async function runGc({ olderThan, dryRun = false, json }: GcFlags, io: Io): Promise<void> {
   const [{ openServices }, { openRunning }, { askTemporal, collectGarbage }] = await Promise.all([
-    import('./services'),
-    import('./temporal-session'),
+    import('../app/services'),
+    import('../app/temporal-session'),
     import('./gc-run'),
   ]);
   const { config, store } = openServices(io);

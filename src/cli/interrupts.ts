@@ -3,7 +3,7 @@
  * signal ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT } from './errors';
+import { EXIT } from './exit';
 import type { Io } from './io';
 
 export interface Interrupts {

@@ -1,11 +1,7 @@
 /** What a command may touch of its process: streams, environment, working directory, signals. Tests give their own. */
-import type { Environment } from '../config/folders';
-import type { WorkflowBundleOptions } from '../workers/workflow-bundle';
+import type { Surroundings } from '../app/surroundings';
 
-export interface Io {
-  readonly env: Environment;
-  readonly cwd: string;
-  readonly platform: NodeJS.Platform;
+export interface Io extends Surroundings {
   /** Results. */
   out(text: string): void;
   /** Everything else: progress, notices, errors. */
@@ -17,10 +13,7 @@ export interface Io {
   /** A person reads stdout: control characters are made visible. */
   readonly outIsTerminal: boolean;
   readonly columns: number;
-  now(): number;
   readInput(): Promise<string>;
-  /** The workflow code, where it was bundled before; left out: the one of this build. */
-  readonly bundle?: WorkflowBundleOptions;
   /** Calls back on every interrupt until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
 }

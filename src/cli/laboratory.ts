@@ -10,7 +10,7 @@ import type { Comparing } from './compare-arms';
 import type { Io } from './io';
 import type { Ran } from './run-arms';
 import type { RunQuestions } from './run-config';
-import type { Services } from './services';
+import type { Services } from '../app/services';
 
 /** A set of questions with rules of its own. */
 export interface Board {

@@ -11,14 +11,15 @@ import { ossieModel, claimedEntries, OssieError, type ClaimedEntry } from '../la
 import { allHeld, isCounted, layerOf, type HeldEntry } from '../layer/state';
 import { counted } from '../report/printable';
 import { visibleLine } from '../text/visible';
-import { CommandFailed, UsageError, EXIT, type ExitCode } from './errors';
+import { GateError, UsageError } from '../app/errors';
+import { EXIT, type ExitCode } from './exit';
 import type { Io } from './io';
 import { addRule, by, openLayer, type LayerFlags, type Opened } from './layer-run';
 import { words } from './steer';
 import { appendToLayer } from '../record/layer-store';
 import { importEntries, type Imported } from '../steps/import-entries';
 import { checkDatabase, onDatabase } from './check-database';
-import { sha256 } from './services';
+import { sha256 } from '../app/services';
 
 export interface ExportFlags extends LayerFlags {
   readonly format?: 'markdown' | 'ossie' | 'dbt';
@@ -67,8 +68,8 @@ async function filesOf(format: 'markdown' | 'ossie' | 'dbt', opened: Opened, io:
 /** Where names without a schema are looked up. */
 const SCHEMA: Readonly<Record<Dialect, string>> = { postgresql: 'public', sqlite: 'main', snowflake: 'PUBLIC' };
 
-function nothingToExport(name: string): CommandFailed {
-  return new CommandFailed(`nothing kept of '${name}' is in use, so there is nothing to export; gate layer list --all`);
+function nothingToExport(name: string): GateError {
+  return new GateError(`nothing kept of '${name}' is in use, so there is nothing to export; gate layer list --all`);
 }
 
 /** The checks run once, because only the database knows how many columns `SELECT *` gives. */
@@ -165,20 +166,20 @@ async function proveClaims(
 function readClaims(file: string, io: Io): ReturnType<typeof claimedEntries> {
   const path = resolve(io.cwd, file);
   const info = statSync(path, { throwIfNoEntry: false });
-  if (info === undefined || !info.isFile()) throw new CommandFailed(`${file}: there is no such file`);
-  if (info.size > MAX_BYTES) throw new CommandFailed(`${file}: larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+  if (info === undefined || !info.isFile()) throw new GateError(`${file}: there is no such file`);
+  if (info.size > MAX_BYTES) throw new GateError(`${file}: larger than ${MAX_BYTES / 1024 / 1024} MiB`);
   try {
     const read = claimedEntries(readFileSync(path, 'utf8'));
     if (read.claims.length > 0) return read;
   } catch (error) {
     throw ofFile(file, error);
   }
-  throw new CommandFailed(`${file}: it has no entry with a check; what it says otherwise proves nothing`);
+  throw new GateError(`${file}: it has no entry with a check; what it says otherwise proves nothing`);
 }
 
 function ofFile(file: string, error: unknown): unknown {
   return error instanceof OssieError
-    ? new CommandFailed(`${file}: ${error.message}; nothing was imported`, EXIT.failed, { cause: error })
+    ? new GateError(`${file}: ${error.message}; nothing was imported`, 'failed', { cause: error })
     : error;
 }
 

@@ -12,12 +12,13 @@ import { visibleLayer } from '../steps/layer-entries';
 import { sourceText } from '../text/claim-text';
 import { visibleLine } from '../text/visible';
 import { checkDatabase, lookAt, onDatabase } from './check-database';
-import { CommandFailed, UsageError, EXIT, type ExitCode } from './errors';
+import { GateError, UsageError } from '../app/errors';
+import { EXIT, type ExitCode } from './exit';
 import type { Io } from './io';
 import { askedDatabase } from './ask-input';
 import { authorOf, words } from './steer';
 import { openQuestionsText } from './show-answer';
-import { openServices, sha256, type Services } from './services';
+import { openServices, sha256, type Services } from '../app/services';
 import { textTable } from './table';
 import { driftBetween, fallOf, fallText, type Drift } from '../layer/drift';
 import { lowerOf, verifyEntries, type WatchFound } from '../steps/verify-layer';
@@ -149,7 +150,7 @@ export async function answerQuestion(wanted: string, said: string, flags: LayerF
   const asked = /^q./.test(wanted) ? opened.layer.questions : [];
   const only = begunBy(wanted, asked, ({ questionId }) => questionId, 'questions');
   if (only === null)
-    throw new CommandFailed(`no open question ${wanted} in this layer; gate layer list shows those to be decided`);
+    throw new GateError(`no open question ${wanted} in this layer; gate layer list shows those to be decided`);
   const { questionId: answers } = only;
   await sayRule(opened, { entryId: ruleIdOf(answers, sha256), statement: `${only.text} ${text}`, answers }, flags, io);
 }
@@ -244,7 +245,7 @@ function findEntry(layer: Layer, wanted: string): Held {
       `'${wanted}' is not the id of an entry; give e…, or its beginning (gate layer list shows them)`,
     );
   const only = begunBy(wanted, allHeld(layer), ({ entry }) => entry.entryId, 'entries');
-  if (only === null) throw new CommandFailed(`no entry ${wanted} in this layer; gate layer list --all shows them`);
+  if (only === null) throw new GateError(`no entry ${wanted} in this layer; gate layer list --all shows them`);
   return only;
 }
 

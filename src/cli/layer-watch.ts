@@ -9,12 +9,12 @@ import { databaseQueue } from '../workers/task-queues';
 import { askedDatabase } from './ask-input';
 import { serveInBackground } from './background';
 import { lookAt } from './check-database';
-import { CommandFailed, UsageError } from './errors';
+import { GateError, UsageError } from '../app/errors';
 import type { Io } from './io';
 import { resultText } from './layer-run';
 import { intervalText } from './options';
-import { openServices, type Services } from './services';
-import { openTemporal, type TemporalSession } from './temporal-session';
+import { openServices, type Services } from '../app/services';
+import { openTemporal, type TemporalSession } from '../app/temporal-session';
 
 export interface WatchFlags {
   readonly db?: string;
@@ -85,7 +85,7 @@ async function stopWatching(
 ): Promise<void> {
   await withTemporal(services, io, async (session) => {
     if (!(await stopWatch(session.gate, identity)))
-      throw new CommandFailed(`'${name}' is not watched; begin with: gate layer watch --db ${name} --every 1h`);
+      throw new GateError(`'${name}' is not watched; begin with: gate layer watch --db ${name} --every 1h`);
     if (flags.json) io.out(`${JSON.stringify({ database: name, stopped: true }, null, 2)}\n`);
     else io.out(`'${name}' is no longer watched; what its layer holds stays\n`);
   });

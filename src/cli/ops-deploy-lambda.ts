@@ -23,7 +23,7 @@ import {
   type PackedFile,
 } from '../workers/serverless/function-package';
 import { workerVersion } from '../workers/workflow-bundle';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 import type { Io } from './io';
 
 export interface LambdaFlags {
@@ -34,7 +34,7 @@ export interface LambdaFlags {
 export async function deployLambda(folder: string, { arch, json }: LambdaFlags, io: Io): Promise<void> {
   const config = loadConfig(io);
   const root = packageFolder();
-  if (root === null) throw new CommandFailed('the folder of this program has no package.json: install it with npm');
+  if (root === null) throw new GateError('the folder of this program has no package.json: install it with npm');
   const settings = settingsOf(config, io);
   const program = [...programFiles(root, arch, settings, extraPackages(config)), ...settings.files];
   const { zip, files, unzippedBytes } = await zipped(program);

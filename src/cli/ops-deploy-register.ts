@@ -13,10 +13,10 @@ import {
 } from '../workers/deployments';
 import { GRPC } from '../workers/grpc-status';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
-import { CommandFailed, UsageError } from './errors';
+import { GateError, UsageError } from '../app/errors';
 import type { Io } from './io';
 import { textTable } from './table';
-import { openRunning, type TemporalSession } from './temporal-session';
+import { openRunning, type TemporalSession } from '../app/temporal-session';
 
 export interface RegisterFlags {
   readonly provider?: Provider;
@@ -54,7 +54,7 @@ export async function deployRegister(flags: RegisterFlags, io: Io): Promise<void
   const isChange = flags.show !== true && flags.rollback !== true;
   const compute = isChange ? computeOf(flags) : null;
   const session = await openRunning(config, io.env, ({ what, fix }) => {
-    throw new CommandFailed(`${what}: ${fix}`);
+    throw new GateError(`${what}: ${fix}`);
   });
   if (session === null)
     throw new UsageError('no Temporal is configured: set TEMPORAL_ADDRESS, or use gate dev --serverless');
@@ -101,13 +101,13 @@ async function register(
     throw new UsageError(`${named(version)} is current already: ramp another build, see GATE_BUILD_ID`);
   if (flags.update === true) await updateCompute(client, version, compute);
   else if (!(await createVersion(client, version, compute)))
-    throw new CommandFailed(
+    throw new GateError(
       `version ${named(version)} is registered already: give another GATE_BUILD_ID, or --update to change how its workers are started`,
     );
   io.err(`waiting for the first worker of ${named(version)}\n`);
   const queues = await awaitQueues(client, version, (known) => known.length > 0, flags.wait * 1000);
   if (queues.length === 0)
-    throw new CommandFailed(
+    throw new GateError(
       `no worker of ${named(version)} reached Temporal in ${flags.wait} s: read its log, then run this again with --update`,
     );
   io.err(`it serves ${queues.join(', ')}\n`);
@@ -129,7 +129,7 @@ async function rollBack({ gate: { client } }: TemporalSession, deploymentName: s
     .filter(({ state, currentAtMs }) => state !== 'current' && currentAtMs !== null)
     .sort((a, b) => (b.currentAtMs ?? 0) - (a.currentAtMs ?? 0));
   if (before === undefined)
-    throw new CommandFailed(
+    throw new GateError(
       `${deploymentName} has no earlier version to go back to; gate ops deploy register --show lists all`,
     );
   await makeCurrent(client, deploymentName, before.buildId);
@@ -138,7 +138,7 @@ async function rollBack({ gate: { client } }: TemporalSession, deploymentName: s
 async function found(client: TemporalSession['gate']['client'], deploymentName: string): Promise<Deployment> {
   const deployment = await describeDeployment(client, deploymentName);
   if (deployment !== null) return deployment;
-  throw new CommandFailed(
+  throw new GateError(
     `the server knows no deployment ${deploymentName}: register a version, or correct GATE_DEPLOYMENT`,
   );
 }
@@ -181,8 +181,8 @@ async function computeProblem(error: unknown, session: TemporalSession): Promise
   return code === GRPC.invalidArgument ? failed(providerProblem(text), error) : error;
 }
 
-function failed(line: string, cause: unknown): CommandFailed {
-  return new CommandFailed(line, undefined, { cause });
+function failed(line: string, cause: unknown): GateError {
+  return new GateError(line, undefined, { cause });
 }
 
 /** Of what the server found when it tried the provider; the innermost reason stands at the end of its message. */

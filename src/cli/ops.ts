@@ -2,12 +2,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AttributeSetup } from '../workers/search-attributes';
 import { codecServerCommand } from './codec-server';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 import type { Io } from './io';
 import type { LambdaFlags } from './ops-deploy-lambda';
 import type { Provider, RegisterFlags } from './ops-deploy-register';
 import { positiveNumber, withExamples, type CommandFactory } from './options';
-import type { TemporalSession } from './temporal-session';
+import type { TemporalSession } from '../app/temporal-session';
 import { workerCommand } from './worker';
 
 export const opsCommand: CommandFactory = (io, outcome) => {
@@ -99,9 +99,9 @@ const temporalCommand: CommandFactory = (io) =>
 /** Searches run without the attributes, too; only the UI's lists show less then. */
 async function setUpTemporal({ json }: { readonly json?: boolean }, io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
-  const { openRunning } = await import('./temporal-session');
+  const { openRunning } = await import('../app/temporal-session');
   const session = await openRunning(loadConfig(io), io.env, ({ what, fix }) => {
-    throw new CommandFailed(`${what}: ${fix}`);
+    throw new GateError(`${what}: ${fix}`);
   });
   if (session === null) {
     const line = 'no Temporal is configured; the embedded one registers its search attributes by itself';
@@ -113,7 +113,7 @@ async function setUpTemporal({ json }: { readonly json?: boolean }, io: Io): Pro
     const { address, namespace } = session;
     const place = `namespace ${namespace} at ${address}`;
     if (conflicts.length > 0)
-      throw new CommandFailed(
+      throw new GateError(
         `${conflicts.join(', ')} in ${place}: the name is in use with another type; remove it, or go on without lists by question`,
       );
     if (json) {
@@ -135,7 +135,7 @@ async function registerAttributes({ gate, address, namespace }: TemporalSession)
   } catch (error) {
     if (!isNotAllowed(error)) throw error;
     const names = ATTRIBUTE_TYPES.map(([name, type]) => `${name}=${type}`).join(' ');
-    throw new CommandFailed(
+    throw new GateError(
       `${address} does not let this user register search attributes in namespace ${namespace}: ask its administrator for ${names}`,
       undefined,
       { cause: error },

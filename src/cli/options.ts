@@ -4,7 +4,7 @@ import { METHODS, parseMethodSpec, type MethodSpec } from '../config/method-spec
 import type { Budgets, MemoryMode } from '../domain';
 import { ROLES } from '../domain/roles';
 import { DEFAULT_COST_CEILING_USD } from '../config/presets';
-import type { ExitCode } from './errors';
+import type { ExitCode } from './exit';
 import type { Io } from './io';
 
 // Written out, because the schema that holds them would load zod for every `--help`.

@@ -2,7 +2,7 @@
 import { DEFAULT_PRICES, OPENAI_BASE_URL, priceOf } from '../adapters/openai';
 import type { Config, ModelsConfig } from '../config';
 import type { Composition } from '../workers/composition';
-import { CommandFailed, UsageError } from './errors';
+import { GateError, UsageError } from '../app/errors';
 
 export async function checkModel(config: Config, composition: Composition, models: readonly string[]): Promise<void> {
   const { endpoint } = composition.model;
@@ -15,14 +15,14 @@ export async function checkModel(config: Config, composition: Composition, model
     );
     if (missing === undefined) return;
     const has = composition.ollamaModels.join(', ') || 'none';
-    throw new CommandFailed(`the local Ollama has no model ${missing} (it has: ${has}); run: ollama pull ${missing}`);
+    throw new GateError(`the local Ollama has no model ${missing} (it has: ${has}); run: ollama pull ${missing}`);
   }
   const check = await checkEndpoint(config.models, OPENAI_BASE_URL);
-  if (check.kind !== 'ok') throw new CommandFailed(check.fix);
+  if (check.kind !== 'ok') throw new GateError(check.fix);
   const unknown = models.find((model) => !isOffered(model, check.models));
   if (unknown === undefined) return;
   const has = `${check.models.slice(0, LISTED).join(', ')}${check.models.length > LISTED ? ', …' : ''}`;
-  throw new CommandFailed(
+  throw new GateError(
     `model endpoint ${check.url} has no model ${unknown} (it lists: ${has}); correct GATE_MODEL or --model`,
   );
 }

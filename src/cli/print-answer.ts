@@ -10,10 +10,11 @@ import { provedText } from '../text/standing';
 import { withheldTexts } from '../text/claim-text';
 import { formattedSql } from '../text/formatted-sql';
 import type { SqlEngine } from '../ports';
-import { CommandFailed, EXIT, type ExitCode } from './errors';
+import { GateError } from '../app/errors';
+import { EXIT, type ExitCode } from './exit';
 import { cutLine, rowsOf } from './sql-run';
 import type { Io } from './io';
-import { sha256, type Services } from './services';
+import { sha256, type Services } from '../app/services';
 import { answerJson, answerText } from './show-answer';
 import { csv as csvText } from './table';
 
@@ -42,7 +43,7 @@ export async function printAnswer(
   const report = services.config.encryption === null ? await writeReport(services, record.id, { db }) : null;
   if (csv) {
     printRows(record, io);
-    if (record.truncated) throw new CommandFailed(cutText(record, rows?.max));
+    if (record.truncated) throw new GateError(cutText(record, rows?.max));
     return exitCodeFor(record.status);
   }
   if (sql && !json) {

@@ -11,14 +11,14 @@ import type { ReadyBatch, Stopped } from './batch-preflight';
 import { ResultFile, type ResultLine, type Scorer } from './batch-results';
 import { BatchRun } from './batch-run';
 import { scopeOf, withComposition, type Arm, type Comparing } from './compare-arms';
-import { EXIT, type ExitCode } from './errors';
+import { EXIT, type ExitCode } from './exit';
 import { holdInterrupts } from './interrupts';
 import type { Io } from './io';
 import { Places } from './run-places';
 import { runDisplay } from './run-table';
-import { recordOf, type Services } from './services';
+import { recordOf, type Services } from '../app/services';
 import { keepArm } from './stored-batches';
-import { openTemporal } from './temporal-session';
+import { openTemporal } from '../app/temporal-session';
 
 export interface Ran {
   readonly answers: readonly ComparedAnswer[];

@@ -17,7 +17,8 @@ import { tellNoGold } from './batch-preflight';
 import { withResultFolder } from './batch-results';
 import { shownCommand } from './batch-summary';
 import { armsOf, isAnythingOpen, isNew, modelsOf, tellFound, type Arm, type Comparing } from './compare-arms';
-import { UsageError, type ExitCode } from './errors';
+import { UsageError } from '../app/errors';
+import type { ExitCode } from './exit';
 import type { Io } from './io';
 import { checkModel } from './preflight';
 import { ending, estimated, runArms } from './run-arms';
@@ -26,7 +27,7 @@ import { checkedDatabases } from './run-provenance';
 import { runOf, written } from './run-report';
 import { costOf, setOf, type ReadyRun } from './run-set-report';
 import { openSet, type RunFlags } from './run-sets';
-import { openServices } from './services';
+import { openServices } from '../app/services';
 
 /** Batches that run at the same time: what one has no question for is left to the next ones. */
 const AT_ONCE = 4;

@@ -7,7 +7,7 @@ import type { RunSet } from '../report/run';
 import { sha256, sha256OfFile } from '../sha256';
 import type { Composition } from '../workers/composition';
 import { checkDatabase } from './check-database';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 
 /** Every database that cannot be used is named, before anything is asked. */
 export async function checkedDatabases(
@@ -26,7 +26,7 @@ export async function checkedDatabases(
       return [];
     }
   });
-  if (problems.length > 0) throw new CommandFailed([...new Set(problems)].join('\n'));
+  if (problems.length > 0) throw new GateError([...new Set(problems)].join('\n'));
   return new Map(found.flat());
 }
 

@@ -13,7 +13,7 @@ import { unpricedModels } from './preflight';
 import type { Ran, RanArm } from './run-arms';
 import type { ReadConfig } from './run-config';
 import type { RunFlags, SetToRun } from './run-sets';
-import { checkpointsOf, type Services } from './services';
+import { checkpointsOf, type Services } from '../app/services';
 
 export interface ReadyRun {
   readonly services: Services;

@@ -9,7 +9,7 @@ import { batchDatabases, type BatchDatabases } from './batch-databases';
 import { selectItems } from './batch-plan';
 import { questionsOf } from './batch-run';
 import type { Asked, Comparing } from './compare-arms';
-import { UsageError } from './errors';
+import { UsageError } from '../app/errors';
 import type { Board, Laboratory } from './laboratory';
 import {
   askedWith,

@@ -20,11 +20,11 @@ import {
 } from '../workers/running-elsewhere';
 import { workerVersion, workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
-import { CommandFailed, errorText, EXIT, UsageError } from './errors';
+import { GateError, errorText, UsageError } from '../app/errors';
 import type { HealthServer } from './health';
 import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
-import type { TemporalSession } from './temporal-session';
+import type { TemporalSession } from '../app/temporal-session';
 
 /** `--serve` of `gate ops worker`: which task queues a process serves. */
 export interface ServedParts {
@@ -114,7 +114,7 @@ function startRuntime({ debug, metricsAt, log }: ServeOptions, io: Pick<Io, 'err
   } catch (error) {
     if (metricsAt === undefined) throw error;
     const message = `no metrics on ${metricsAt} (${errorText(error, debug)}): choose another --metrics-port or --listen`;
-    throw new CommandFailed(message, EXIT.failed, { cause: error });
+    throw new GateError(message, 'failed', { cause: error });
   }
   if (metricsAt !== undefined) io.err(`metrics on http://${metricsAt}/metrics\n`);
 }

@@ -4,7 +4,7 @@ import { loadConfig } from '../config';
 import { counted } from '../report/printable';
 import { askedDatabase, questionText } from './ask-input';
 import { onDatabase } from './check-database';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 import type { Io } from './io';
 import { csv, textTable } from './table';
 
@@ -33,9 +33,9 @@ type Rows = Extract<SqlResult, { kind: 'rows' }>;
 
 export function rowsOf(result: SqlResult | undefined, tooLong: string): Rows {
   if (result?.kind === 'rows') return result;
-  if (result?.kind === 'timeout') throw new CommandFailed(tooLong);
+  if (result?.kind === 'timeout') throw new GateError(tooLong);
   const what = result?.kind === 'refused' ? 'refused' : 'SQL error';
-  throw new CommandFailed(`${what}: ${result?.message ?? 'no result'}`);
+  throw new GateError(`${what}: ${result?.message ?? 'no result'}`);
 }
 
 function print({ columns, rows, truncated }: Rows, flags: SqlFlags, io: Io): void {
@@ -47,7 +47,7 @@ function print({ columns, rows, truncated }: Rows, flags: SqlFlags, io: Io): voi
   if (!truncated) return;
   const cut = cutLine(rows.length, flags.maxRows);
   // CSV cannot say itself that rows are missing.
-  if (format === 'csv') throw new CommandFailed(cut);
+  if (format === 'csv') throw new GateError(cut);
   io.err(`${cut}\n`);
 }
 

@@ -8,10 +8,10 @@ import type { Steering, SteeringKind, SteeringOf } from '../domain';
 import type { Heard } from '../workflows/steering';
 import { textProblem } from '../input-limits';
 import { type CommandFactory, addLimitOptions, limitsOf, withExamples, type LimitFlags } from './options';
-import { CommandFailed, UsageError } from './errors';
+import { GateError, UsageError } from '../app/errors';
 import type { Io } from './io';
-import type { Services } from './services';
-import type { TemporalSession } from './temporal-session';
+import type { Services } from '../app/services';
+import type { TemporalSession } from '../app/temporal-session';
 
 export interface SteerFlags {
   readonly author?: string;
@@ -120,10 +120,10 @@ const cancelCommand: CommandFactory = (io) =>
 const BATCH_ID = /^b-[0-9a-f]{16}$/;
 
 export const onRunningBatch: typeof onRunning = async (batchId, io, work) => {
-  const { openServices } = await import('./services');
+  const { openServices } = await import('../app/services');
   const session = await openSession(openServices(io), batchId, io);
   try {
-    if (session === null || !(await work(session, batchId))) throw new CommandFailed(`${batchId} is not running`);
+    if (session === null || !(await work(session, batchId))) throw new GateError(`${batchId} is not running`);
   } finally {
     await session?.close();
   }
@@ -185,7 +185,7 @@ async function sendSteering(
       steerQuestion(session.gate, id, { kind, author, ...args } as Steering),
     );
     if (told.kind === 'not-running') return false;
-    if (told.kind === 'refused') throw new CommandFailed(`${id} refused ${kind}: ${told.reason}`);
+    if (told.kind === 'refused') throw new GateError(`${id} refused ${kind}: ${told.reason}`);
     const { remarkId, heard } = told;
     const done = heard === undefined ? STEERING[kind].done : HEARD[heard];
     const said = { id, kind, author, remarkId, ...(heard === undefined ? {} : { heard }) };
@@ -200,7 +200,7 @@ export async function onRunning(
   io: Io,
   work: (session: TemporalSession, id: string) => Promise<boolean>,
 ): Promise<void> {
-  const { openServices, findSearch } = await import('./services');
+  const { openServices, findSearch } = await import('../app/services');
   const services = openServices(io);
   const id = await findSearch(services.store, wanted);
   const session = await openSession(services, id, io);
@@ -214,18 +214,18 @@ export async function onRunning(
 
 /** null: no server runs. */
 async function openSession({ config }: Services, id: string, io: Io): Promise<TemporalSession | null> {
-  const { openRunning } = await import('./temporal-session');
+  const { openRunning } = await import('../app/temporal-session');
   return openRunning(config, io.env, ({ what, fix }) => {
-    throw new CommandFailed(`${what}: the command cannot reach ${id}; ${fix}`);
+    throw new GateError(`${what}: the command cannot reach ${id}; ${fix}`);
   });
 }
 
-async function notRunning({ store }: Services, id: string): Promise<CommandFailed> {
-  const { inputOf, recordOf } = await import('./services');
+async function notRunning({ store }: Services, id: string): Promise<GateError> {
+  const { inputOf, recordOf } = await import('../app/services');
   if ((await recordOf(store, id)) !== null)
-    return new CommandFailed(`${id} has finished; gate fork starts a new search from it`);
+    return new GateError(`${id} has finished; gate fork starts a new search from it`);
   const { howToGoOn } = await import('./search-status');
-  return new CommandFailed(`${id} is not running; ${howToGoOn(await inputOf(store, id))}`);
+  return new GateError(`${id} is not running; ${howToGoOn(await inputOf(store, id))}`);
 }
 
 const ANSWER_WITHIN_MS = 15_000;
@@ -235,11 +235,11 @@ async function inTime<T>(session: TemporalSession, id: string, work: () => Promi
   try {
     return await session.gate.client.connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, work);
   } catch (error) {
-    const { isDeadline } = await import('./temporal-session');
+    const { isDeadline } = await import('../app/temporal-session');
     if (!isDeadline(error)) throw error;
     const seconds = ANSWER_WITHIN_MS / 1_000;
     const line = `${id} did not confirm within ${seconds} s: see with gate status ${id} whether a worker answers; the command may still arrive`;
-    throw new CommandFailed(line, undefined, { cause: error });
+    throw new GateError(line, undefined, { cause: error });
   }
 }
 

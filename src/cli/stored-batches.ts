@@ -10,7 +10,7 @@ import type { ObjectStore } from '../ports';
 import { RESULTS } from './batch-results';
 import { isPageKey, ManifestPage } from './batch-pages';
 import { withoutSecrets } from './batch-summary';
-import { CommandFailed, UsageError } from './errors';
+import { GateError, UsageError } from '../app/errors';
 
 const Header = z.object({ total: z.number() });
 
@@ -95,7 +95,7 @@ export async function findBatch(store: ObjectStore, wanted: string): Promise<Lis
   if (found.length > 1)
     throw new UsageError(`'${wanted}' is the beginning of ${found.length} batch ids; give more of the id`);
   if (found[0] === undefined)
-    throw new CommandFailed(`no batch ${wanted} in the store; gate batch status shows the known ones`);
+    throw new GateError(`no batch ${wanted} in the store; gate batch status shows the known ones`);
   return found[0];
 }
 

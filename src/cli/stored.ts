@@ -4,7 +4,7 @@ import { cut, counted, dollars, visible, wrapped } from '../report/printable';
 import { statedText } from '../text/answer-text';
 import { positiveInteger, withExamples, type CommandFactory, csvOption } from './options';
 import type { ViewFlags } from './search-status';
-import { CommandFailed } from './errors';
+import { GateError } from '../app/errors';
 
 /** Width of the table when it is not printed on a terminal. */
 const PIPED_WIDTH = 200;
@@ -18,8 +18,8 @@ export const listCommand: CommandFactory = (io) =>
       .option('--limit <n>', 'at most this many', positiveInteger, 30)
       .option('--json', 'print JSON')
       .action(async (flags: { limit: number; json?: boolean }) => {
-        const { openServices, listSearches, recordOf } = await import('./services');
-        const { liveSearches, sayStoreOnly, statusWithoutRecord } = await import('./temporal-session');
+        const { openServices, listSearches, recordOf } = await import('../app/services');
+        const { liveSearches, sayStoreOnly, statusWithoutRecord } = await import('../app/temporal-session');
         const { textTable } = await import('./table');
         const { waitingSearches } = await import('./batch-queues');
         const services = openServices(io);
@@ -82,7 +82,7 @@ export const statusCommand: CommandFactory = (io) =>
       .option('--candidates', 'show the candidates for the answer')
       .option('--json', 'print JSON')
       .action(async (wanted: string, flags: { json?: boolean } & ViewFlags) => {
-        const { openServices, findSearch } = await import('./services');
+        const { openServices, findSearch } = await import('../app/services');
         if (flags.plan || flags.memory || flags.candidates) {
           const { searchViews } = await import('./search-status');
           const services = openServices(io);
@@ -128,9 +128,9 @@ export const resultCommand: CommandFactory = (io, outcome) =>
       .addOption(csvOption().conflicts(['json', 'sql']))
       .addOption(new Option('--sql', 'print only the SQL').conflicts('json'))
       .action(async (wanted: string, flags: { wait?: boolean; json?: boolean; csv?: boolean; sql?: boolean }) => {
-        const { openServices, findSearch, inputOf, recordOf } = await import('./services');
+        const { openServices, findSearch, inputOf, recordOf } = await import('../app/services');
         const { howToGoOn } = await import('./search-status');
-        const { openRunning, sayStoreOnly, statusWithoutRecord } = await import('./temporal-session');
+        const { openRunning, sayStoreOnly, statusWithoutRecord } = await import('../app/temporal-session');
         const { followSearch } = await import('./follow');
         const { printAnswer } = await import('./print-answer');
         const services = openServices(io);
@@ -140,7 +140,7 @@ export const resultCommand: CommandFactory = (io, outcome) =>
           const live = session === null ? null : await session.describe(searchId);
           if (session !== null && live?.status === 'RUNNING') {
             if (!flags.wait)
-              throw new CommandFailed(`${searchId} still runs; add --wait, or look with gate status ${searchId}`);
+              throw new GateError(`${searchId} still runs; add --wait, or look with gate status ${searchId}`);
             await followSearch(session, searchId, io, { cancelOnInterrupt: false });
           }
           const record = await recordOf(services.store, searchId);
@@ -149,7 +149,7 @@ export const resultCommand: CommandFactory = (io, outcome) =>
               statusWithoutRecord(services.config, io.env, session !== null) === 'unknown'
                 ? 'it may still run'
                 : `it was interrupted; ${howToGoOn(await inputOf(services.store, searchId))}`;
-            throw new CommandFailed(`${searchId} has no result in the store: ${why}`);
+            throw new GateError(`${searchId} has no result in the store: ${why}`);
           }
           outcome.code = await printAnswer(services, record, io, {
             json: flags.json ?? false,
@@ -174,13 +174,12 @@ export const traceCommand: CommandFactory = (io) =>
       .argument('[id]', 'search id, its beginning, or last', 'last')
       .option('--json', 'print everything the store holds about the search')
       .action(async (wanted: string, flags: { json?: boolean }) => {
-        const { openServices, findSearch, sha256 } = await import('./services');
+        const { openServices, findSearch, sha256 } = await import('../app/services');
         const { loadTrace, renderTraceText } = await import('../report');
         const { store } = openServices(io);
         const searchId = await findSearch(store, wanted);
         const trace = await loadTrace(store, searchId, sha256);
-        if (trace === null)
-          throw new CommandFailed(`no search ${searchId} in the store; gate list shows the known ones`);
+        if (trace === null) throw new GateError(`no search ${searchId} in the store; gate list shows the known ones`);
         io.out(`${flags.json ? JSON.stringify(trace, null, 2) : renderTraceText(trace)}\n`);
       }),
     'gate trace last',
@@ -195,7 +194,7 @@ export const reportCommand: CommandFactory = (io) =>
       .option('--out <file>', 'where to write it (default: the folder "reports" beside the store)')
       .option('--json', 'print the path as JSON')
       .action(async (wanted: string, flags: { out?: string; json?: boolean }) => {
-        const { openServices, findSearch } = await import('./services');
+        const { openServices, findSearch } = await import('../app/services');
         const { writeReport } = await import('./print-answer');
         const services = openServices(io);
         const searchId = await findSearch(services.store, wanted);
@@ -204,8 +203,7 @@ export const reportCommand: CommandFactory = (io) =>
           searchId,
           flags.out === undefined ? {} : { out: flags.out, cwd: io.cwd },
         );
-        if (path === null)
-          throw new CommandFailed(`no search ${searchId} in the store; gate list shows the known ones`);
+        if (path === null) throw new GateError(`no search ${searchId} in the store; gate list shows the known ones`);
         io.out(flags.json ? `${JSON.stringify({ id: searchId, report: path })}\n` : `${path}\n`);
       }),
     'gate report last',
@@ -220,7 +218,7 @@ export const diffCommand: CommandFactory = (io) =>
       .argument('<b>', 'another search, such as a fork of the first')
       .option('--json', 'print the whole difference as JSON')
       .action(async (wantedA: string, wantedB: string, flags: { json?: boolean }) => {
-        const { openServices, findSearch } = await import('./services');
+        const { openServices, findSearch } = await import('../app/services');
         const { loadSide, renderDiffText, searchDiff } = await import('../report');
         const { sha256 } = await import('../sha256');
         const { store } = openServices(io);
@@ -228,7 +226,7 @@ export const diffCommand: CommandFactory = (io) =>
           [wantedA, wantedB].map(async (wanted) => {
             const id = await findSearch(store, wanted);
             const side = await loadSide(store, id, sha256);
-            if (side === null) throw new CommandFailed(`no search ${id} in the store; gate list shows the known ones`);
+            if (side === null) throw new GateError(`no search ${id} in the store; gate list shows the known ones`);
             return side;
           }),
         );

@@ -5,7 +5,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { hostPort } from '../workers/host-port';
 import { logContext } from '../workers/log-context';
 import { collect, port, positiveNumber, withExamples, type CommandFactory } from './options';
-import { AlreadyTold, errorText, exitCodeOf, UsageError } from './errors';
+import { codeOf, errorText, UsageError } from '../app/errors';
+import { AlreadyTold } from './exit';
 import type { HealthServer } from './health';
 import type { Io } from './io';
 import type { ServedParts, ServeOptions } from './serve';
@@ -49,7 +50,7 @@ export const workerCommand: CommandFactory = (io) =>
         } catch (error) {
           if (!json) throw error;
           io.err(logLine('error', errorText(error, flags.debug ?? false), io.now()));
-          throw new AlreadyTold(exitCodeOf(error));
+          throw new AlreadyTold(codeOf(error));
         }
       }),
     'gate ops worker',
@@ -118,7 +119,7 @@ interface WorkerFlags {
 
 async function work(flags: WorkerFlags, health: HealthServer | null, log: ServeOptions['log'], io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
-  const { openTemporal } = await import('./temporal-session');
+  const { openTemporal } = await import('../app/temporal-session');
   const { checkParts, serveUntilInterrupted } = await import('./serve');
   const { DATABASES_VARIABLE } = await import('./background');
   const config = loadConfig(io);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { resolveDatabase } from '../../src/config/databases';
-import { openServices, sha256 } from '../../src/cli/services';
+import { openServices, sha256 } from '../../src/app/services';
 import { appendToLayer, readLayer } from '../../src/record/layer-store';
 import { identityKey } from '../../src/record/search-id';
 import { gateHome } from '../helpers/gate-process';

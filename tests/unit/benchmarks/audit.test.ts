@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadQuestions, startSimulatedModel } from '../../../simulated-model';
 import { writeBatchManifest } from '../../../src/activities/batch';
-import { openServices } from '../../../src/cli/services';
+import { openServices } from '../../../src/app/services';
 import { UpdateAudit } from '../../../benchmarks/update-audit';
 import { askInProcess, openDatabase } from '../../e2e/in-process';
 import { startModelEndpoint, type ModelEndpoint } from '../../helpers/model-endpoint';

@@ -3,7 +3,7 @@ import Database from 'libsql';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { JudgedLine, type JudgeSummary } from '../../../benchmarks/judge';
-import { openServices, sha256 } from '../../../src/cli/services';
+import { openServices, sha256 } from '../../../src/app/services';
 import type { AnswerRecord } from '../../../src/domain';
 import { createRunStore } from '../../../src/steps';
 import { judge as simulatedJudge } from '../../../simulated-model/roles/judge';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromBuffer, type Entry } from 'yauzl';
-import { openServices, saveInput, sha256 } from '../../../src/cli/services';
+import { openServices, saveInput, sha256 } from '../../../src/app/services';
 import { settingsFor } from '../../../src/config/presets';
 import type { AnswerRecord, SearchInput } from '../../../src/domain';
 import { createRunStore } from '../../../src/record/run-store';

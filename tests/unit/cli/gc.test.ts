@@ -6,7 +6,7 @@ import {
   type GcOptions,
   type WorkflowState,
 } from '../../../src/cli/gc-run';
-import { addToIndex, openServices, saveInput, sha256 } from '../../../src/cli/services';
+import { addToIndex, openServices, saveInput, sha256 } from '../../../src/app/services';
 import type { ObjectStore } from '../../../src/ports';
 import { createRunStore, writeEnvelope } from '../../../src/steps';
 import { externalStorage, payloadFolder } from '../../../src/workers/external-storage';

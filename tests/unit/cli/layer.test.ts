@@ -4,7 +4,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config';
 import { resolveDatabase } from '../../../src/config/databases';
-import { openServices } from '../../../src/cli/services';
+import { openServices } from '../../../src/app/services';
 import type { LayerEntry, LayerEvent } from '../../../src/domain';
 import { appendToLayer } from '../../../src/record/layer-store';
 import { sha256 } from '../../../src/sha256';

@@ -4,7 +4,8 @@ import { Command } from 'commander';
 import { Secret } from '../../../src/config';
 import { shownCommand } from '../../../src/cli/batch-summary';
 import { checkEndpoint } from '../../../src/cli/preflight';
-import { errorText, exitCodeOf, CommandFailed, EXIT } from '../../../src/cli/errors';
+import { errorText, GateError } from '../../../src/app/errors';
+import { exitCodeOf, EXIT } from '../../../src/cli/exit';
 import { nodeVersion } from '../../../src/cli/doctor-checks';
 import { tellWhoReceivesRows } from '../../../src/cli/notice';
 import { addSearchOptions, collectModels, limitsOf, type SearchFlags } from '../../../src/cli/options';
@@ -180,7 +181,7 @@ describe('errors', () => {
   test('what was thrown decides the exit code', () => {
     expect(exitCodeOf(new Error('x'))).toBe(EXIT.failed);
     expect(exitCodeOf(Object.assign(new Error('x'), { name: 'ConfigError' }))).toBe(EXIT.usage);
-    expect(exitCodeOf(new CommandFailed('x', EXIT.cancelled))).toBe(EXIT.cancelled);
+    expect(exitCodeOf(new GateError('x', 'cancelled'))).toBe(EXIT.cancelled);
   });
 });
 

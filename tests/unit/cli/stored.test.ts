@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
 import { howToGoOn } from '../../../src/cli/search-status';
 import { searchIdOf } from '../../../src/record/search-id';
-import { addToIndex, openServices, saveInput, sha256 } from '../../../src/cli/services';
+import { addToIndex, openServices, saveInput, sha256 } from '../../../src/app/services';
 import { createRunStore } from '../../../src/steps';
 import { record, state, trace } from '../report/fixture';
 import { run } from '../../../src/cli/program';

@@ -6,16 +6,16 @@ import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
 import { createRunStore, readEnvelope, storeInput, writeEnvelope } from '../record/run-store';
 import { openStore } from '../workers/open-store';
-import { CommandFailed, UsageError } from './errors';
-import type { Io } from './io';
+import { GateError, UsageError } from './errors';
+import type { Surroundings } from './surroundings';
 
 export interface Services {
   readonly config: Config;
   readonly store: ObjectStore;
 }
 
-export function openServices(io: Pick<Io, 'env' | 'cwd' | 'platform'>): Services {
-  const config = loadConfig(io);
+export function openServices(at: Pick<Surroundings, 'env' | 'cwd' | 'platform'>): Services {
+  const config = loadConfig(at);
   return { config, store: openStore(config) };
 }
 
@@ -105,7 +105,7 @@ export async function findSearch(store: ObjectStore, wanted: string): Promise<st
   const index = await listSearches(store);
   if (wanted === 'last') {
     const [newest] = index;
-    if (newest === undefined) throw new CommandFailed('no question was asked yet; begin with: gate ask "…" --db …');
+    if (newest === undefined) throw new GateError('no question was asked yet; begin with: gate ask "…" --db …');
     return newest.id;
   }
   if (!/^q-[0-9a-f]{2,}$/.test(wanted)) {
@@ -118,6 +118,6 @@ export async function findSearch(store: ObjectStore, wanted: string): Promise<st
   return found[0].id;
 }
 
-function unknown(wanted: string): CommandFailed {
-  return new CommandFailed(`no search ${wanted} in the store; gate list shows the known ones`);
+function unknown(wanted: string): GateError {
+  return new GateError(`no search ${wanted} in the store; gate list shows the known ones`);
 }

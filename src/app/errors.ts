@@ -1,47 +1,38 @@
 /**
- * Errors as a user sees them: one line that says what to change, the exit code, and a stack trace only with `--debug`.
- * Classes are told apart by `name`, so that no heavy module is loaded to explain that it could not be loaded.
+ * Errors of what a user can do, for every door (command line, page, library): the message is complete and says what to change,
+ * `code` says of what kind it is. Classes are told apart by `name`, so that no heavy module is loaded to explain that it could
+ * not be loaded.
  */
-import { CommanderError } from 'commander';
 import { visible, visibleLine } from '../text/visible';
 
-export const EXIT = { ok: 0, failed: 1, usage: 2, cancelled: 3 } as const;
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+/** `usage`: what was asked for is wrong; `cancelled`: a person ended it; `failed`: it could not be done. */
+export type GateErrorCode = 'usage' | 'cancelled' | 'failed';
 
-export const EXIT_CODES_HELP =
-  'Exit codes: 0 answered, unanswerable or abstained; 1 failed; 2 wrong usage or configuration; 3 cancelled.';
-
-/** Something in the command line is wrong. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-/** The command could not do its work; the message is complete. */
-export class CommandFailed extends Error {
-  override readonly name = 'CommandFailed';
+export class GateError extends Error {
+  override readonly name: string = 'GateError';
   constructor(
     message: string,
-    readonly exitCode: ExitCode = EXIT.failed,
+    readonly code: GateErrorCode = 'failed',
     options: { readonly cause?: unknown } = {},
   ) {
     super(message, options);
   }
 }
 
-/** The error has been told already, in a form of the command's own. */
-export class AlreadyTold extends CommandFailed {
-  constructor(exitCode: ExitCode) {
-    super('', exitCode);
+/** What was asked for is wrong. */
+export class UsageError extends GateError {
+  override readonly name = 'UsageError';
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, 'usage', options);
   }
 }
 
-const WRONG_INPUT = new Set(['UsageError', 'ConfigError', 'QuestionFileError', 'BenchmarkDataError']);
+const WRONG_INPUT = new Set(['ConfigError', 'QuestionFileError', 'BenchmarkDataError']);
 
-export function exitCodeOf(error: unknown): ExitCode {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  if (error instanceof CommandFailed) return error.exitCode;
-  if (error instanceof Error && WRONG_INPUT.has(error.name)) return EXIT.usage;
-  return EXIT.failed;
+/** Of any error. */
+export function codeOf(error: unknown): GateErrorCode {
+  if (error instanceof GateError) return error.code;
+  return error instanceof Error && WRONG_INPUT.has(error.name) ? 'usage' : 'failed';
 }
 
 /** A password may hold an @ of its own: the last one ends it. */

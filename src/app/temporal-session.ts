@@ -30,7 +30,6 @@ import type { BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
 import { errorText } from './errors';
-import type { Io } from './io';
 
 export { configuredTemporal, type Target };
 
@@ -134,7 +133,7 @@ export async function liveSearches(
 }
 
 /** For commands that go on without Temporal. */
-export function sayStoreOnly({ err }: Pick<Io, 'err'>): (problem: TemporalProblem) => void {
+export function sayStoreOnly({ err }: { readonly err: (text: string) => void }): (problem: TemporalProblem) => void {
   return ({ what, fix }) => err(`${what}: showing what the store holds; ${fix}\n`);
 }
 
