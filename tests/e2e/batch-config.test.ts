@@ -287,48 +287,48 @@ it('what the folder of a benchmark lacks is said before anything is asked', asyn
 });
 
 it.each([
-  ['methods: [gate]\nquestions: [{ file: q.jsonl }]\n', 'run.yaml, line 1: name: is missing'],
+  ['methods: [fast]\nquestions: [{ file: q.jsonl }]\n', 'run.yaml, line 1: name: is missing'],
   [
-    'name: a\nmethod: [gate]\nmethods: [gate]\nquestions: [{ file: q.jsonl }]\n',
+    'name: a\nmethod: [fast]\nmethods: [fast]\nquestions: [{ file: q.jsonl }]\n',
     'run.yaml, line 2: method: unknown key; allowed: databases, ',
   ],
   [
-    'name: a\nmethods:\n  - gate\n  - raect\nquestions: [{ file: q.jsonl }]\n',
+    'name: a\nmethods:\n  - fast\n  - raect\nquestions: [{ file: q.jsonl }]\n',
     'run.yaml, line 4: methods.1: there is no method raect',
   ],
   [
-    'name: a\nmethods: [gate]\nquestions:\n  - file: q.jsonl\n    splitt: dev\n',
+    'name: a\nmethods: [fast]\nquestions:\n  - file: q.jsonl\n    splitt: dev\n',
     'run.yaml, line 5: questions.0.splitt: unknown key; allowed: ',
   ],
   [
-    'name: a\nmethods: [gate]\nquestions:\n  - { benchmark: birds, data: . }\n',
+    'name: a\nmethods: [fast]\nquestions:\n  - { benchmark: birds, data: . }\n',
     'run.yaml, line 4: questions.0.benchmark: allowed: questions, ',
   ],
   [
-    'name: a\nmethods: [gate]\nquestions:\n  - benchmark: ehrsql2024\n',
+    'name: a\nmethods: [fast]\nquestions:\n  - benchmark: ehrsql2024\n',
     'run.yaml, line 4: questions.0: give the folder of ehrsql2024 as data',
   ],
   [
-    'name: a\nmethods: [gate, gate]\nquestions: [{ file: q.jsonl }]\n',
-    'run.yaml: methods: gate stands twice; leave one out',
+    'name: a\nmethods: [fast, fast]\nquestions: [{ file: q.jsonl }]\n',
+    'run.yaml: methods: fast stands twice; leave one out',
   ],
   ['name: a\nquestions: [{ file: q.jsonl }]\n', 'run.yaml: methods: is missing, and q has none of its own'],
   [
-    'name: a\nmethods:\n  - { method: gate, seeds: 0 }\nquestions: [{ file: q.jsonl }]\n',
+    'name: a\nmethods:\n  - { method: fast, seeds: 0 }\nquestions: [{ file: q.jsonl }]\n',
     'run.yaml, line 3: methods.0: seeds: ',
   ],
   [
-    'name: a\nmethods: [gate]\nquestions:\n  - file: q.jsonl\n    seeds: [1, 1]\n',
+    'name: a\nmethods: [fast]\nquestions:\n  - file: q.jsonl\n    seeds: [1, 1]\n',
     'run.yaml: seeds: 1 stands twice; leave one out',
   ],
   [
-    'name: a\nmethods: [gate]\nquestions: [{ file: q.jsonl }, { file: x/q.jsonl }]\n',
+    'name: a\nmethods: [fast]\nquestions: [{ file: q.jsonl }, { file: x/q.jsonl }]\n',
     'run.yaml: questions: two entries are called q; give one of them another name',
   ],
   ['name: a\nname: b\n', 'run.yaml, line 2: not YAML: Map keys must be unique'],
-  ['name: a\nmethods: [gate]\nquestions: [{ file: none.jsonl }]\n', 'none.jsonl cannot be read (it does not exist)'],
-  ['name: a\nmethods: [gate]\nquestions: [{ benchmark: ehrsql2024, data: . }]\n', 'is no folder of EHRSQL-2024'],
-  ['name: a\nmethods: [gate]\nquestions: [{ file: q.jsonl }]\n', 'no database is given for'],
+  ['name: a\nmethods: [fast]\nquestions: [{ file: none.jsonl }]\n', 'none.jsonl cannot be read (it does not exist)'],
+  ['name: a\nmethods: [fast]\nquestions: [{ benchmark: ehrsql2024, data: . }]\n', 'is no folder of EHRSQL-2024'],
+  ['name: a\nmethods: [fast]\nquestions: [{ file: q.jsonl }]\n', 'no database is given for'],
 ])('%j is said before anything is asked', async (text, line) => {
   const home = gateHome({ baseUrl: model.baseUrl });
   writeFileSync(join(home.folder, 'run.yaml'), text);
@@ -346,7 +346,7 @@ it.each([
   ['questions: [{ file: q.jsonl, judge: single }]', 3, 'questions.0.judge'],
 ])('gate itself does not run %s, and says who does', async (text, line, key) => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  writeFileSync(join(home.folder, 'run.yaml'), `name: a\nmethods: [gate]\n${text}\n`);
+  writeFileSync(join(home.folder, 'run.yaml'), `name: a\nmethods: [fast]\n${text}\n`);
   const { code, err } = await home.here(['batch', 'run', 'run.yaml', '--out', 'out']);
   expect([code, err]).toEqual([
     2,

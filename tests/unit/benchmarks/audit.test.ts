@@ -1,4 +1,4 @@
-/** `gate-bench audit` over searches of preset `paper` that the simulated model answered, with a judge behind a real endpoint. */
+/** `gate-bench audit` over searches of method `paper` that the simulated model answered, with a judge behind a real endpoint. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadQuestions, startSimulatedModel } from '../../../simulated-model';
@@ -42,7 +42,7 @@ beforeAll(async () => {
       question,
       database,
       baseUrl: model.baseUrl,
-      ...{ preset: 'paper', store, overrides: { seed: 1 } },
+      ...{ method: 'paper' as const, store, overrides: { seed: 1 } },
     });
     asked.push(searchId);
   }

@@ -77,7 +77,7 @@ test('BIRD: every question has its place, and the manifest says which were not a
   });
   expect(violations('submission', json('predict.json.manifest.json'))).toEqual([]);
   expect(json('predict.json.manifest.json')).toMatchObject({
-    ...{ benchmark: 'bird', batch: 'b-0000000000000001', method: 'gate', models: { default: 'scripted' } },
+    ...{ benchmark: 'bird', batch: 'b-0000000000000001', method: 'fast', models: { default: 'scripted' } },
     ...{ questions: 4, answered: 1, abstained: ['1'], failed: ['2'], notAnswered: ['3'], problems: [] },
     candidates: { most: 0, selfConsistency: 'none', perQuestion: { '0': 0, '1': 0, '2': 0 } },
     files: [{ file: 'predict.json', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string }],
