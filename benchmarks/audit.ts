@@ -10,7 +10,7 @@ import type { Io } from '../src/cli/io';
 import { unpricedModels } from '../src/cli/preflight';
 import { findSearch, openServices, type Services, sha256 } from '../src/app/services';
 import { authorOf } from '../src/cli/steer';
-import { findBatch, searchesOfBatch } from '../src/cli/stored-batches';
+import { findBatch, searchesOfBatch } from '../src/app/run/stored-batches';
 import type { Dialect } from '../src/domain';
 import { each } from '../src/limiter';
 import type { ObjectStore, SqlInspector } from '../src/ports';

@@ -33,7 +33,7 @@ import { GateError, UsageError } from '../src/app/errors';
 import { AlreadyTold, EXIT, type ExitCode } from '../src/cli/exit';
 import type { Io } from '../src/cli/io';
 import { inputOf, openServices, recordOf, sha256 } from '../src/app/services';
-import { findBatch, namesBatch, searchesOfBatch } from '../src/cli/stored-batches';
+import { findBatch, namesBatch, searchesOfBatch } from '../src/app/run/stored-batches';
 
 export interface SubmitFlags {
   readonly format: string;

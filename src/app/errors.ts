@@ -76,3 +76,8 @@ function stackOf(error: Error): string {
 export function withoutPasswords(text: string): string {
   return text.replace(LOGIN, '$1:***@');
 }
+
+/** An argument of a command line, without passwords and without keys in the query of a URL. */
+export function withoutSecrets(argument: string): string {
+  return withoutPasswords(argument).replace(/([?&][^=&]*(?:pass|secret|token|key)[^=&]*=)[^&]*/gi, '$1***');
+}

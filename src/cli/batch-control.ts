@@ -2,7 +2,7 @@
  * `gate batch pause`, `resume`, `cancel` and `retry`. A pause and its end are signals: they wait for the worker if none
  * works on the batch. A retry is the command that began the batch, for its failures alone.
  */
-import { signalBatch } from '../workers/client';
+import { cancelBatch, pauseBatch, resumeBatch } from '../app/run/batch-control';
 import { asksOnly, runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import { isServed } from './batch-queues';
@@ -10,7 +10,7 @@ import { GateError } from '../app/errors';
 import type { Io } from './io';
 import { openServices, type Services } from '../app/services';
 import { authorOf, onRunningBatch, type SteerFlags } from './steer';
-import { findBatch, isCancelled, isToRetry, storedBatch, type BatchCommand } from './stored-batches';
+import { findBatch, isCancelled, isToRetry, storedBatch, type BatchCommand } from '../app/run/stored-batches';
 import { openRunning, sayStoreOnly, type TemporalSession } from '../app/temporal-session';
 
 export interface ControlFlags extends SteerFlags {
@@ -34,12 +34,11 @@ export async function controlBatch(
   const { id } = await findBatch(openServices(io).store, wanted);
   await onRunningBatch(id, io, async (session) => {
     const now = flags.now === true;
-    const { gate } = session;
-    const told =
-      kind === 'cancel'
-        ? await session.cancelBatch(id)
-        : (await runningWorkflow(gate, batchWorkflowId(id))) !== null &&
-          (await signalBatch(gate, id, kind, kind === 'pause' ? { author, now } : { author }));
+    const told = await {
+      pause: () => pauseBatch(session, id, { author, now }),
+      resume: () => resumeBatch(session, id, { author }),
+      cancel: () => cancelBatch(session, id),
+    }[kind]();
     if (told) io.out(flags.json ? `${JSON.stringify({ id, kind, author })}\n` : `${id} ${DONE[now ? 'now' : kind]}\n`);
     return told;
   });

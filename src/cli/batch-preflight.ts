@@ -16,7 +16,7 @@ import type { Io } from './io';
 import { tellWhoReceivesRows } from './notice';
 import { checkModel, unpricedModels } from './preflight';
 import { addToIndex, recordOf, saveInput, type Services } from '../app/services';
-import { isToRetry, storedBatch } from './stored-batches';
+import { isToRetry, storedBatch } from '../app/run/stored-batches';
 
 /** Why a run asks no further question. */
 export type Stopped = 'interrupted' | 'cancelled' | 'ceiling' | 'failed';

@@ -24,7 +24,7 @@ import type { ToServe } from './background';
 import type { ReadyBatch } from './batch-preflight';
 import { GateError } from '../app/errors';
 import { each } from '../limiter';
-import { listBatches, searchesOfBatch } from './stored-batches';
+import { listBatches, searchesOfBatch } from '../app/run/stored-batches';
 import type { TemporalSession } from '../app/temporal-session';
 
 export interface BatchQueues {

@@ -21,6 +21,7 @@ import { z } from 'zod';
 import { parsedJson } from '../json';
 import { withFileLock } from '../workers/file-lock';
 import { UsageError } from '../app/errors';
+import { RESULTS } from '../app/run/stored-batches';
 import { OUTCOMES, scoreAnswer, VERDICTS, type BenchmarkItem, type BoardScore, type Score } from '../questions';
 import type { BatchOutcome } from '../activities/batch';
 import { AnswerStatus, EndedBy, SqlValue, Standing, Usage, type AnswerRecord } from '../domain';
@@ -28,7 +29,7 @@ import type { SqlEngine, SqlOptions } from '../ports';
 import { standingOf } from '../text/standing';
 import type { BatchQuestion } from './batch-plan';
 
-export const RESULTS = 'results.jsonl';
+export { RESULTS };
 export const SUMMARY = 'summary.json';
 
 /** The folder exists, can be written and is this process's own while `work` runs. */

@@ -37,7 +37,7 @@ import { pause, watchInterrupts, type Interrupts } from './interrupts';
 import type { Io } from './io';
 import { limiter } from '../limiter';
 import { openServices, recordOf, type Services } from '../app/services';
-import { keepCommand } from './stored-batches';
+import { keepCommand } from '../app/run/stored-batches';
 
 export async function runBatchCommand(
   file: string,

@@ -24,7 +24,7 @@ import {
   storedBatch,
   type ListedBatch,
   type StoredBatch,
-} from './stored-batches';
+} from '../app/run/stored-batches';
 import { textTable } from './table';
 import { openRunning, sayStoreOnly, statusWithoutRecord, type TemporalSession } from '../app/temporal-session';
 

@@ -9,7 +9,7 @@ import { NO_USAGE } from '../domain/control-view';
 import { addUsage } from '../search/state/budgets';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-results';
-import { withoutPasswords } from '../app/errors';
+import { withoutSecrets } from '../app/errors';
 import { textTable } from './table';
 
 export type BatchSummary = ReturnType<typeof batchSummary>;
@@ -203,8 +203,4 @@ export function shownCommand(args: readonly string[], program = 'gate'): string 
     return /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
   });
   return [program, ...quoted].join(' ');
-}
-
-export function withoutSecrets(argument: string): string {
-  return withoutPasswords(argument).replace(/([?&][^=&]*(?:pass|secret|token|key)[^=&]*=)[^&]*/gi, '$1***');
 }

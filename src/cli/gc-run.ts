@@ -25,7 +25,7 @@ import { DESCRIPTIONS, KEPT_MS } from '../workers/description-cache';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
-import { isPageKey, ManifestPage } from './batch-pages';
+import { isPageKey, ManifestPage } from '../app/run/stored-batches';
 
 export type WorkflowState = 'running' | 'closed' | 'gone';
 /** What Temporal says of a workflow; null: it cannot be asked. */

@@ -17,7 +17,7 @@ import type { Io } from './io';
 import { Places } from './run-places';
 import { runDisplay } from './run-table';
 import { recordOf, type Services } from '../app/services';
-import { keepArm } from './stored-batches';
+import { keepArm } from '../app/run/stored-batches';
 import { openTemporal } from '../app/temporal-session';
 
 export interface Ran {

@@ -10,7 +10,7 @@ import { mainTable, setTables } from '../report/run-tables';
 import { sha256 } from '../sha256';
 import { packageVersion } from '../workers/package-folder';
 import { replaceFile } from './batch-results';
-import { withoutSecrets } from './batch-summary';
+import { withoutSecrets } from '../app/errors';
 import { modelsOf } from './compare-arms';
 import type { Io } from './io';
 import type { RanArm } from './run-arms';

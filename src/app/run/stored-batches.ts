@@ -2,17 +2,23 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { BatchOutcome, BatchResult } from '../activities/batch';
-import { groupBy } from '../group-by';
-import { parsedJson } from '../json';
-import { each } from '../limiter';
-import type { ObjectStore } from '../ports';
-import { RESULTS } from './batch-results';
-import { isPageKey, ManifestPage } from './batch-pages';
-import { withoutSecrets } from './batch-summary';
-import { GateError, UsageError } from '../app/errors';
+import type { BatchOutcome, BatchResult } from '../../activities/batch';
+import { groupBy } from '../../group-by';
+import { parsedJson } from '../../json';
+import { each } from '../../limiter';
+import type { ObjectStore } from '../../ports';
+import { GateError, UsageError, withoutSecrets } from '../errors';
+
+/** The file of results in the folder that `--out` names. */
+export const RESULTS = 'results.jsonl';
 
 const Header = z.object({ total: z.number() });
+/** A page of a manifest, which `activities/batch.ts` writes. */
+export const ManifestPage = z.array(z.object({ searchId: z.string() }));
+
+export function isPageKey(key: string): boolean {
+  return /\/manifest-\d+\.json$/.test(key);
+}
 
 /** How `gate batch run` was called; batches of `gate-bench compare` have none. */
 const BatchCommand = z.object({
