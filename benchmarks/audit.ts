@@ -7,7 +7,7 @@ import { GateError, UsageError } from '../src/app/errors';
 import { EXIT, type ExitCode } from '../src/cli/exit';
 import { watchInterrupts } from '../src/cli/interrupts';
 import type { Io } from '../src/cli/io';
-import { unpricedModels } from '../src/cli/preflight';
+import { unpricedModels } from '../src/app/model-check';
 import { findSearch, openServices, type Services, sha256 } from '../src/app/services';
 import { authorOf } from '../src/cli/steer';
 import { findBatch, searchesOfBatch } from '../src/app/run/stored-batches';

@@ -14,7 +14,7 @@ import { GateError, UsageError } from '../src/app/errors';
 import { EXIT, type ExitCode } from '../src/cli/exit';
 import { watchInterrupts } from '../src/cli/interrupts';
 import type { Io } from '../src/cli/io';
-import { checkModel, unpricedModels } from '../src/cli/preflight';
+import { checkModel, unpricedModels } from '../src/app/model-check';
 import { openServices, recordOf } from '../src/app/services';
 import type { Config } from '../src/config';
 import type { Usage } from '../src/domain';

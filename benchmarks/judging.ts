@@ -12,7 +12,7 @@ import { judgeAnswer, type Judge, type Judgement } from './judge-step';
 import { resultText } from '../src/text/preview';
 import { toCsv } from '../src/text/csv';
 import type { Composition } from '../src/workers/composition';
-import { offeredModels } from '../src/cli/ask-input';
+import { offeredModels } from '../src/app/question-input';
 import { UsageError } from '../src/app/errors';
 import type { Io } from '../src/cli/io';
 import { sha256 } from '../src/app/services';

@@ -5,7 +5,7 @@ import { isEmpty, withComposition, type Comparing } from '../src/cli/compare-arm
 import { UsageError } from '../src/app/errors';
 import { watchInterrupts } from '../src/cli/interrupts';
 import type { Board, JudgedRun, Laboratory } from '../src/cli/laboratory';
-import { checkModel, unpricedModels } from '../src/cli/preflight';
+import { checkModel, unpricedModels } from '../src/app/model-check';
 import type { Ran } from '../src/cli/run-arms';
 import type { RunQuestions } from '../src/cli/run-config';
 import type { AnswerRecord, Dialect } from '../src/domain';

@@ -12,15 +12,18 @@ import { keptText } from '../text/claim-text';
 import { awaitKept } from '../workers/client';
 import type { GateWorkers } from '../workers/run-worker';
 import { servedName } from '../workers/serving';
-import { checkAndStore, type Asking, announcedFor, startAsked } from './ask-start';
-import { checkDatabase } from './check-database';
+import { checkAndStore, type Asking, announcedFor, startAsked } from '../app/start-search';
+import { checkDatabase } from '../app/check-database';
 import { GateError } from '../app/errors';
 import type { ExitCode } from './exit';
+import type { Io } from './io';
 import { followSearch } from './follow';
 import { holdInterrupts, pause } from './interrupts';
 import { recordOf } from '../app/services';
 import { decodedInUi } from './codec-server';
 import { openTemporal, type Target, type TemporalSession } from '../app/temporal-session';
+
+type AskingHere = Asking & { readonly io: Io };
 
 interface AttendedFlags {
   readonly debug?: boolean;
@@ -31,7 +34,7 @@ interface AttendedFlags {
   readonly showPlan?: boolean;
 }
 
-export async function askAttended(asking: Asking, flags: AttendedFlags): Promise<ExitCode> {
+export async function askAttended(asking: AskingHere, flags: AttendedFlags): Promise<ExitCode> {
   const { services, input, io } = asking;
   const held = holdInterrupts(io);
   const { session, workers } = await openStarted(asking, flags, () => held.count() > 0).catch((error: unknown) => {
@@ -63,7 +66,7 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
 }
 
 async function printEnded(
-  asking: Asking,
+  asking: AskingHere,
   { json = false, csv, sql, maxRows, showPlan }: AttendedFlags,
   session: TemporalSession,
   ended: Awaited<ReturnType<typeof followSearch>>,
@@ -80,7 +83,7 @@ async function printEnded(
   }
   if (record === null)
     throw new GateError(`${input.searchId} ended without a record in ${storeLocation(services.config.store)}`);
-  const { withClockOfAsking } = await import('./ask-again');
+  const { withClockOfAsking } = await import('../app/ask-again');
   const current = await withClockOfAsking({ store: services.store, engines: asking.engines, io }, input, record);
   const { printAnswer } = await import('./print-answer');
   const ui = staysUp(session) ? session.uiOf(input.searchId) : null;
@@ -95,7 +98,7 @@ const KEEPING_MS = 15_000;
 
 /** The answer is printed. What is not kept in time goes on with whoever serves the database next. */
 async function waitForKept(
-  { services, input, io }: Asking,
+  { services, input, io }: AskingHere,
   session: TemporalSession,
   broken: Promise<never>,
 ): Promise<void> {
@@ -140,7 +143,7 @@ const CHECKS_AHEAD_MS = 15;
 
 /** Temporal, a worker on it and the started search; a failed check closes everything again. */
 async function openStarted(
-  asking: Asking,
+  asking: AskingHere,
   flags: AttendedFlags,
   isInterrupted: () => boolean,
 ): Promise<{ readonly session: TemporalSession; readonly workers: GateWorkers }> {
@@ -169,7 +172,7 @@ async function openStarted(
   throw [checked, opened, started, made].find((one) => one.status === 'rejected')?.reason;
 }
 
-function openWithTarget({ services, io }: Asking) {
+function openWithTarget({ services, io }: AskingHere) {
   const onProgress = (line: string): void => io.err(`${line}\n`);
   const known = signal<Target>();
   const opening = openTemporal(services.config, io.env, { onProgress, onTarget: known.give });

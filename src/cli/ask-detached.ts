@@ -1,12 +1,16 @@
 /** `gate ask --detach`: a worker in the background serves the question, this process only starts it. */
-import { servedDetached } from './background';
-import { announcedFor, checkAndStore, startAsked, type Asking } from './ask-start';
-import { checkDatabase } from './check-database';
+import { servedDetached } from '../app/background';
+import { announcedFor, checkAndStore, startAsked, type Asking } from '../app/start-search';
+import { checkDatabase } from '../app/check-database';
 import { EXIT, type ExitCode } from './exit';
+import type { Io } from './io';
 import { openTemporal } from '../app/temporal-session';
 import { decodedInUi } from './codec-server';
 
-export async function askDetached(asking: Asking, { json = false }: { readonly json?: boolean }): Promise<ExitCode> {
+export async function askDetached(
+  asking: Asking & { readonly io: Io },
+  { json = false }: { readonly json?: boolean },
+): Promise<ExitCode> {
   const { services, database, input, io } = asking;
   const { config } = services;
   const opening = openTemporal(config, io.env, { onProgress: (line) => io.err(`${line}\n`) });

@@ -19,9 +19,9 @@ import { clockAt } from '../sql/clock';
 import { compose, type Composition } from '../workers/composition';
 import type { MethodSpec } from '../config/method-specs';
 import { openEngines } from '../workers/engines';
-import { askAgain } from './ask-again';
+import { askAgain } from '../app/ask-again';
 import type { askAttended } from './ask-attended';
-import type { Asking } from './ask-start';
+import type { Asking } from '../app/start-search';
 import {
   checkWeb,
   modelsFor,
@@ -32,11 +32,11 @@ import {
   searchInput,
   webNotice,
   type QuestionFlags,
-} from './ask-input';
+} from '../app/question-input';
 import { UsageError } from '../app/errors';
 import type { ExitCode } from './exit';
-import type { Io } from './io';
-import type { SearchFlags } from './options';
+import { argumentText, type Io } from './io';
+import { limitsOf, type SearchFlags } from './options';
 import { openServices, sha256, recordOf } from '../app/services';
 import { isConclusive } from '../domain/answer';
 import type { ObjectStore } from '../ports';
@@ -60,7 +60,7 @@ export interface AskFlags extends SearchFlags, QuestionFlags {
 
 export async function runAsk(argument: string, given: AskFlags, io: Io): Promise<ExitCode> {
   const flags = { ...given, sql: given.output === 'sql' && given.csv !== true };
-  const text = await questionText(argument, io);
+  const text = questionText(await argumentText(argument, io));
   const services = openServices(io);
   const { config } = services;
   checkWeb(config, flags);
@@ -77,7 +77,13 @@ export async function runAsk(argument: string, given: AskFlags, io: Io): Promise
     const memory = Object.keys(files).length === 0 ? config.memory : 'off';
     const named = { identity: database.identity, models, namespace, memory };
     const inputFor = (nonce?: string): SearchInput =>
-      askedNow(searchInput(config, flags, question, { ...named, ...(nonce === undefined ? {} : { nonce }) }), io);
+      askedNow(
+        searchInput(config, { ...flags, budgets: limitsOf(flags) }, question, {
+          ...named,
+          ...(nonce === undefined ? {} : { nonce }),
+        }),
+        io,
+      );
     const asked = inputFor(flags.fresh ? randomBytes(8).toString('hex') : undefined);
     const again = await askAgain({ store: services.store, engines, inputFor, io }, asked);
     if (again.kind === 'answer') {
@@ -90,7 +96,7 @@ export async function runAsk(argument: string, given: AskFlags, io: Io): Promise
     const { input } = again;
     const notice = webNotice(config, flags);
     if (notice !== null) io.err(`${notice}\n`);
-    const asking: Asking = { services, engines, composition, database, input, files, io };
+    const asking = { services, engines, composition, database, input, files, io };
     return follow(asking, flags);
   });
 }
@@ -109,7 +115,7 @@ function recordingOf({ record, replay, detach }: AskFlags, { cwd }: Io): Asking[
 
 /** Detached or attended; each is loaded only where it is wanted. */
 export async function follow(
-  asking: Asking,
+  asking: Asking & { readonly io: Io },
   flags: Parameters<typeof askAttended>[1] & { readonly detach?: boolean },
 ): Promise<ExitCode> {
   if (flags.detach) return (await import('./ask-detached')).askDetached(asking, flags);
@@ -170,7 +176,7 @@ export async function runLearnCommand(given: LearnFlags, io: Io): Promise<ExitCo
         turns: flags.turns,
         nonce,
       };
-      return searchInput(config, flags, question, named);
+      return searchInput(config, { ...flags, budgets: limitsOf(flags) }, question, named);
     };
     const input = await unfinished(store, inputFor);
     return follow({ services, ...opened, database, input, files: {}, io }, flags);

@@ -1,7 +1,7 @@
 /** `gate batch run --detach`: workers elsewhere, or one in the background, work on the batch; this process only starts it. */
 import { counted } from '../report/printable';
 import { batchWorkflowId } from '../workflows/ids';
-import { servedDetached } from './background';
+import { servedDetached } from '../app/background';
 import { batchPreflight, openSearches, saveQuestions, storedRecords, type ReadyBatch } from './batch-preflight';
 import { databaseQueues, ownQueues, takeOverBatch } from './batch-queues';
 import { startOrJoin, untilCancelled } from './batch-start';

@@ -6,7 +6,7 @@ import type { ReadyBatch, Stopped } from './batch-preflight';
 import { replaceFile, SUMMARY, type ResultFile } from './batch-results';
 import { batchSummary, summaryText } from './batch-summary';
 import { EXIT, type ExitCode } from './exit';
-import { unpricedModels } from './preflight';
+import { unpricedModels } from '../app/model-check';
 
 /** How a batch ended here, and how many of its questions ended meanwhile. */
 export interface BatchEnd {

@@ -21,7 +21,7 @@ import { GateError } from '../app/errors';
 import type { ObjectStore } from '../ports';
 import { recordOf } from '../app/services';
 import type { TemporalSession } from '../app/temporal-session';
-import { outageLines, outagesOf, type Outage } from './outages';
+import { outageLines, outagesOf, type Outage } from '../app/outages';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
 

@@ -15,11 +15,11 @@ import type { Question, SearchInput, Settings } from '../domain';
 import { each } from '../limiter';
 import type { ObjectStore } from '../ports';
 import { canonical } from '../domain/canonical';
-import { documentationOf, searchInput, toolsOf } from './ask-input';
+import { documentationOf, searchInput, toolsOf } from '../app/question-input';
 import type { BatchDatabases } from './batch-databases';
-import type { Documentation } from './docs-input';
+import type { Documentation } from '../app/documentation';
 import { UsageError } from '../app/errors';
-import type { SearchFlags } from './options';
+import { limitsOf, type SearchFlags } from './options';
 import { sha256 } from '../app/services';
 
 export interface BatchFlags extends SearchFlags {
@@ -145,7 +145,7 @@ function inputsOf(plan: PlanBatch) {
       documents: [...documents],
       ...(notes.length === 0 ? {} : { notes: [...notes] }),
     };
-    return searchInput(config, flags, question, {
+    return searchInput(config, { ...flags, budgets: limitsOf(flags) }, question, {
       ...{ models, namespace: namespaceOf(plan), identity: resolved.identity, memory: 'off' },
       ...(nonce === null ? {} : { nonce }),
     });

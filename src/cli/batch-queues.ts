@@ -19,8 +19,8 @@ import {
   type RunningWorkflow,
 } from '../workers/workflow-views';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
-import { announcedFor } from './ask-start';
-import type { ToServe } from './background';
+import { announcedFor } from '../app/start-search';
+import type { ToServe } from '../app/background';
 import type { ReadyBatch } from './batch-preflight';
 import { GateError } from '../app/errors';
 import { each } from '../limiter';

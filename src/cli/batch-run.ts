@@ -11,7 +11,7 @@ import { hasGold, loadQuestions, type BenchmarkItem } from '../questions';
 import { isDecided, type AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
 import { compose, type Composition } from '../workers/composition';
-import { checkWeb, modelsFor, offeredModels } from './ask-input';
+import { checkWeb, modelsFor, offeredModels } from '../app/question-input';
 import { withEvents } from './batch-events';
 import { batchDatabases, type BatchDatabases } from './batch-databases';
 import { sumUp, type BatchEnd } from './batch-ending';

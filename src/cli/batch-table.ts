@@ -10,7 +10,7 @@ import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-results';
 import type { Io } from './io';
 import { liveLines } from './follow';
-import { outageText, type Outage } from './outages';
+import { outageText, type Outage } from '../app/outages';
 import { textTable } from './table';
 
 export interface InFlight {

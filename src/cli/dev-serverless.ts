@@ -14,7 +14,7 @@ import { awaitQueues, createVersion, makeCurrent, updateCompute, type Compute } 
 import { databaseQueue, modelQueues } from '../workers/task-queues';
 import { servedName, servingOf } from '../workers/serving';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
-import { gateCommand, lastLine } from './background';
+import { gateCommand, lastLine } from '../app/background';
 import { GateError, UsageError } from '../app/errors';
 import type { Io } from './io';
 import { configuredTemporal, openTemporal, type TemporalSession } from '../app/temporal-session';

@@ -43,7 +43,7 @@ function portsOf({ port, uiPort }: DevFlags) {
 
 async function stop(io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
-  const { stopBackground } = await import('./background');
+  const { stopBackground } = await import('../app/background');
   const { embeddedPlace } = await import('../config/store');
   const { stopEmbeddedServer } = await import('../workers/embedded-server');
   const config = loadConfig(io);

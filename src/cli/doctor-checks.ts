@@ -27,7 +27,7 @@ import {
   unservedSearchesLine,
 } from '../workers/running-elsewhere';
 import { checkOn } from './db-run';
-import { checkEndpoint, unpricedModels } from './preflight';
+import { checkEndpoint, unpricedModels } from '../app/model-check';
 import { errorText } from '../app/errors';
 import type { Io } from './io';
 import { describeDeployment, startedQueues } from '../workers/deployments';

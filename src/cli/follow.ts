@@ -6,7 +6,7 @@ import { awaitQuestion, type Ended } from '../workers/client';
 import type { AnswerSummary } from '../ports/search-steps';
 import { GateError } from '../app/errors';
 import type { Io } from './io';
-import { outagesOf, outageLines, outageText, type Outage } from './outages';
+import { outagesOf, outageLines, outageText, type Outage } from '../app/outages';
 import { isOver, pause } from './interrupts';
 import type { TemporalSession } from '../app/temporal-session';
 import { counted, cut, dollars, duration } from '../report/printable';

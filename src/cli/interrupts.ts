@@ -3,6 +3,10 @@
  * signal ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withEngines } from '../app/check-database';
+import type { Config } from '../config';
+import type { ResolvedDatabase } from '../config/databases';
+import type { Engines } from '../workers/engines';
 import { EXIT } from './exit';
 import type { Io } from './io';
 
@@ -49,6 +53,17 @@ export function holdInterrupts(io: Pick<Io, 'onInterrupt'>): { count(): number; 
 
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined); // its only error is that the signal has ended it
+}
+
+/** Work on a database: opened for it, cancelled by an interrupt, and closed. */
+export async function onDatabase<T>(
+  { config, database }: { readonly config: Config; readonly database: ResolvedDatabase },
+  io: Pick<Io, 'onInterrupt'>,
+  work: (open: { readonly engines: Engines; readonly signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort());
+  return withEngines(config, database, (engines) => work({ engines, signal: stop.signal })).finally(stopListening);
 }
 
 /** A function, because the signal changes while a loop awaits. */

@@ -18,6 +18,11 @@ export interface Io extends Surroundings {
   onInterrupt(listener: () => void): () => void;
 }
 
+/** The text of an argument; `-`: standard input. */
+export async function argumentText(argument: string, io: Pick<Io, 'readInput'>): Promise<string> {
+  return argument === '-' ? io.readInput() : argument;
+}
+
 const MOST_BYTES = 4 * 1024 * 1024;
 
 export function nodeIo(process: NodeJS.Process): Io {

@@ -18,7 +18,8 @@ import { addRule, by, openLayer, type LayerFlags, type Opened } from './layer-ru
 import { words } from './steer';
 import { appendToLayer } from '../record/layer-store';
 import { importEntries, type Imported } from '../steps/import-entries';
-import { checkDatabase, onDatabase } from './check-database';
+import { checkDatabase } from '../app/check-database';
+import { onDatabase } from './interrupts';
 import { sha256 } from '../app/services';
 
 export interface ExportFlags extends LayerFlags {

@@ -6,9 +6,9 @@ import { listWatches, putWatch, stopWatch, type Watch, type WatchRunState } from
 import { isPolled } from '../workers/running-elsewhere';
 import { servedName, servingOf } from '../workers/serving';
 import { databaseQueue } from '../workers/task-queues';
-import { askedDatabase } from './ask-input';
-import { serveInBackground } from './background';
-import { lookAt } from './check-database';
+import { askedDatabase } from '../app/question-input';
+import { serveInBackground } from '../app/background';
+import { lookAt } from '../app/check-database';
 import { GateError, UsageError } from '../app/errors';
 import type { Io } from './io';
 import { resultText } from './layer-run';

@@ -20,7 +20,7 @@ import { armsOf, isAnythingOpen, isNew, modelsOf, tellFound, type Arm, type Comp
 import { UsageError } from '../app/errors';
 import type { ExitCode } from './exit';
 import type { Io } from './io';
-import { checkModel } from './preflight';
+import { checkModel } from '../app/model-check';
 import { ending, estimated, runArms } from './run-arms';
 import { readRunConfig, type ReadConfig } from './run-config';
 import { checkedDatabases } from './run-provenance';

@@ -6,7 +6,7 @@ import { each } from '../limiter';
 import type { RunSet } from '../report/run';
 import { sha256, sha256OfFile } from '../sha256';
 import type { Composition } from '../workers/composition';
-import { checkDatabase } from './check-database';
+import { checkDatabase } from '../app/check-database';
 import { GateError } from '../app/errors';
 
 /** Every database that cannot be used is named, before anything is asked. */

@@ -9,7 +9,7 @@ import { sha256 } from '../sha256';
 import { entrantsOf, modelsOf, type Arm, type Comparing } from './compare-arms';
 import type { Io } from './io';
 import type { AuditedRun, Laboratory } from './laboratory';
-import { unpricedModels } from './preflight';
+import { unpricedModels } from '../app/model-check';
 import type { Ran, RanArm } from './run-arms';
 import type { ReadConfig } from './run-config';
 import type { RunFlags, SetToRun } from './run-sets';

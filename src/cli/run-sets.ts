@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { BenchmarkItem } from '../questions';
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
-import { checkWeb } from './ask-input';
+import { checkWeb } from '../app/question-input';
 import { batchDatabases, type BatchDatabases } from './batch-databases';
 import { selectItems } from './batch-plan';
 import { questionsOf } from './batch-run';

@@ -4,7 +4,7 @@ import { paceOf, Tally, type BatchFigures } from './batch-figures';
 import type { Batch } from './batch-plan';
 import { cutLine, pausedLine, REDRAW_MS, type BatchDisplay, type DisplayIo } from './batch-table';
 import { liveLines } from './follow';
-import { outageText, type Outage } from './outages';
+import { outageText, type Outage } from '../app/outages';
 import { textTable } from './table';
 
 export interface RunDisplay {

@@ -15,7 +15,7 @@ import type {
 import { searchIdOf } from '../record/search-id';
 import { endpointText, type ServingParts } from '../workers/serving';
 import type { Io } from './io';
-import { outagesOf, outageText, type Outage } from './outages';
+import { outagesOf, outageText, type Outage } from '../app/outages';
 import { checkpointsOf, inputOf, recordOf, type Services, sha256 } from '../app/services';
 import { openRunning, sayStoreOnly, statusWithoutRecord, type TemporalSession } from '../app/temporal-session';
 import { cut } from '../report/printable';

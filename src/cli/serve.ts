@@ -19,7 +19,7 @@ import {
   unservedSearchesLine,
 } from '../workers/running-elsewhere';
 import { workerVersion, workflowBundle } from '../workers/workflow-bundle';
-import { announce } from './background';
+import { announce } from '../app/background';
 import { GateError, errorText, UsageError } from '../app/errors';
 import type { HealthServer } from './health';
 import { watchInterrupts } from './interrupts';

@@ -2,10 +2,10 @@
 import type { SqlResult } from '../domain';
 import { loadConfig } from '../config';
 import { counted } from '../report/printable';
-import { askedDatabase, questionText } from './ask-input';
-import { onDatabase } from './check-database';
+import { askedDatabase, questionText } from '../app/question-input';
+import { onDatabase } from './interrupts';
 import { GateError } from '../app/errors';
-import type { Io } from './io';
+import { argumentText, type Io } from './io';
 import { csv, textTable } from './table';
 
 export interface SqlFlags {
@@ -17,7 +17,7 @@ export interface SqlFlags {
 }
 
 export async function runSql(argument: string, flags: SqlFlags, io: Io): Promise<void> {
-  const query = await questionText(argument, io, 'query');
+  const query = questionText(await argumentText(argument, io), 'query');
   const config = loadConfig(io);
   const database = askedDatabase(config, flags, io);
   await onDatabase({ config, database }, io, async ({ engines, signal }) => {

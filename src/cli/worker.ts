@@ -121,7 +121,7 @@ async function work(flags: WorkerFlags, health: HealthServer | null, log: ServeO
   const { loadConfig } = await import('../config');
   const { openTemporal } = await import('../app/temporal-session');
   const { checkParts, serveUntilInterrupted } = await import('./serve');
-  const { DATABASES_VARIABLE } = await import('./background');
+  const { DATABASES_VARIABLE } = await import('../app/background');
   const config = loadConfig(io);
   const given = io.env[DATABASES_VARIABLE];
   checkParts(config, flags.serve);

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { readDocumentation } from '../../../src/cli/docs-input';
+import { readDocumentation } from '../../../src/app/documentation';
 import { testProcess } from './test-io';
 
 function shop(env: Record<string, string> = {}) {

@@ -1,4 +1,4 @@
-import { isOffered } from '../../../src/cli/preflight';
+import { isOffered } from '../../../src/app/model-check';
 
 const listed = ['gpt-5', 'models/gemini-x', 'org/name'];
 

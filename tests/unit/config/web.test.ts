@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkWeb } from '../../../src/cli/ask-input';
+import { checkWeb } from '../../../src/app/question-input';
 import { loadConfig, type ConfigSource } from '../../../src/config';
 
 const cwd = mkdtempSync(join(tmpdir(), 'gate-config-web-'));

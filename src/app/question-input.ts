@@ -2,15 +2,25 @@
 import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { MethodSpec } from '../config/method-specs';
-import type { MemoryMode, MethodName, Question, SearchInput } from '../domain';
+import type { Budgets, MemoryMode, MethodName, Question, SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
 import { LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
 import type { Composition } from '../workers/composition';
 import { searchIdOf } from '../record/search-id';
-import { readDocumentation, type Documentation } from './docs-input';
-import { UsageError } from '../app/errors';
-import type { Io } from './io';
-import { limitsOf, type SearchFlags } from './options';
+import { readDocumentation, type Documentation } from './documentation';
+import { UsageError } from './errors';
+import type { Surroundings } from './surroundings';
+
+/** How to search, where it is not as configured. */
+export interface SearchChoices {
+  readonly method?: MethodSpec;
+  readonly memory?: MemoryMode;
+  /** A model for all roles (`default`), or for one. */
+  readonly model?: Readonly<Record<string, string | undefined>>;
+  readonly seed?: number;
+  /** Null: no limit. */
+  readonly budgets?: Partial<Budgets>;
+}
 
 export interface QuestionFlags {
   readonly context?: string;
@@ -25,7 +35,7 @@ export interface QuestionFlags {
 export function askedDatabase(
   config: Config,
   { db }: { readonly db?: string },
-  { cwd }: Pick<Io, 'cwd'>,
+  { cwd }: Pick<Surroundings, 'cwd'>,
 ): ResolvedDatabase {
   return resolveDatabase(config, db ?? onlyDatabase(config), cwd);
 }
@@ -56,12 +66,8 @@ export function webNotice(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags
   return `this search may query the web through ${config.web.provider}; the model chooses the search terms`;
 }
 
-export async function questionText(
-  argument: string,
-  io: Pick<Io, 'readInput'>,
-  what: 'question' | 'query' = 'question',
-): Promise<string> {
-  const text = (argument === '-' ? await io.readInput() : argument).trim();
+export function questionText(given: string, what: 'question' | 'query' = 'question'): string {
+  const text = given.trim();
   if (text === '')
     throw new UsageError(`the ${what} is empty; write it in quotes, or give - to read it from standard input`);
   refuse(what === 'question' ? questionProblem(text) : textProblem(what, text));
@@ -115,7 +121,7 @@ export function offeredModels({ model, ollamaModels }: Composition): readonly st
 /** The models to use when none is configured: those of a recording, or of a local Ollama. */
 export function modelsFor(
   config: Config,
-  flags: SearchFlags,
+  flags: SearchChoices,
   offered: readonly string[],
 ): SearchInput['settings']['models'] {
   const given = Object.fromEntries(
@@ -131,7 +137,7 @@ export function modelsFor(
 
 export function searchInput(
   config: Config,
-  flags: SearchFlags,
+  flags: SearchChoices,
   question: Question,
   options: {
     readonly models: SearchInput['settings']['models'];
@@ -159,7 +165,7 @@ export function searchInput(
       topP: topP ?? usual.topP,
       maxOutputTokens: maxOutputTokens ?? (reasoning === undefined ? usual.maxOutputTokens : cap),
       seed: flags.seed ?? 0,
-      budgets: { ...config.budgets, ...limitsOf(flags) },
+      budgets: { ...config.budgets, ...flags.budgets },
       ...lookupsOf(config, method, question),
       ...layerOf(method, flags, options.memory),
       ...(options.turns === undefined ? {} : { iterations: options.turns }),
@@ -171,7 +177,7 @@ export function searchInput(
   return { schemaVersion: 1, searchId, namespace, question, identity, settings };
 }
 
-export function methodOf({ method }: Pick<Config, 'method'>, flags: Pick<SearchFlags, 'method'>): MethodSpec {
+export function methodOf({ method }: Pick<Config, 'method'>, flags: Pick<SearchChoices, 'method'>): MethodSpec {
   return flags.method ?? method;
 }
 
@@ -188,7 +194,7 @@ function lookupsOf(config: Config, method: MethodName, { tools }: Question): { r
 /** Left out where the layer is off. The baselines and `paper` know nothing of it. */
 function layerOf(
   method: MethodName,
-  { memory }: SearchFlags,
+  { memory }: SearchChoices,
   otherwise: MemoryMode,
 ): { readonly layer?: 'read' | 'on' } {
   const hasNone = method === 'paper' || !(isOwn(method) || method === 'learn');

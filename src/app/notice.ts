@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Folders } from '../config/folders';
-import type { Io } from './io';
+import type { Told } from './surroundings';
 
 export interface Receivers {
   readonly endpoint: string;
@@ -14,7 +14,7 @@ export interface Receivers {
   readonly costCeilingUsd: number | null;
 }
 
-export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, io: Pick<Io, 'err'>): void {
+export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, io: Pick<Told, 'err'>): void {
   const { endpoint, database, identity, unpriced, costCeilingUsd } = receivers;
   tellOnce(folders, `${endpoint} ${database} ${identity}`, () => {
     const ceiling = costCeilingUsd === null ? 'no cost limit' : `at most $${costCeilingUsd} per question (--max-cost)`;

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readDocumentation } from '../../../src/cli/docs-input';
+import { readDocumentation } from '../../../src/app/documentation';
 
 test("a database's folder of LiveSQLBench gives notes and its knowledge base, and no second copy of the schema", () => {
   const base = mkdtempSync(join(tmpdir(), 'docs-input-'));

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadQuestions } from '../../../src/questions';
-import { testProcess } from './test-io';
+import { testProcess } from '../cli/test-io';
 
 const LONG = 'the question is too long: at most 8,000 characters are allowed';
 const BINARY = 'the question is not plain text: it holds a byte 0, or bytes that are not UTF-8';

@@ -8,9 +8,9 @@ import type { ObjectStore } from '../ports';
 import { utc } from '../report/printable';
 import { createRunStore, openStep, refresh, type StepDeps } from '../steps';
 import type { Engines } from '../workers/engines';
-import { GateError, withoutPasswords } from '../app/errors';
-import type { Io } from './io';
-import { sha256 } from '../app/services';
+import { GateError, withoutPasswords } from './errors';
+import type { Told } from './surroundings';
+import { sha256 } from './services';
 
 export type AskedAgain =
   | { readonly kind: 'answer'; readonly record: AnswerRecord }
@@ -22,7 +22,7 @@ export interface AskingAgain {
   readonly engines: Pick<Engines, 'engine'>;
   /** The search of the question; with a nonce, another one of it. Null: there is none. */
   readonly inputFor: (nonce?: string) => SearchInput | null;
-  readonly io: Pick<Io, 'err' | 'now'>;
+  readonly io: Pick<Told, 'err' | 'now'>;
 }
 
 export async function askAgain(asking: AskingAgain, input: SearchInput): Promise<AskedAgain> {

@@ -3,8 +3,7 @@ import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
 import type { DatabaseDescription } from '../domain';
 import { openEngines, type Engines } from '../workers/engines';
-import { GateError } from '../app/errors';
-import type { Io } from './io';
+import { GateError } from './errors';
 
 const WAIT_MS = 20_000;
 
@@ -17,23 +16,15 @@ export async function checkDatabase(databases: Pick<Engines, 'engine'>, name: st
 
 /** The same of a database that is opened for it alone. */
 export function lookAt(config: Config, database: ResolvedDatabase): Promise<DatabaseDescription> {
-  const engines = openEngines(config, [database]);
-  return checkDatabase(engines, database.name).finally(() => engines.close());
+  return withEngines(config, database, (engines) => checkDatabase(engines, database.name));
 }
 
-/** Work on a database: opened for it, cancelled by an interrupt, and closed. */
-export async function onDatabase<T>(
-  { config, database }: { readonly config: Config; readonly database: ResolvedDatabase },
-  io: Pick<Io, 'onInterrupt'>,
-  work: (open: { readonly engines: Engines; readonly signal: AbortSignal }) => Promise<T>,
+/** Work on a database that is opened for it and closed. */
+export async function withEngines<T>(
+  config: Config,
+  database: ResolvedDatabase,
+  work: (engines: Engines) => Promise<T>,
 ): Promise<T> {
   const engines = openEngines(config, [database]);
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort());
-  try {
-    return await work({ engines, signal: stop.signal });
-  } finally {
-    stopListening();
-    await engines.close();
-  }
+  return work(engines).finally(() => engines.close());
 }

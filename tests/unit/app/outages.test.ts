@@ -1,4 +1,4 @@
-import { outageLines, outagesOf, outageText, type Outage } from '../../../src/cli/outages';
+import { outageLines, outagesOf, outageText, type Outage } from '../../../src/app/outages';
 import { progressDisplay } from '../../../src/cli/follow';
 
 const NOW = Date.UTC(2026, 0, 5, 10, 0, 0);

@@ -2,7 +2,7 @@
 import { DEFAULT_PRICES, OPENAI_BASE_URL, priceOf } from '../adapters/openai';
 import type { Config, ModelsConfig } from '../config';
 import type { Composition } from '../workers/composition';
-import { GateError, UsageError } from '../app/errors';
+import { GateError, UsageError } from './errors';
 
 export async function checkModel(config: Config, composition: Composition, models: readonly string[]): Promise<void> {
   const { endpoint } = composition.model;

@@ -16,7 +16,7 @@ import {
   textOfKnowledgeBase,
 } from '../database/documentation';
 import type { DocumentNote, Question } from '../domain';
-import { UsageError } from '../app/errors';
+import { UsageError } from './errors';
 
 export interface Documentation {
   readonly documents: Question['documents'];

@@ -14,10 +14,10 @@ import type { ResolvedDatabase } from '../config/databases';
 import { startedQueues } from '../workers/deployments';
 import { isAlive } from '../workers/process-identity';
 import { servedName } from '../workers/serving';
-import { neededQueues, type Announced } from './ask-start';
-import { GateError } from '../app/errors';
-import type { Io } from './io';
-import type { TemporalSession } from '../app/temporal-session';
+import { neededQueues, type Announced } from './start-search';
+import { GateError } from './errors';
+import type { Told } from './surroundings';
+import type { TemporalSession } from './temporal-session';
 
 /** A list, as JSON. */
 export const DATABASES_VARIABLE = 'GATE_WORKER_DATABASES';
@@ -75,7 +75,7 @@ export async function servedDetached(
   config: Config,
   wanted: readonly ToServe[],
   session: TemporalSession,
-  io: Pick<Io, 'env' | 'cwd'>,
+  io: Pick<Told, 'env' | 'cwd'>,
 ): Promise<string> {
   const byServer = await startedQueues(session.gate.client, deploymentOf(config.temporal.versioning));
   const rest = wanted.filter(({ announced }) => !neededQueues(announced).every((queue) => byServer.has(queue)));
@@ -91,7 +91,7 @@ export async function serveInBackground(
   config: Config,
   wanted: readonly ToServe[],
   session: TemporalSession,
-  io: Pick<Io, 'env' | 'cwd'>,
+  io: Pick<Told, 'env' | 'cwd'>,
 ): Promise<boolean> {
   const serving = ({ announced }: ToServe): ServingProcess[] =>
     servingProcesses(config).filter(
@@ -151,9 +151,9 @@ function folderOf(config: Config): string {
   return join(config.folders.state, 'workers');
 }
 
-/** How this very program is run: `main.js` beside this file, or `main.ts` when the sources run as they are. */
+/** How this very program is run: `cli/main.js`, or `main.ts` when the sources run as they are. */
 export function gateCommand(): readonly string[] {
-  const main = join(__dirname, __filename.endsWith('.ts') ? 'main.ts' : 'main.js');
+  const main = join(__dirname, '..', 'cli', __filename.endsWith('.ts') ? 'main.ts' : 'main.js');
   return [process.execPath, ...process.execArgv, main];
 }
 

@@ -21,12 +21,12 @@ import {
 import { whereItRuns } from '../workers/running-elsewhere';
 import { servedName, servingOf, type Serving } from '../workers/serving';
 import { questionWorkflowId } from '../workflows/ids';
-import { GateError } from '../app/errors';
-import type { Io } from './io';
-import type { TemporalSession } from '../app/temporal-session';
+import { GateError } from './errors';
+import type { Told } from './surroundings';
+import type { TemporalSession } from './temporal-session';
 import type { ObjectStore } from '../ports';
 import { tellWhoReceivesRows } from './notice';
-import { addToIndex, inputOf, saveInput, sha256, type Services } from '../app/services';
+import { addToIndex, inputOf, saveInput, sha256, type Services } from './services';
 import { storeFork, type Fork } from '../record/fork';
 
 /** Temporal keeps 400 bytes of a workflow's summary; letters outside ASCII take up to three. */
@@ -65,7 +65,7 @@ interface Start {
   readonly input: SearchInput;
   readonly announced: Announced;
   readonly state: SearchState | null;
-  readonly io: Pick<Io, 'err' | 'now'>;
+  readonly io: Pick<Told, 'err' | 'now'>;
 }
 
 /** Starts the search, or joins it. */
@@ -137,7 +137,7 @@ export interface Asking {
   readonly database: ResolvedDatabase;
   readonly input: SearchInput;
   readonly files: { readonly record?: string; readonly replay?: string };
-  readonly io: Io;
+  readonly io: Told;
   /** A search that goes on from a checkpoint of another one. */
   readonly fork?: Fork;
 }
@@ -153,7 +153,7 @@ export async function checkAndStore(
   const { services, database, input, files, io } = asking;
   const { config, store } = services;
   const composition = await asking.composition();
-  const { checkModel, unpricedModels } = await import('./preflight');
+  const { checkModel, unpricedModels } = await import('./model-check');
   const replayed = files.replay !== undefined;
   const models = [...new Set(Object.values(input.settings.models))];
   await Promise.all([databaseChecked, replayed ? undefined : checkModel(config, composition, models)]);
