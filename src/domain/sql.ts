@@ -1,4 +1,4 @@
-/** What a database says: result values, schema descriptions and column profiles, JSON-safe. */
+/** What a database says: result values and schema descriptions, JSON-safe. */
 import { z } from 'zod';
 import { Dialect } from './question';
 
@@ -61,20 +61,3 @@ export const DatabaseDescription = z.object({
   fingerprint: z.string(),
 });
 export type DatabaseDescription = z.infer<typeof DatabaseDescription>;
-
-/** What one pass over a column shows (design §3, Profiles). Counts are of the rows examined. */
-export const ColumnProfile = z.object({
-  table: z.string(),
-  column: z.string(),
-  examined: z.number(),
-  nulls: z.number(),
-  distinct: z.number(),
-  min: z.string().nullable(),
-  max: z.string().nullable(),
-  top: z.array(z.object({ value: z.string(), count: z.number() })),
-  /** Text patterns: digits as 9, letters as a/A, for example `99:99.999`. */
-  patterns: z.array(z.object({ pattern: z.string(), count: z.number() })),
-  /** Plain statements worth a reader's attention: constant, copy of another column, sentinels, failed joins, … */
-  remarks: z.array(z.string()),
-});
-export type ColumnProfile = z.infer<typeof ColumnProfile>;

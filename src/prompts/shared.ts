@@ -22,15 +22,13 @@ export interface MemoryEntry {
   readonly sql: string;
 }
 
-/** What every role is told; schema and profiles are already text. */
+/** What every role is told; the schema is already text, with its profiles. */
 export interface PromptContext {
   readonly question: Question;
   readonly dialect: Dialect;
   readonly schema: string;
   /** Those that only a plan of this search brought into view. */
   readonly furtherTables?: string | null;
-  /** Of searches that began before profiles were part of the schema. */
-  readonly profiles: string | null;
   /** The schema says what rows tell of each table. */
   readonly profiled?: boolean;
   /** How many tables `schema` only lists by name. */
@@ -106,10 +104,6 @@ export function data(name: string, text: string): string {
   return `<data name="${label}">\n${plain(text).trimEnd()}\n</data>`;
 }
 
-/** A format would else be read as a value: 9999-99-99 is no date. */
-const LEGEND =
-  'Counted by SQL over the rows examined. In formats 9 is a digit, a and A are letters, + after one of them a longer run; ! begins a remark.';
-
 const PROFILED =
   "In the schema, after --, SQL has counted what the rows hold: 'value (count)' lists are complete unless they end in … or begin with most; in formats (like …) 9 is a digit, a and A are letters, + a longer run; 'middle half' is the range from the first to the third quartile; '= …' after a column says how it follows from others; -> leads to a key. Row lines are whole rows as they stand, in the order of the columns.";
 
@@ -131,10 +125,9 @@ export function databaseSections(context: PromptContext): string[] {
 }
 
 /** What this search or question alone is shown of the database, and documents. */
-export function searchSections({ furtherTables = null, profiles, question }: PromptContext): string[] {
+export function searchSections({ furtherTables = null, question }: PromptContext): string[] {
   return [
     ...(furtherTables === null ? [] : [data('schema of further tables', furtherTables)]),
-    ...(profiles === null ? [] : [`${LEGEND}\n${data('column profiles', profiles)}`]),
     ...question.documents.map(({ name, text }) => data(`document ${name}`, text)),
   ];
 }

@@ -12,7 +12,6 @@ import {
   Assumption,
   Body,
   Claim,
-  ColumnProfile,
   Coverage,
   DatabaseDescription,
   EntryId,
@@ -43,8 +42,6 @@ export const SchemaContent = z.object({
   text: z.string(),
   /** Tables whose columns are in `text`; absent: all. */
   shown: z.array(z.string()).optional(),
-  /** Of searches that began before profiles were part of `text`. */
-  profiles: z.array(ColumnProfile),
   /** `text` says what the rows of each table tell. */
   profiled: z.boolean().optional(),
   /** What rows make doubtful of any SQL that reads them as they stand. */
@@ -121,10 +118,8 @@ export const CONTENTS = {
   /** Profiles that a plan needs beyond `schema`. */
   profile: z.object({
     schemaVersion: version,
-    /** Of columns; only in searches of earlier versions. */
-    profiles: z.array(ColumnProfile),
     /** Of tables that `schema` only lists by name. */
-    tables: z.array(TableProfile).optional(),
+    tables: z.array(TableProfile),
   }),
   /** Tables that a plan reads and that `schema` only lists by name. Prompts show them from then on. */
   'schema-extra': z.object({ schemaVersion: version, tables: z.array(z.string()) }),

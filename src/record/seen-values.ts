@@ -52,11 +52,7 @@ async function shownIn(store: ObjectStore, searchId: string, hash: Hash): Promis
   ]);
   return [
     ...rows,
-    ...schemas.flatMap(({ text, description, profiles: columns }) => [
-      text,
-      textOf(description.tables),
-      textOf(columns),
-    ]),
+    ...schemas.flatMap(({ text, description }) => [text, textOf(description.tables)]),
     ...[...profiles, ...known].map(textOf),
   ].join('\n');
 }

@@ -20,8 +20,8 @@ import { evidenceTexts, planTextOf } from './texts';
 export async function plan(context: StepContext, step: PlanInput): Promise<ModelOutcome<Planned>> {
   const { settings } = context;
   const revised = step.revise === null ? [] : [step.revise.plan.planId];
-  const views = [...revised, ...step.otherPlans.map(({ planId }) => planId)];
-  const base = await promptContext(context, step.memory, revised, views);
+  const plans = [...revised, ...step.otherPlans.map(({ planId }) => planId)];
+  const base = await promptContext(context, step.memory, plans);
   const prompt = {
     ...base,
     knownIntents: [...new Set(base.memory.map((entry) => entry.intent))],

@@ -44,12 +44,11 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       description,
       text,
       ...(shown === null ? {} : { shown: [...shown] }),
-      profiles: [],
       ...(profiles.length === 0
         ? {}
         : {
             profiled: true,
-            doubts: profiles.flatMap(({ doubts = [] }) => doubts),
+            doubts: profiles.flatMap(({ doubts }) => doubts),
             flags: profiles.flatMap(({ table, flags }) => flags.map((flag) => ({ table, ...flag }))),
           }),
       ...(dataRevision === null ? {} : { dataRevision }),

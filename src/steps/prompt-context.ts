@@ -1,10 +1,9 @@
 /** The part of the prompt for every role: the question, the schema, profiles, proved readings and facts. */
-import type { ColumnProfile, SearchInput, Update } from '../domain';
+import type { SearchInput, Update } from '../domain';
 import type { MemoryEntry, PromptContext } from '../prompts';
 import { CLOCK_CONTEXT } from '../sql/clock';
 import { renderDocumentation } from '../database/documentation/notes';
 import { shownDocuments } from '../database/documents';
-import { renderProfiles } from '../database/column-profiles';
 import type { MemoryRef } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
 import type { StepContext } from './context';
@@ -12,31 +11,23 @@ import { entryText } from './layer-entries';
 import { webTexts } from './lookups';
 import { extraTables } from './shown-tables';
 
-const PROFILE_CHARS = 16_000;
-
-/**
- * `plans`: also show the profiles that were computed when these plans were checked. `views`: show the tables of these plans
- * even if the schema only lists them by name.
- */
+/** `plans`: their tables are shown even if the schema only lists them by name. */
 export async function promptContext(
   context: StepContext,
   memory: MemoryRef,
   plans: readonly string[] = [],
-  views: readonly string[] = plans,
 ): Promise<PromptContext> {
   const { run, input } = context;
   const { question } = input;
-  const [schema, updates, facts, touched, remarks, known, told] = await Promise.all([
+  const [schema, updates, facts, remarks, known, told] = await Promise.all([
     run.get('schema', SCHEMA_ID),
     Promise.all(memory.updates.map((id) => run.get('update', id))),
     Promise.all(memory.facts.map((id) => run.get('fact', id))),
-    Promise.all([...new Set(plans)].map((id) => run.find('profile', id))),
     Promise.all((memory.remarks ?? []).map((id) => run.get('remark', id))),
     run.find('known', SCHEMA_ID),
     run.find('told', SCHEMA_ID),
   ]);
-  const profiles = [...schema.profiles, ...touched.flatMap((each) => each?.profiles ?? [])];
-  const extra = await extraTables(context, schema, views);
+  const extra = await extraTables(context, schema, plans);
   const { description, shown, profiled = false } = schema;
   return {
     question: {
@@ -52,7 +43,6 @@ export async function promptContext(
     ...(question.notes === undefined
       ? {}
       : { documentation: renderDocumentation(description, question.notes, { question: question.text }) }),
-    profiles: profiles.length === 0 ? null : renderProfiles(distinct(profiles), PROFILE_CHARS),
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),
     ...(known === null ? {} : { known: known.entries.map(({ key, entry }) => ({ key, text: entryText(entry) })) }),
@@ -81,9 +71,4 @@ async function memoryEntry(context: StepContext, update: Update): Promise<Memory
     summary: update.summary,
     sql: body.sql,
   };
-}
-
-function distinct(profiles: readonly ColumnProfile[]): ColumnProfile[] {
-  const byColumn = new Map(profiles.map((profile) => [`${profile.table}.${profile.column}`, profile]));
-  return [...byColumn.values()];
 }

@@ -62,7 +62,7 @@ export async function profileExtra(context: StepContext, planId: string): Promis
   if (extra === null || (await context.run.find('profile', planId)) !== null) return {};
   const { description } = await context.run.get('schema', SCHEMA_ID);
   const { profiles, usage } = await profileShown(context, description, extra.tables);
-  await context.run.put('profile', planId, { schemaVersion: 1, profiles: [], tables: [...profiles] });
+  await context.run.put('profile', planId, { schemaVersion: 1, tables: [...profiles] });
   return usage;
 }
 

@@ -30,8 +30,7 @@ export const TableProfile = z.object({
   /** All rows of the table. */
   whole: z.boolean(),
   pieces: z.array(ProfilePiece),
-  /** Left out by earlier versions. */
-  doubts: z.array(RowDoubt).optional(),
+  doubts: z.array(RowDoubt),
   flags: z.array(Flag),
 });
 export { RowDoubt } from './doubts';

@@ -259,7 +259,7 @@ async function shownIn(
     promptContext(context, step.memory),
     context.run.get('compressed', step.schemaId),
   ]);
-  return { ...prompt, schema: text, profiled: false, listedOnly: 0, furtherTables: null, profiles: null };
+  return { ...prompt, schema: text, profiled: false, listedOnly: 0, furtherTables: null };
 }
 
 function isEmpty(result: SqlResult): boolean {

@@ -20,12 +20,9 @@ const NOW = Date.UTC(2026, 5, 1);
 const MONTH: GcOptions = { nowMs: NOW, olderThanMs: 30 * DAY, dryRun: false, namespace: 'default' };
 const DRY = { ...MONTH, dryRun: true };
 
-const PROFILE = {
-  ...{ table: 't', column: 'c'.repeat(9_000), examined: 1, nulls: 0, distinct: 1, min: null, max: null },
-  ...{ top: [], patterns: [], remarks: [] },
-};
+const PROFILE = { table: 'c'.repeat(9_000), read: 1, whole: true, pieces: [], doubts: [], flags: [] };
 
-const PROFILES = { schemaVersion: 1 as const, profiles: [PROFILE] };
+const PROFILES = { schemaVersion: 1 as const, tables: [PROFILE] };
 
 /** A store whose clock the test owns. */
 class World {

@@ -35,7 +35,6 @@ export const context: PromptContext = {
   dialect: 'postgresql',
   schema:
     'race(id integer pk, held_on date, class text: "open", "junior")\nlap(race_id integer -> race.id, data jsonb)',
-  profiles: 'lap.data->>time: patterns 9:99.99 (40), +9.99 (118)',
   memory: [
     {
       updateId: 'u1',

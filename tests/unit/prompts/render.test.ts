@@ -71,7 +71,7 @@ const everyTool: typeof given.context.question = {
 
 describe('what does not change comes first', () => {
   const documentation = 'race (notes.csv): one row per race';
-  const database = { profiled: true, profiles: null, documentation };
+  const database = { profiled: true, documentation };
   const asked = (dialect: Dialect, more: object) => [
     renderPlan({ ...given.planInput, ...database, dialect, ...more }),
     renderPropose({ ...given.proposeInput, ...database, dialect, ...more }),

@@ -11,7 +11,6 @@ const schema = {
     tables: [],
   },
   text: 'CREATE TABLE …\n'.repeat(1_000),
-  profiles: [],
 };
 
 /** A second process on the same objects: it remembers nothing. */
@@ -52,7 +51,7 @@ test('every step after the first finds the schema in memory, and cannot change i
   const second = await createRunStore(store, 's1', hash).get('schema', 'schema');
   expect(second).toBe(first);
   expect(store.calls.get - before).toBe(3); // two envelopes and one object
-  expect(() => first.profiles.push({} as never)).toThrow(TypeError);
+  expect(() => first.description.tables.push({} as never)).toThrow(TypeError);
 });
 
 test('a missing object is one line that names it, its reader and what to do', async () => {

@@ -47,7 +47,6 @@ const context = (text = QUESTION.question) => ({
   },
   dialect: 'sqlite' as const,
   schema: 'orders(id integer, state text)',
-  profiles: null,
   memory: [],
   facts: [],
 });

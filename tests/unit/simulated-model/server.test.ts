@@ -24,7 +24,7 @@ const messages = renderPlan({
     ...{ schemaVersion: 1, text: QUESTION.question, database: 'none', outputMode: 'sql', tools: ['execute_sql'] },
     ...{ context: null, instructions: null, documents: [] },
   },
-  ...{ dialect: 'sqlite', schema: '', profiles: null, memory: [], facts: [], knownIntents: [], otherPlans: [] },
+  ...{ dialect: 'sqlite', schema: '', memory: [], facts: [], knownIntents: [], otherPlans: [] },
   ...{ revise: null, carryTests: false, breadth: 1, strict: 'execution' },
 });
 

@@ -16,12 +16,11 @@ test('every table that is shown is profiled, once per database, and the planner 
   const one = await bench({ plan: [text(planReply())] }, { settings });
   await one.steps.prepare(prepare);
   const schema = await createRunStore(one.deps.store, SEARCH, hash).get('schema', 'schema');
-  expect(schema).toMatchObject({ profiled: true, profiles: [] });
+  expect(schema).toMatchObject({ profiled: true });
   for (const part of ['1 | 10 | 1 | 28:10.0', '1 | North']) expect(schema.text).toContain(part);
   await one.steps.plan(planning);
   const told = one.model.requests[0]!.messages.at(-1)!.content;
   expect(told).toContain('2 | 11 | 3 | +9.0');
-  expect(told).not.toContain('column profiles');
   const runs = one.engine.runs.length;
   const two = await bench({}, { settings, store: one.store, engine: one.engine, searchId: 's2' });
   await two.steps.prepare({ ...prepare, searchId: 's2' });
@@ -109,19 +108,6 @@ test('a table that cannot be read in time is shown without a profile', async () 
   expect(schema.text).toContain('TABLE entry');
   expect(schema.text).not.toContain('28:10.0');
   expect(schema.text).toContain('1 | North');
-});
-
-test('profiles that a search began with are still shown as they were', async () => {
-  const made = await bench({ plan: [text(planReply())] }, { settings });
-  await made.steps.prepare(prepare);
-  const run = createRunStore(made.deps.store, SEARCH, hash);
-  const { profiled: _, ...schema } = await run.get('schema', 'schema');
-  const old = { table: 'entry', column: 'mark', examined: 6, nulls: 0, distinct: 6, min: null, max: null };
-  const profiles = [{ ...old, top: [], patterns: [], remarks: ['winners are absolute'] }];
-  const key = `runs/${SEARCH}/schema/schema.json`;
-  await made.store.put(key, writeEnvelope('schema', { ...schema, profiles }, hash), { overwrite: true });
-  await made.steps.plan(planning);
-  expect(made.model.requests[0]!.messages.at(-1)!.content).toContain('! winners are absolute');
 });
 
 test('a table whose name is too long for a key of the store is profiled and kept as any other', async () => {
