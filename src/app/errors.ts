@@ -27,7 +27,7 @@ export class UsageError extends GateError {
   }
 }
 
-const WRONG_INPUT = new Set(['ConfigError', 'QuestionFileError', 'BenchmarkDataError']);
+const WRONG_INPUT = new Set(['ConfigError', 'MethodSpecError', 'QuestionFileError', 'BenchmarkDataError']);
 
 /** Of any error. */
 export function codeOf(error: unknown): GateErrorCode {

@@ -114,7 +114,7 @@ export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = 
 
 /** In one line that says what to change. */
 export class MethodSpecError extends Error {
-  override readonly name = 'UsageError';
+  override readonly name = 'MethodSpecError';
 }
 
 export function parseMethodSpec(text: string): MethodSpec {

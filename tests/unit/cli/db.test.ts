@@ -30,7 +30,7 @@ describe('gate db add', () => {
 
   test('keeps everything else in the file, its indentation and its mode, and leaves no other file behind', async () => {
     const { gate, file, config, home } = shop();
-    const before = { preset: 'paper', databases: { other: { urlEnv: 'X', role: 'r' } }, prices: {} };
+    const before = { method: 'paper', databases: { other: { urlEnv: 'X', role: 'r' } }, prices: {} };
     writeFileSync(file, JSON.stringify(before, null, 4));
     chmodSync(file, 0o600);
     await gate(

@@ -61,19 +61,19 @@ describe('gate', () => {
       /^gate: --memory on: method react has no memory; leave it out$/m,
     ],
     [
-      'memory for the preset of the paper',
+      'memory for the method of the paper',
       ['ask', 'x', '--db', 'a.sqlite', '--model', 'm', '--memory', 'read', '--method', 'paper'],
-      /^gate: --memory read: preset paper has no memory; leave it out$/m,
+      /^gate: --memory read: method paper has no memory; leave it out$/m,
     ],
     [
       'an unknown method',
       ['ask', 'x', '--method', 'magic'],
-      /^gate: there is no method magic: give one of gate, react/m,
+      /^gate: there is no method magic: give one of fast, thorough, paper, react/m,
     ],
     [
       'a setting of another method',
-      ['batch', 'run', 'x', '--method', 'gate:schema-only'],
-      /^gate: --method gate: schema-only is a setting of react; gate takes fast, thorough, paper/m,
+      ['batch', 'run', 'x', '--method', 'fast:schema-only'],
+      /^gate: method fast: schema-only is a setting of react/m,
     ],
     ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is not a role; allowed: look, evaluate, plan/],
     ['a cost that is none', ['ask', 'x', '--max-cost', 'free'], /give a number above 0/],
@@ -116,11 +116,11 @@ describe('gate', () => {
   test('a configuration with mistakes ends with 2, a line for each, and no secret', async () => {
     const process = testProcess();
     const file = join(process.home, 'gate.config.json');
-    writeFileSync(file, JSON.stringify({ preset: 'x', databases: { a: { url: 'postgres://u:hunter2@h/d', pth: 1 } } }));
+    writeFileSync(file, JSON.stringify({ method: 'x', databases: { a: { url: 'postgres://u:hunter2@h/d', pth: 1 } } }));
     const { code, err } = await process.gate('list');
     expect(code).toBe(2);
     expect(oneLine(err)).toHaveLength(2);
-    expect(err).toContain(`${file}: preset: allowed: fast, thorough, paper`);
+    expect(err).toContain(`${file}: method: `);
     expect(err).not.toContain('hunter2');
   });
 

@@ -60,7 +60,7 @@ describe('what is stored is shown without Temporal', () => {
       'against   118 of 120 rows match, 2 do not',
       'the question allows two readings',
       '4 model calls, 9,527 tokens',
-      'preset fast',
+      'method fast',
       '.html',
     ]) {
       expect(out).toContain(text);

@@ -102,8 +102,17 @@ it('a dropped connection and a malformed body fail at the client', async () => {
 it('a request that hangs until its client leaves is a fault, and one left during the wait is abandoned', async () => {
   await start({ latencyMs: 5_000 });
   model.failNext('hang');
-  for (let time = 0; time < 2; time += 1) await expect(ask({}, {}, AbortSignal.timeout(100))).rejects.toThrow();
-  while (model.ledger().totals.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  const inFlight = async (some: boolean) => {
+    while (model.ledger().totals.inFlight > 0 !== some) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  for (let time = 0; time < 2; time += 1) {
+    const client = new AbortController();
+    const asked = ask({}, {}, client.signal);
+    await inFlight(true);
+    client.abort();
+    await expect(asked).rejects.toThrow();
+    await inFlight(false);
+  }
   expect(model.ledger().totals).toMatchObject({ asked: 2, billed: 0, faults: 1, abandoned: 1 });
 });
 

@@ -51,7 +51,7 @@ const WAYS: readonly (readonly [string, Replies])[] = [
   ['paper', search],
   ['paper:without-plan-evaluation', search],
   ['react:schema-only', react],
-  ['react:profiles', react],
+  ['react', react],
 ];
 const CASES = WAYS.flatMap(([spec, replies]) =>
   (['sql', 'answer'] as const).map((outputMode) => ({ spec, replies, outputMode })),

@@ -55,7 +55,7 @@ async function learn(
 ) {
   const made = await bench(
     { learn: turns.map(text), keep: keep.map(text) },
-    { store, engine: laps(), settings: { method: 'learn', layer: 'on', iterations } },
+    { store, engine: laps(), settings: { method: 'learn', spec: 'learn', layer: 'on', iterations } },
   );
   const steps: LearnSteps = {
     ...made.steps,

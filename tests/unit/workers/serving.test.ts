@@ -42,7 +42,7 @@ test('the same configuration has the same fingerprint, in another folder and wit
 });
 
 test('what the workflow carries is no part of it', () => {
-  const file = { models: { default: 'm', roles: { plan: 'p' } }, preset: 'thorough', budgets: { costUsd: 5 } };
+  const file = { models: { default: 'm', roles: { plan: 'p' } }, method: 'thorough', budgets: { costUsd: 5 } };
   expect(serving({ file }).fingerprint).toBe(same.fingerprint);
 });
 
