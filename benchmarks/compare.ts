@@ -82,9 +82,9 @@ function runOf(file: string, flags: CompareFlags, io: Io): string {
     questions: [{ name, file: resolve(io.cwd, file), ids: flags.ids?.flatMap((ids) => ids.split(',')) }],
     methods: specsOf(flags.methods).map(({ spec }) => spec),
     ...{ seeds, databases, model, docs, knowledge, limit, concurrency },
-    ...{ 'max-cost': flags.maxCost, 'max-calls': flags.maxCalls, 'max-tokens': flags.maxTokens },
-    ...{ 'max-minutes': flags.maxMinutes, 'max-sql': flags.maxSql, 'max-sql-seconds': flags.maxSqlSeconds },
-    ...{ 'max-sql-rows': flags.maxSqlRows, 'max-total-cost': flags.maxTotalCost },
+    max: flags.max,
+    'max-cost': flags.maxCost,
+    'max-total-cost': flags.maxTotalCost,
   });
 }
 

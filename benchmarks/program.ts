@@ -2,7 +2,7 @@
 import { Argument, Command, Option } from 'commander';
 import {
   addJudgeOptions,
-  addQuestionLimits,
+  addLimitOptions,
   argumentsOf,
   collect,
   collectDocs,
@@ -209,7 +209,7 @@ const auditCommand: CommandFactory = (io, outcome) =>
 
 const compareCommand: CommandFactory = (io, outcome) =>
   withExamples(
-    addQuestionLimits(
+    addLimitOptions(
       new Command('compare')
         .description(
           'answer questions by several methods on equal terms: the .yaml of a run with benchmarks, judges and audits (docs/runs.md), a file of questions, or one question side by side',

@@ -1,5 +1,6 @@
-// What a user gets: packs the package, installs the tarball into an empty folder with npm, and counts. `npm run size` prints
-// it; tests/full/package.test.ts checks it and runs the demo there. Needs a built `dist` and the registry that npm is set to.
+// What there is to look after, and what a user gets: counts files, lines, commands and options, then packs the package, installs
+// the tarball into an empty folder with npm, and counts again. `npm run size` prints it; tests/full/package.test.ts checks the
+// installation and runs the demo there. Needs a built `dist` and the registry that npm is set to.
 const { execFileSync } = require('node:child_process');
 const { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
@@ -46,9 +47,37 @@ function summary({ files, tarballBytes, unpackedBytes, packages, installedBytes,
   ].join('\n');
 }
 
+/** Files and lines of TypeScript in a folder. */
+function sourcesOf(folder) {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.[cm]?ts$/.test(name),
+  );
+  const lines = files.map((name) => readFileSync(join(root, folder, name), 'utf8').split('\n').length - 1);
+  const count = (number) => number.toLocaleString('en').padStart(7);
+  return `${folder.padEnd(11)}${count(files.length)} files ${count(lines.reduce((sum, each) => sum + each, 0))} lines`;
+}
+
+/** Commands without subcommands, and the options that they and the programs have. */
+function commandsOf(name, { createProgram, withSubcommands }, program) {
+  const all = withSubcommands(createProgram({}, { code: 0 }, program));
+  const options = all.reduce((sum, { options }) => sum + options.length, 0);
+  return `${name.padEnd(11)}${all.filter(({ commands }) => commands.length === 0).length} commands, ${options} options`;
+}
+
+function counts() {
+  const gate = require('../dist/src/cli/program.js');
+  const { GATE_BENCH } = require('../dist/benchmarks/program.js');
+  return [
+    ...['src', 'benchmarks', 'tests'].map(sourcesOf),
+    commandsOf('gate', gate, gate.GATE),
+    commandsOf('gate-bench', gate, GATE_BENCH),
+  ].join('\n');
+}
+
 module.exports = { installPackage, summary };
 
 if (require.main === module) {
+  console.log(counts());
   const folder = mkdtempSync(join(tmpdir(), 'gate-package-'));
   try {
     console.log(summary(installPackage(folder)));

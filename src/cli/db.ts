@@ -1,12 +1,13 @@
-/** `gate db` and `gate sql`: the command line of what is about a database; each action is in a file of its own. */
+/** `gate db`: the command line of what is about a database; each action is in a file of its own. */
 import { Command, Option } from 'commander';
 import { collect, positiveNumber, withExamples, type CommandFactory, positiveInteger, ONE_DATABASE } from './options';
 import type { AddFlags, DescribeFlags } from './db-run';
 import type { SqlFlags } from './sql-run';
 
 export const dbCommand: CommandFactory = (io, outcome) => {
-  const db = new Command('db').description('add, list, check and describe databases');
-  for (const create of [addCommand, listCommand, checkCommand, describeCommand]) db.addCommand(create(io, outcome));
+  const db = new Command('db').description('add, list, check, describe and query databases');
+  for (const create of [addCommand, listCommand, checkCommand, describeCommand, sqlCommand])
+    db.addCommand(create(io, outcome));
   return withExamples(db, 'gate db add shop --path ./shop.sqlite', 'gate db check shop');
 };
 
@@ -86,7 +87,7 @@ function onDatabase(name: string, description: string): Command {
   return command.argument('<database>', 'a configured name, an SQLite file, or postgresql://…');
 }
 
-export const sqlCommand: CommandFactory = (io) =>
+const sqlCommand: CommandFactory = (io) =>
   withExamples(
     new Command('sql')
       .description('run one read-only query, with the safeguards of a search: access lists, time and row limits')
@@ -106,6 +107,6 @@ export const sqlCommand: CommandFactory = (io) =>
         const { runSql } = await import('./sql-run');
         await runSql(argument, flags, io);
       }),
-    'gate sql "SELECT count(*) FROM orders" --db ./shop.sqlite',
-    'gate sql - --db sales --format csv < query.sql',
+    'gate db sql "SELECT count(*) FROM orders" --db ./shop.sqlite',
+    'gate db sql - --db sales --format csv < query.sql',
   );

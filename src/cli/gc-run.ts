@@ -1,5 +1,5 @@
 /**
- * What `gate gc` removes: searches and batches of the given age, then what nothing refers to any more. It may run beside
+ * What `gate ops gc` removes: searches and batches of the given age, then what nothing refers to any more. It may run beside
  * searches:
  *
  * 1. What Temporal runs is kept, whatever was written to within an hour, the searches of a batch that is kept, what a kept

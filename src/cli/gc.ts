@@ -1,4 +1,4 @@
-/** `gate gc`: removes old searches from the store, and what nothing refers to any more. */
+/** `gate ops gc`: removes old searches from the store, and what nothing refers to any more. */
 import { Command, InvalidArgumentError } from 'commander';
 import { counted } from '../counted';
 import { UsageError } from '../app/errors';
@@ -26,7 +26,7 @@ export const gcCommand: CommandFactory = (io) =>
       .option('--dry-run', 'remove nothing; only say what would be removed')
       .option('--json', 'print JSON')
       .action((flags: GcFlags) => runGc(flags, io)),
-    'gate gc --older-than 30d --dry-run',
+    'gate ops gc --older-than 30d --dry-run',
   );
 
 /** In milliseconds. */
@@ -79,7 +79,7 @@ function told(result: GcResult): string {
     ...result.kept.map(({ id, why }) => `kept ${id}: ${why}`),
     ...(result.young === 0
       ? []
-      : [`kept ${counted(result.young, 'unused object')} less than a day old: run gate gc again later`]),
+      : [`kept ${counted(result.young, 'unused object')} less than a day old: run gate ops gc again later`]),
     ...result.problems.map((problem) => `note: ${problem}`),
   ];
   return `${lines.join('\n')}\n`;

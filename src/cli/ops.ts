@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AttributeSetup } from '../workers/search-attributes';
 import { codecServerCommand } from './codec-server';
+import { gcCommand } from './gc';
 import { GateError } from '../app/errors';
 import type { Io } from './io';
 import type { LambdaFlags } from './ops-deploy-lambda';
@@ -11,8 +12,8 @@ import type { TemporalSession } from '../app/temporal-session';
 import { workerCommand } from './worker';
 
 export const opsCommand: CommandFactory = (io, outcome) => {
-  const command = new Command('ops').description('run workers, deploy them, and prepare Temporal');
-  for (const make of [workerCommand, deployCommand, temporalCommand, codecServerCommand])
+  const command = new Command('ops').description('run and deploy workers, prepare Temporal, clean the store');
+  for (const make of [workerCommand, deployCommand, temporalCommand, codecServerCommand, gcCommand])
     command.addCommand(make(io, outcome));
   return withExamples(command, 'gate ops worker', 'gate ops deploy register --show');
 };

@@ -16,15 +16,12 @@ export interface ModelFlags {
   readonly [role: string]: string | undefined;
 }
 
-/** `none` removes a limit; what is not given stays as it is. */
+export type Limits = Readonly<Partial<Record<keyof typeof LIMITS, number | 'none'>>>;
+
+/** What is not given stays as it is. */
 export interface LimitFlags {
   readonly maxCost?: number | 'none';
-  readonly maxCalls?: number | 'none';
-  readonly maxTokens?: number | 'none';
-  readonly maxMinutes?: number | 'none';
-  readonly maxSql?: number | 'none';
-  readonly maxSqlSeconds?: number | 'none';
-  readonly maxSqlRows?: number | 'none';
+  readonly max?: Limits;
 }
 
 export interface SearchFlags extends LimitFlags {
@@ -50,23 +47,50 @@ export function addSearchOptions(command: Command): Command {
     )
     .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
     .option('--seed <n>', 'a number; another seed makes another search', integer, 0);
-  return addQuestionLimits(command);
+  return addLimitOptions(command);
 }
 
-/** For a question that is about to be asked. */
-export function addQuestionLimits(command: Command): Command {
+/** Limits of one question by their names on the command line: the budget of each, and how many of its units one is. */
+const LIMITS = {
+  calls: ['llmCalls', 1, true],
+  tokens: ['tokens', 1, true],
+  minutes: ['wallMs', 60_000, false],
+  sql: ['sqlExecutions', 1, true],
+  'sql-seconds': ['sqlMs', 1_000, false],
+  'sql-rows': ['sqlRows', 1, true],
+} as const satisfies Readonly<Record<string, readonly [keyof Budgets, by: number, isWhole: boolean]>>;
+
+export function addLimitOptions(command: Command): Command {
   return command
     .option(
       '--max-cost <usd>',
-      `the most that a question may cost, in US dollars, or none (default: ${String(DEFAULT_COST_CEILING_USD)})`,
+      `the most that a question may cost, in US dollars, or none (a new one: ${String(DEFAULT_COST_CEILING_USD)})`,
       orNone(positiveNumber),
     )
-    .option('--max-calls <n>', 'at most this many model calls', positiveInteger)
-    .option('--max-tokens <n>', 'at most this many tokens, prompts and replies', positiveInteger)
-    .option('--max-minutes <n>', 'at most this many minutes', positiveNumber)
-    .option('--max-sql <n>', 'at most this many SQL statements', positiveInteger)
-    .option('--max-sql-seconds <n>', 'at most this many seconds in SQL statements', positiveNumber)
-    .option('--max-sql-rows <n>', 'at most this many rows fetched by all SQL statements', positiveInteger);
+    .option(
+      '--max <limit=n>',
+      `another limit of a question, or LIMIT=none (repeatable): ${Object.keys(LIMITS).join(', ')}`,
+      collectLimits,
+    );
+}
+
+function collectLimits(text: string, before: Limits = {}): Limits {
+  const [, name = '', value = ''] = /^([a-z-]+)=(.*)$/.exec(text) ?? [];
+  if (!Object.hasOwn(LIMITS, name))
+    throw new InvalidArgumentError(`give LIMIT=N, such as calls=40; limits: ${Object.keys(LIMITS).join(', ')}`);
+  const [, , isWhole] = LIMITS[name as keyof typeof LIMITS];
+  return { ...before, [name]: orNone(isWhole ? positiveInteger : positiveNumber)(value) };
+}
+
+export function limitsOf({ max = {}, maxCost }: LimitFlags): Partial<Budgets> {
+  const budgets = Object.entries(max).map(([name, value]) => {
+    const [budget, by] = LIMITS[name as keyof typeof LIMITS];
+    // A whole number of at least 1, and no larger than one that stays exact.
+    const whole = (number: number): number => Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(number * by)));
+    return [budget, value === 'none' ? null : whole(value)] as const;
+  });
+  const cost = maxCost === undefined ? {} : { costUsd: maxCost === 'none' ? null : maxCost };
+  return { ...Object.fromEntries(budgets), ...cost };
 }
 
 /** Of the commands that ask one database. */
@@ -80,11 +104,6 @@ export function csvOption(): Option {
   return new Option('--csv', 'print only the rows, as CSV with a header: exact values, NULL empty, an empty text ""');
 }
 
-/** A whole number of at least 1, and no larger than one that stays exact. */
-function scaled(value: number, by: number): number {
-  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(value * by)));
-}
-
 /** Of the commands that ask a judge. `model`: the option that names it. */
 export function addJudgeOptions(command: Command, model = '--model'): Command {
   return command
@@ -95,35 +114,6 @@ export function addJudgeOptions(command: Command, model = '--model'): Command {
       orNone(positiveNumber),
       DEFAULT_COST_CEILING_USD,
     );
-}
-
-/** For an existing search. */
-export function addLimitOptions(command: Command): Command {
-  return command
-    .option('--max-cost <usd>', 'US dollars, or none', orNone(positiveNumber))
-    .option('--max-calls <n>', 'model calls, or none', orNone(positiveInteger))
-    .option('--max-tokens <n>', 'tokens of prompts and replies, or none', orNone(positiveInteger))
-    .option('--max-minutes <n>', 'minutes, or none', orNone(positiveNumber))
-    .option('--max-sql <n>', 'SQL statements, or none', orNone(positiveInteger))
-    .option('--max-sql-seconds <n>', 'seconds in SQL statements, or none', orNone(positiveNumber))
-    .option('--max-sql-rows <n>', 'rows fetched by all SQL statements, or none', orNone(positiveInteger));
-}
-
-export function limitsOf(flags: LimitFlags): Partial<Budgets> {
-  const limits: readonly (readonly [keyof Budgets, number | 'none' | undefined, number])[] = [
-    ['costUsd', flags.maxCost, 1],
-    ['llmCalls', flags.maxCalls, 1],
-    ['tokens', flags.maxTokens, 1],
-    ['wallMs', flags.maxMinutes, 60_000],
-    ['sqlExecutions', flags.maxSql, 1],
-    ['sqlMs', flags.maxSqlSeconds, 1_000],
-    ['sqlRows', flags.maxSqlRows, 1],
-  ];
-  return Object.fromEntries(
-    limits.flatMap(([name, value, by]) =>
-      value === undefined ? [] : [[name, value === 'none' ? null : by === 1 ? value : scaled(value, by)]],
-    ),
-  );
 }
 
 export function collectModels(text: string, before: ModelFlags = {}): ModelFlags {

@@ -3,14 +3,13 @@ import { Command, CommanderError } from 'commander';
 import { askCommand, demoCommand, learnCommand } from './ask';
 import { batchCommand } from './batch';
 import { rootOf, withExamples, type CommandFactory, type Outcome } from './options';
-import { dbCommand, sqlCommand } from './db';
+import { dbCommand } from './db';
 import { devCommand } from './dev';
 import { diffCommand, listCommand, reportCommand, resultCommand, statusCommand, traceCommand } from './stored';
 import { doctorCommand } from './doctor';
 import { errorText } from '../app/errors';
 import { AlreadyTold, EXIT, EXIT_CODES_HELP, exitCodeOf, type ExitCode } from './exit';
 import { forkCommand } from './fork';
-import { gcCommand } from './gc';
 import type { Io } from './io';
 import { layerCommand } from './layer';
 import { STEERING_COMMANDS } from './steer';
@@ -25,50 +24,44 @@ export interface Program {
   readonly note?: string;
   readonly examples: readonly string[];
   readonly commands: readonly CommandFactory[];
+  /** Commands that the first page of the help only names, in groups. */
+  readonly more?: readonly (readonly [group: string, commands: readonly CommandFactory[]])[];
 }
-
-const COMMANDS: readonly CommandFactory[] = [
-  askCommand,
-  batchCommand,
-  demoCommand,
-  listCommand,
-  statusCommand,
-  resultCommand,
-  traceCommand,
-  reportCommand,
-  diffCommand,
-  ...STEERING_COMMANDS,
-  forkCommand,
-  dbCommand,
-  layerCommand,
-  learnCommand,
-  sqlCommand,
-  devCommand,
-  opsCommand,
-  gcCommand,
-  doctorCommand,
-];
 
 export const GATE: Program = {
   name: 'gate',
   description: 'Asks a database in plain language and proves what the answer assumes.',
-  note: 'A question may cost at most 1 US dollar unless --max-cost says otherwise.',
+  note: 'A question may cost at most 1 US dollar unless --max-cost says otherwise. Benchmarks of the public: gate-bench.',
   examples: ['gate ask "How many orders came in last week?" --db ./shop.sqlite', 'gate doctor'],
-  commands: COMMANDS,
+  commands: [
+    ...[askCommand, learnCommand, layerCommand, listCommand, batchCommand],
+    ...[dbCommand, devCommand, doctorCommand, demoCommand],
+  ],
+  more: [
+    ['of one search', [statusCommand, resultCommand, traceCommand, reportCommand, diffCommand, forkCommand]],
+    ['steering', STEERING_COMMANDS],
+    ['operations', [opsCommand]],
+  ],
 };
 
-export function createProgram(
-  io: Io,
-  outcome: Outcome,
-  { name, description, note, examples, commands } = GATE,
-): Command {
+export function createProgram(io: Io, outcome: Outcome, of: Program = GATE): Command {
+  const { name, description, note, examples, commands, more = [] } = of;
   const program = new Command(name)
     .description(description)
     .version(packageVersion() ?? 'unknown', '--version')
-    .helpCommand('help [command]', 'show the help of a command')
-    .addHelpText('after', `\n${EXIT_CODES_HELP}${note === undefined ? '' : `\n${note}`}`);
-  withExamples(program, ...examples);
+    .option('--debug', 'show stack traces')
+    .helpCommand('help [command]', 'show the help of a command');
+  // One option for all commands, which read it as their own.
+  program.hook('preAction', (_, command) => void command.setOptionValue('debug', program.opts()['debug']));
   for (const create of commands) program.addCommand(create(io, outcome));
+  const groups = more.map(([group, factories]) => {
+    const created = factories.map((create) => create(io, outcome));
+    for (const command of created) program.addCommand(command, { hidden: true });
+    return `  ${group.padEnd(16)}${created.map(namedInGroup).join(', ')}`;
+  });
+  const named = groups.length === 0 ? '' : `\nMore commands (${name} help COMMAND):\n${groups.join('\n')}\n`;
+  program.addHelpText('after', `${named}\n${EXIT_CODES_HELP}${note === undefined ? '' : `\n${note}`}`);
+  withExamples(program, ...examples);
   for (const command of withSubcommands(program)) {
     command.exitOverride();
     command.configureOutput({
@@ -76,9 +69,13 @@ export function createProgram(
       writeErr: (text) => io.err(text),
       outputError: (text, write) => write(usageLine(text, command)),
     });
-    if (command !== program && command.commands.length === 0) command.option('--debug', 'show stack traces');
   }
   return program;
+}
+
+function namedInGroup(command: Command): string {
+  const below = command.commands.map((each) => each.name());
+  return below.length === 0 ? command.name() : `${command.name()} (${below.join(', ')})`;
 }
 
 export function withSubcommands(command: Command): Command[] {

@@ -88,12 +88,17 @@ const RunConfig = Settings.extend({
   concurrency: count.default(8),
   'max-total-cost': z.number().positive().optional(),
   'max-cost': limit.optional(),
-  'max-calls': wholeLimit.optional(),
-  'max-tokens': wholeLimit.optional(),
-  'max-minutes': limit.optional(),
-  'max-sql': wholeLimit.optional(),
-  'max-sql-seconds': limit.optional(),
-  'max-sql-rows': wholeLimit.optional(),
+  max: z
+    .strictObject({
+      calls: wholeLimit,
+      tokens: wholeLimit,
+      minutes: limit,
+      sql: wholeLimit,
+      'sql-seconds': limit,
+      'sql-rows': wholeLimit,
+    })
+    .partial()
+    .optional(),
   /** Counts the grounding updates of the searches; with a model, it judges pairs of them as `gate-bench audit updates` does. */
   audit: z.union([z.boolean(), z.strictObject({ judge: text })]).optional(),
 });
@@ -264,10 +269,5 @@ function keyOffset(document: Document, path: readonly (string | number)[], key: 
 
 /** What the flags of a batch call them. */
 export function limitFlags(config: RunConfig): LimitFlags {
-  const named = {
-    ...{ maxCost: config['max-cost'], maxCalls: config['max-calls'], maxTokens: config['max-tokens'] },
-    ...{ maxMinutes: config['max-minutes'], maxSql: config['max-sql'] },
-    ...{ maxSqlSeconds: config['max-sql-seconds'], maxSqlRows: config['max-sql-rows'] },
-  };
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  return { max: config.max, maxCost: config['max-cost'] };
 }

@@ -1,4 +1,4 @@
-/** What `gate sql` does. */
+/** What `gate db sql` does. */
 import type { SqlResult } from '../domain';
 import { loadConfig } from '../config';
 import { counted } from '../report/printable';
@@ -23,7 +23,7 @@ export async function runSql(argument: string, flags: SqlFlags, io: Io): Promise
   await onDatabase({ config, database }, io, async ({ engines, signal }) => {
     const { engine } = await engines.engine(database.name);
     const timeoutMs = Math.round(flags.timeout * 1000);
-    const { results } = await engine.run([query], { timeoutMs, maxRows: flags.maxRows, signal, tag: 'gate sql' });
+    const { results } = await engine.run([query], { timeoutMs, maxRows: flags.maxRows, signal, tag: 'gate db sql' });
     const tooLong = `no result within ${flags.timeout} s; narrow the query or raise --timeout`;
     print(rowsOf(results[0], tooLong), flags, io);
   });

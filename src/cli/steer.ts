@@ -64,7 +64,7 @@ const STEERING: { readonly [K in SteeringKind]: SteeringCommand<K> } = {
   },
   budget: {
     description: 'change the limits of a running search; limits you do not give are unchanged',
-    example: 'gate budget last --max-calls 20 --max-cost none',
+    example: 'gate budget last --max calls=20 --max-cost none',
     takes: addLimitOptions,
     tells: (_, flags) => {
       const budgets = limitsOf(flags);

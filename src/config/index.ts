@@ -55,7 +55,7 @@ export interface Config extends Pick<ConfigFile, 'prices' | 'method' | 'memory'>
   readonly databases: Readonly<Record<string, DatabaseConfig>>;
   readonly models: ModelsConfig;
   readonly store: StoreConfig;
-  /** Default of `gate gc --older-than`. */
+  /** Default of `gate ops gc --older-than`. */
   readonly retentionDays: number | null;
   /** null: off. */
   readonly encryption: EncryptionConfig | null;

@@ -193,7 +193,7 @@ export const ConfigFile = z.strictObject({
     .strictObject({
       directory: text.optional(),
       s3: Bucket.optional(),
-      /** What `gate gc` removes without `--older-than`. */
+      /** What `gate ops gc` removes without `--older-than`. */
       retentionDays: orNull(z.number().positive()),
     })
     .prefault({}),

@@ -4,7 +4,7 @@
  * 1. `put` is atomic and idempotent: a reader sees a whole object or none, writing the same text again does nothing, and a
  *    different text under an existing key is a conflict. With `overwrite` the text is always written, which resets its age.
  * 2. `delete` of a missing object does nothing. With `unmodifiedSinceMs` an object that was written later is kept, so that
- *    `gate gc` does not delete an object that was just written.
+ *    `gate ops gc` does not delete an object that was just written.
  */
 export interface ObjectStore {
   get(key: string): Promise<string | null>;

@@ -3,7 +3,7 @@
  * stored until then, including the journal of its model calls (D2), and does not need the parent afterwards.
  *
  * 1. Contents are copied as they are stored. An object that one refers to is written again first: that resets its age, so
- *    `gate gc` does not delete it (`objects.ts`).
+ *    `gate ops gc` does not delete it (`objects.ts`).
  * 2. Later work of the parent and its ending are not copied: the fork decides and pays for itself.
  * 3. The checkpoint is written last. A fork with its checkpoint is complete, and making it again changes nothing.
  */

@@ -38,7 +38,7 @@ export interface LayerPlace {
   readonly database: string;
 }
 
-/** Appending the same events again does nothing. `searchId`: the search that proved them, which `gate gc` then keeps. */
+/** Appending the same events again does nothing. `searchId`: the search that proved them, which `gate ops gc` then keeps. */
 export async function appendToLayer(
   place: LayerPlace,
   events: readonly LayerEvent[],

@@ -4,7 +4,7 @@
  *
  * 1. An object never changes. It is written before anything refers to it, and its text is checked by hash when it is read.
  * 2. Before a step refers to an object, it writes the object again, unless this process did so recently. That resets its
- *    age, and `gate gc` keeps young objects (`REWRITE_AFTER_MS` is far below its grace period).
+ *    age, and `gate ops gc` keeps young objects (`REWRITE_AFTER_MS` is far below its grace period).
  */
 import { z } from 'zod';
 import { BoundedMap } from '../bounded-map';

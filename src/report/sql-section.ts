@@ -46,7 +46,7 @@ export function statement(key: string, sql: string, operators: ReadonlySet<strin
 /** For a POSIX shell: every part is quoted, nothing is expanded. */
 export function rerunCommand(sql: string, database: string | null): string {
   const place = database === null ? 'DATABASE' : shellWord(database);
-  return `gate sql --db ${place} ${sql.startsWith('-') ? '-- ' : ''}${shellQuoted(sql)}`;
+  return `gate db sql --db ${place} ${sql.startsWith('-') ? '-- ' : ''}${shellQuoted(sql)}`;
 }
 
 function shellQuoted(text: string): string {

@@ -132,8 +132,8 @@ describe('commands to a running search', () => {
     expect((await said('list')).line).toMatch(/paused/);
     expect(await said('hint', 'last', 'points are per sprint')).toMatchObject({ code: 0 });
     expect(await said('hint', 'last', '  ')).toMatchObject({ code: 2 });
-    expect(await said('budget', 'last', '--max-calls', '40', '--max-sql-rows', 'none')).toMatchObject({ code: 0 });
-    expect(await said('budget', 'last', '--max-calls', '-3')).toMatchObject({ code: 2 });
+    expect(await said('budget', 'last', '--max', 'calls=40', '--max', 'sql-rows=none')).toMatchObject({ code: 0 });
+    expect(await said('budget', 'last', '--max', 'calls=-3')).toMatchObject({ code: 2 });
     expect(await said('veto', 'last', 'nothing', '--reason', 'wrong')).toMatchObject({ code: 1 });
     expect((await said('status', 'last', '--plan', '--memory', '--candidates')).line).toMatch(/Plan of t1|No plan yet/);
     expect(await said('resume', 'last', '--json')).toMatchObject({ code: 0 });

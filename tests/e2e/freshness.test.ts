@@ -18,7 +18,7 @@ async function asking(setup: string, reply: (user: string) => object, flags: rea
   write(setup);
   const again = async (): Promise<AnswerRecord & { calls: number }> => {
     const before = model.requests.length;
-    const record = await home.ask(['How many close events?', '--db', path, '--max-calls', '2', ...flags]);
+    const record = await home.ask(['How many close events?', '--db', path, '--max', 'calls=2', ...flags]);
     expect({ status: record.status, reason: record.reason }).toEqual({ status: 'answered', reason: null });
     return { ...record, calls: model.requests.length - before };
   };
@@ -41,7 +41,7 @@ it('costs nothing while the proof holds, and is searched anew under one id where
 
     write('ALTER TABLE event ADD COLUMN note TEXT');
     fails = true;
-    const question = ['How many close events?', '--db', path, '--max-calls', '2', '--method', 'thorough'];
+    const question = ['How many close events?', '--db', path, '--max', 'calls=2', '--method', 'thorough'];
     const failed = await home.here(['ask', ...question]);
     const [, next = ''] = /no longer holds: the schema changed; (q-\w+) takes its place/.exec(failed.err) ?? [];
     expect({ code: failed.code, isNew: next !== '' && next !== first.id }).toEqual({ code: 1, isNew: true });
@@ -162,7 +162,7 @@ it('--csv gives all rows that are asked for, or ends with an error; --output sql
     ]);
     expect(asSql).toMatchObject({ code: 0, out: 'SELECT id FROM entry\n' });
 
-    const sql = ['sql', 'SELECT id FROM entry', '--db', join(home.folder, 'races.sqlite')];
+    const sql = ['db', 'sql', 'SELECT id FROM entry', '--db', join(home.folder, 'races.sqlite')];
     expect(await home.here([...sql, '--format', 'csv'])).toMatchObject({ code: 1 });
     expect(await home.here([...sql, '--format', 'csv', '--max-rows', '10001'])).toMatchObject({ code: 0, err: '' });
   } finally {

@@ -36,21 +36,21 @@ afterAll(async () => {
   await snowflake.stop();
 });
 
-test('gate sql prints rows of a configured Snowflake database', async () => {
+test('gate db sql prints rows of a configured Snowflake database', async () => {
   const sql = 'SELECT code, city FROM team ORDER BY id LIMIT 2';
-  expect(await home.here(['sql', sql, '--db', 'club'])).toMatchObject({
+  expect(await home.here(['db', 'sql', sql, '--db', 'club'])).toMatchObject({
     code: 0,
     out: 'CODE,CITY\nABC,Rome\nDEF,Bern\n',
   });
 });
 
-test('gate sql refuses what would change something', async () => {
-  const ended = await home.here(['sql', 'DELETE FROM team', '--db', 'club']);
+test('gate db sql refuses what would change something', async () => {
+  const ended = await home.here(['db', 'sql', 'DELETE FROM team', '--db', 'club']);
   expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('DELETE is not allowed') as string });
 });
 
 test('a login that is not there is one line with the variable to set', async () => {
-  const ended = await home.here(['sql', 'SELECT 1', '--db', 'club'], { CLUB_PASSWORD: '' });
+  const ended = await home.here(['db', 'sql', 'SELECT 1', '--db', 'club'], { CLUB_PASSWORD: '' });
   expect(ended.code).not.toBe(0);
   expect(ended.err).toMatch(/database 'club' cannot log in: set the variable CLUB_PASSWORD/);
 });

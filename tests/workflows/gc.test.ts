@@ -1,4 +1,4 @@
-/** What `gate gc` asks a real server, and a search at work beside it. */
+/** What `gate ops gc` asks a real server, and a search at work beside it. */
 import { createMemoryStore } from '../../src/adapters/scripted';
 import { askTemporal, collectGarbage } from '../../src/cli/gc-run';
 import { sha256 } from '../../src/sha256';

@@ -353,7 +353,7 @@ describe('payloads', () => {
   });
 });
 
-describe('gate gc', () => {
+describe('gate ops gc', () => {
   async function withOldSearch() {
     const process = testProcess();
     const { store } = openServices(process.io);
@@ -368,42 +368,42 @@ describe('gate gc', () => {
 
   test('says what it would remove, then removes it, then has nothing to do', async () => {
     const { process, store } = await withOldSearch();
-    const dry = await process.gate('gc', '--older-than', '30d', '--dry-run');
+    const dry = await process.gate('ops', 'gc', '--older-than', '30d', '--dry-run');
     expect(dry).toMatchObject({
       code: 0,
       out: expect.stringContaining('would remove 1 search, 0 shared objects') as string,
     });
     expect(dry.out).toContain('note: Temporal does not answer');
     expect(await store.list('runs/')).toHaveLength(3);
-    const done = JSON.parse((await process.gate('gc', '--older-than', '30d', '--json')).out) as object;
+    const done = JSON.parse((await process.gate('ops', 'gc', '--older-than', '30d', '--json')).out) as object;
     expect(done).toMatchObject({ dryRun: false, searches: [record.id], kept: [] });
     expect(await store.list('')).toEqual([]);
-    expect((await process.gate('gc', '--older-than', '30d')).out).toContain('removed 0 searches');
+    expect((await process.gate('ops', 'gc', '--older-than', '30d')).out).toContain('removed 0 searches');
   });
 
   test('tells of old descriptions', async () => {
     const { process, store } = await withOldSearch();
     await store.put('schemas/shop/r1.json', '{}');
-    const dry = await process.gate('gc', '--older-than', '30d', '--dry-run');
+    const dry = await process.gate('ops', 'gc', '--older-than', '30d', '--dry-run');
     expect(dry.out).toContain('0 shared objects, 1 old description: ');
-    const done = await process.gate('gc', '--older-than', '30d', '--json');
+    const done = await process.gate('ops', 'gc', '--older-than', '30d', '--json');
     expect(JSON.parse(done.out)).toMatchObject({ descriptions: 1, objects: 0 });
     expect(await store.list('')).toEqual([]);
   });
 
   test('the age comes from the configuration where it is not given, and is asked for where neither says it', async () => {
     const { process } = await withOldSearch();
-    expect(await process.gate('gc')).toMatchObject({
+    expect(await process.gate('ops', 'gc')).toMatchObject({
       code: 2,
       err: expect.stringContaining('--older-than 30d, or set "store.retentionDays"') as string,
     });
     const { writeFileSync } = await import('node:fs');
     writeFileSync(`${process.home}/gate.config.json`, JSON.stringify({ store: { retentionDays: 10 } }));
-    expect((await process.gate('gc', '--dry-run')).out).toContain('would remove 1 search');
+    expect((await process.gate('ops', 'gc', '--dry-run')).out).toContain('would remove 1 search');
   });
 
   test.each(['30', '-1d', 'd', '5y', ''])('the age %j is refused with what is allowed', async (age) => {
-    expect(await testProcess().gate('gc', '--older-than', age)).toMatchObject({
+    expect(await testProcess().gate('ops', 'gc', '--older-than', age)).toMatchObject({
       code: 2,
       err: expect.stringContaining('give hours, days or weeks, such as 12h, 30d or 8w') as string,
     });

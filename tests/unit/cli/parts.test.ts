@@ -42,7 +42,7 @@ describe('options', () => {
   });
 
   test('flags win over configured budgets and leave the others', () => {
-    const parsed = addSearchOptions(new Command()).parse(['--max-cost', 'none', '--max-minutes', '1.5'], {
+    const parsed = addSearchOptions(new Command()).parse(['--max-cost', 'none', '--max', 'minutes=1.5'], {
       from: 'user',
     });
     const flags = parsed.opts<SearchFlags>();
@@ -55,12 +55,12 @@ describe('options', () => {
   });
 
   test.each([
-    ['--max-minutes', '1e-9', 'wallMs', 1],
-    ['--max-minutes', '1e300', 'wallMs', Number.MAX_SAFE_INTEGER],
-    ['--max-sql-seconds', '1e-9', 'sqlMs', 1],
-    ['--max-sql-seconds', '1e300', 'sqlMs', Number.MAX_SAFE_INTEGER],
-  ])('%s %s is a limit that can be stored', (flag, text, name, expected) => {
-    const flags = addSearchOptions(new Command()).parse([flag, text], { from: 'user' }).opts<SearchFlags>();
+    ['minutes=1e-9', 'wallMs', 1],
+    ['minutes=1e300', 'wallMs', Number.MAX_SAFE_INTEGER],
+    ['sql-seconds=1e-9', 'sqlMs', 1],
+    ['sql-seconds=1e300', 'sqlMs', Number.MAX_SAFE_INTEGER],
+  ])('--max %s is a limit that can be stored', (text, name, expected) => {
+    const flags = addSearchOptions(new Command()).parse(['--max', text], { from: 'user' }).opts<SearchFlags>();
     const budgets = { ...DEFAULT_BUDGETS, ...limitsOf(flags) };
     expect(budgets).toMatchObject({ [name]: expected });
     expect(Budgets.parse(budgets)).toEqual(budgets);
@@ -145,7 +145,7 @@ describe('tables', () => {
   });
 });
 
-test('gate sql says what a result was cut by', () => {
+test('gate db sql says what a result was cut by', () => {
   expect(cutLine(10, 10)).toBe('cut after 10 rows; --max-rows raises the limit');
   expect(cutLine(1, 10)).toBe('cut after 1 row: the result is too large; select fewer columns or parts of the values');
 });

@@ -10,26 +10,27 @@ writeFileSync(join(here.home, 'a.sqlite'), '');
 const oneLine = (text: string): string[] => text.trimEnd().split('\n');
 
 describe('gate', () => {
-  test('--help names every command and the exit codes, and ends with 0', async () => {
+  test('--help shows the commands of a newcomer, names the others in groups, and ends with 0', async () => {
     const { code, out } = await here.gate('--help');
     expect(code).toBe(0);
-    for (const name of ['ask', 'list', 'status', 'result', 'trace', 'report', 'sql', 'ops', 'dev', 'doctor']) {
+    for (const name of ['ask', 'learn', 'layer', 'list', 'batch', 'db', 'dev', 'doctor', 'demo'])
       expect(out).toMatch(new RegExp(`^  ${name} `, 'm'));
-    }
+    expect(out).toMatch(/^ {2}steering +.*pause.*veto/m);
+    expect(out).toMatch(/^ {2}operations +ops \(worker, deploy, temporal, codec-server, gc\)$/m);
+    expect(out).not.toMatch(/^ {2}veto/m);
     expect(out).toContain(
       'Exit codes: 0 answered, unanswerable or abstained; 1 failed; 2 wrong usage or configuration; 3 cancelled.',
     );
     expect(out).toContain('at most 1 US dollar');
   });
 
-  test('every command has an example and --debug', async () => {
+  test('every command has an example', async () => {
     const path = (command: Command): string[] =>
       command.parent === null ? [] : [...path(command.parent), command.name()];
     for (const command of withSubcommands(createProgram(here.io, { code: 0 }))) {
       if (command.commands.length > 0) continue;
       const { out } = await here.gate(...path(command), '--help');
       expect(out).toMatch(/\nExamples?:\n {2}\$ .*gate/);
-      expect(out).toContain('--debug');
     }
   });
 
@@ -61,7 +62,7 @@ describe('gate', () => {
       /^gate: --memory on: method react has no memory; leave it out$/m,
     ],
     [
-      'memory for the method of the paper',
+      'memory for the preset of the paper',
       ['ask', 'x', '--db', 'a.sqlite', '--model', 'm', '--memory', 'read', '--method', 'paper'],
       /^gate: --memory read: method paper has no memory; leave it out$/m,
     ],
@@ -73,11 +74,11 @@ describe('gate', () => {
     [
       'a setting of another method',
       ['batch', 'run', 'x', '--method', 'fast:schema-only'],
-      /^gate: method fast: schema-only is a setting of react/m,
+      /^gate: method fast: schema-only is a setting of react; fast takes none$/m,
     ],
     ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is not a role; allowed: look, evaluate, plan/],
     ['a cost that is none', ['ask', 'x', '--max-cost', 'free'], /give a number above 0/],
-    ['a number of calls that is none', ['ask', 'x', '--max-calls', '0'], /give a whole number above 0/],
+    ['a number of calls that is none', ['ask', 'x', '--max', 'calls=0'], /give a whole number above 0/],
     [
       'the web without a provider',
       ['ask', 'x', '--web'],
@@ -91,15 +92,15 @@ describe('gate', () => {
     ['an empty question', ['ask', '  '], /^gate: the question is empty; write it in quotes/],
     ['no database', ['ask', 'x'], /^gate: which database\? add --db with a name \(none is configured\)/],
     ['a path that does not exist', ['ask', 'x', '--db', './no.sqlite'], /no file .*no\.sqlite; correct the path/],
-    ['an address of an unknown kind', ['sql', 'SELECT 1', '--db', 'mysql://h/d'], /mysql:\/\/ is not supported/],
+    ['an address of an unknown kind', ['db', 'sql', 'SELECT 1', '--db', 'mysql://h/d'], /mysql:\/\/ is not supported/],
     ['a search id that is none', ['trace', 'nonsense'], /'nonsense' is not a search id/],
     [
       'a query without quotes',
-      ['sql', 'select', '1'],
+      ['db', 'sql', 'select', '1'],
       /^gate: too many arguments for 'sql'.*; put a text of several words in quotes/,
     ],
     ['two quoted texts', ['ask', 'how many', 'last week'], /write the question in one pair of quotes$/m],
-    ['a query without a database', ['sql', 'select 1'], /^gate: which database\? add --db/],
+    ['a query without a database', ['db', 'sql', 'select 1'], /^gate: which database\? add --db/],
     ['documents that are missing', ['ask', 'x', '--db', 'a.sqlite', '--docs', ''], /^gate: --docs is empty/],
     ['a question in words for a missing file', ['ask', 'how', 'many', '--db', './no.sqlite'], /no file .*no\.sqlite/],
     ['no name of a model', ['ask', 'x', '--db', 'a.sqlite'], /^gate: no model is named: set GATE_MODEL/],
@@ -116,22 +117,22 @@ describe('gate', () => {
   test('a configuration with mistakes ends with 2, a line for each, and no secret', async () => {
     const process = testProcess();
     const file = join(process.home, 'gate.config.json');
-    writeFileSync(file, JSON.stringify({ method: 'x', databases: { a: { url: 'postgres://u:hunter2@h/d', pth: 1 } } }));
+    writeFileSync(file, JSON.stringify({ methd: 'x', databases: { a: { url: 'postgres://u:hunter2@h/d', pth: 1 } } }));
     const { code, err } = await process.gate('list');
     expect(code).toBe(2);
     expect(oneLine(err)).toHaveLength(2);
-    expect(err).toContain(`${file}: method: `);
+    expect(err).toContain(`${file}: methd: unknown setting; allowed: databases, models, `);
     expect(err).not.toContain('hunter2');
   });
 
-  test('gate sql needs no --db where one database is configured', async () => {
+  test('gate db sql needs no --db where one database is configured', async () => {
     const process = testProcess();
     buildSprintDatabase(join(__dirname, '../../../examples/sprint/sprint.sql'), join(process.home, 'sprint.sqlite'));
     writeFileSync(
       join(process.home, 'gate.config.json'),
       JSON.stringify({ databases: { sprint: { path: './sprint.sqlite' } } }),
     );
-    const { code, out } = await process.gate('sql', 'SELECT count(*) AS n FROM drivers');
+    const { code, out } = await process.gate('db', 'sql', 'SELECT count(*) AS n FROM drivers');
     expect({ code, out }).toEqual({ code: 0, out: 'n\n8\n' });
   });
 

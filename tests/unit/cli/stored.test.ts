@@ -144,10 +144,10 @@ describe('what is stored is shown without Temporal', () => {
   test('the commands of a report name the database that is configured, else leave it open', async () => {
     const process = await withSearch();
     const { out } = await process.gate('report', 'last');
-    expect(readFileSync(out.trim(), 'utf8')).toContain('gate sql --db DATABASE');
+    expect(readFileSync(out.trim(), 'utf8')).toContain('gate db sql --db DATABASE');
     writeFileSync(join(process.home, 'gate.config.json'), JSON.stringify({ databases: { races: { path: 'r.db' } } }));
     await process.gate('report', 'last');
-    expect(readFileSync(out.trim(), 'utf8')).toContain('gate sql --db races');
+    expect(readFileSync(out.trim(), 'utf8')).toContain('gate db sql --db races');
   });
 
   test('status says why a search failed', async () => {

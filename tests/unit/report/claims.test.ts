@@ -60,7 +60,7 @@ test('a claim is headed by its counts, the words of the model stand below, its r
   expect(text).toContain('Rival: “gaps to the rider before” not refuted not counted');
   expect(bars(page)).toEqual(['own 100.0', 'rival 11.1', 'rival 100.0', 'rival 0.0']);
   expect(page).toMatch(/<pre[^>]*><code id="sql-claim-1">/);
-  expect(page).toContain('gate sql --db DATABASE &#39;SELECT 162, 162, 18&#39;');
+  expect(page).toContain('gate db sql --db DATABASE &#39;SELECT 162, 162, 18&#39;');
 });
 
 test('the top tells how far it is proved by its claims, and leads to them', () => {

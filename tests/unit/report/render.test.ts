@@ -153,10 +153,10 @@ describe('renderReport', () => {
 
   test('under each statement stands the command that runs it again, quoted for a shell', () => {
     const page = renderReport(trace, { database: "/data/o'brien/races.sqlite" });
-    expect(page.match(/gate sql --db &#39;\/data\/o&#39;\\&#39;&#39;brien\/races\.sqlite&#39; /g)).toHaveLength(3);
+    expect(page.match(/gate db sql --db &#39;\/data\/o&#39;\\&#39;&#39;brien\/races\.sqlite&#39; /g)).toHaveLength(3);
     expect(page).toContain('&#39;SELECT count(*) AS riders');
     expect(page).not.toContain('Replace DATABASE');
-    expect(report).toContain('gate sql --db DATABASE');
+    expect(report).toContain('gate db sql --db DATABASE');
     expect(report).toContain('Replace DATABASE with the file or URL of the database.');
   });
 

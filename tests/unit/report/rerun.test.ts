@@ -13,9 +13,16 @@ test.each([
   ['SELECT 1', "/home/o'brien/my data.sqlite"],
   ['SELECT 1', 'postgresql://reader@localhost:5432/sales?sslmode=require&x=$(id)'],
 ])('a shell gives gate the statement %j and the database %j unchanged', (sql, database) => {
-  expect(words(rerunCommand(sql, database))).toEqual(['sql', '--db', database, sql]);
+  expect(words(rerunCommand(sql, database))).toEqual(['db', 'sql', '--db', database, sql]);
 });
 
 test('a statement that begins with a comment is no option', () => {
-  expect(words(rerunCommand('-- one\nSELECT 1', 'sales'))).toEqual(['sql', '--db', 'sales', '--', '-- one\nSELECT 1']);
+  expect(words(rerunCommand('-- one\nSELECT 1', 'sales'))).toEqual([
+    'db',
+    'sql',
+    '--db',
+    'sales',
+    '--',
+    '-- one\nSELECT 1',
+  ]);
 });
