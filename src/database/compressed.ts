@@ -5,7 +5,7 @@
 import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../domain';
 import { cut } from '../text/clip';
 import { toCsv } from '../text/csv';
-import { firstRows } from './profile/read-rows';
+import { firstRows } from './profile/table-rows';
 import { tableName, tableText } from './table-text';
 
 /** More tables than this of one name without digits are shown as one. */

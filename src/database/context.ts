@@ -5,7 +5,7 @@
  */
 import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
 import { abridgedText, BARE, DETAILS, NAMES, identifier, tableName, tableText, type Detail } from './table-text';
-import { rankedTables, type AskedOf } from './table-relevance';
+import { rankedTables, type AskedOf } from './relevance';
 import { counted } from '../counted';
 
 /** The most characters that the schema takes in a prompt; our own value: about 15,000 tokens. */

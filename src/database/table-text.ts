@@ -5,7 +5,7 @@
  */
 import type { ColumnDescription, Dialect, TableDescription } from '../domain';
 import { oneLine } from '../text/clip';
-import { relevanceTo } from './lexical';
+import { relevanceTo } from './relevance';
 
 export interface Detail {
   readonly samples: number;

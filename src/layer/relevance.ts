@@ -12,7 +12,7 @@
  */
 import type { LayerEntry } from '../domain';
 import { compareText } from '../domain/canonical';
-import { likeness, wordsOf } from '../database/lexical';
+import { likeness, wordsOf } from '../database/relevance';
 import type { HeldEntry } from './state';
 
 /** Characters of all entries that a prompt shows. */

@@ -1,7 +1,7 @@
 /** What people state of a database (`gate layer add`), or answer where no data can decide: told to questions, but never as proved. */
 import type { DatabaseDescription, LayerRule } from '../domain';
 import { canonical } from '../domain/canonical';
-import { wordsOf } from '../database/lexical';
+import { wordsOf } from '../database/relevance';
 import type { Hash } from '../sql/body';
 import { oneLine } from '../text/clip';
 import type { HeldRule } from './state';

@@ -9,7 +9,7 @@ import { decideAbsence, decideClaim, readCounts } from '../sql/claims';
 import { equalResults } from '../sql/equal';
 import { decideMateriality } from '../sql/materiality';
 import { resultPreview } from '../text/preview';
-import { doubtText, withoutDoubt } from '../database/row-doubts';
+import { doubtText, withoutDoubt } from '../database/profile/row-doubts';
 import { operatorShape, toOperatorView } from '../sql/body';
 import type { CommitInput, Committed, UsageDelta } from '../ports/search-steps';
 import { runError } from './body-errors';

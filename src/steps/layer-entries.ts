@@ -3,7 +3,7 @@ import type { Claim, DatabaseDescription, EntryCounts, LayerEntry, LayerEvent, S
 import { canonical } from '../domain/canonical';
 import { countedClaim, readCounts } from '../sql/claims';
 import type { Hash } from '../sql/body';
-import { wordsOf } from '../database/lexical';
+import { wordsOf } from '../database/relevance';
 import { oneLine } from '../text/clip';
 import { layerOf, type HeldEntry, type Layer } from '../layer/state';
 import { readLayer, type LayerPlace } from '../record/layer-store';

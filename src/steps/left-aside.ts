@@ -7,7 +7,7 @@ import { allHeld, figuresOf, isCounted, type Held } from '../layer/state';
 import { ruleText } from '../layer/rules';
 import type { UsageDelta } from '../ports/search-steps';
 import { SCHEMA_ID, type SchemaContent } from '../record/contents';
-import { wordsOf } from '../database/lexical';
+import { wordsOf } from '../database/relevance';
 import { keyColumns } from '../database/table-text';
 import { tokensOf } from '../sql/lexer';
 import { literalsIn } from '../sql/literals';

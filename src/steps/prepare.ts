@@ -4,7 +4,7 @@
  */
 import type { DatabaseDescription } from '../domain';
 import { SqlEngineError } from '../ports';
-import { placeNotes } from '../database/documentation/notes';
+import { placeNotes } from '../database/shown-documents';
 import { profiledText } from '../database/profile/render';
 import { SCHEMA_CHARS, schemaContext } from '../database/context';
 import type { Prepared, PrepareInput } from '../ports/search-steps';

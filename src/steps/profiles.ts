@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { DatabaseDescription, SqlResult } from '../domain';
 import { PROFILE_VERSION, profileTables, TableProfile } from '../database/profile';
-import { readTables } from '../database/profile/read-rows';
+import { readTables } from '../database/profile/table-rows';
 import type { SqlEngine } from '../ports';
 import type { UsageDelta } from '../ports/search-steps';
 import { databaseKey } from '../record/search-id';

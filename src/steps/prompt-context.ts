@@ -2,8 +2,7 @@
 import type { SearchInput, Update } from '../domain';
 import type { MemoryEntry, PromptContext } from '../prompts';
 import { CLOCK_CONTEXT } from '../sql/clock';
-import { renderDocumentation } from '../database/documentation/notes';
-import { shownDocuments } from '../database/documents';
+import { renderDocumentation, shownDocuments } from '../database/shown-documents';
 import type { MemoryRef } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
 import type { StepContext } from './context';

@@ -10,7 +10,7 @@ import { relevantEntries } from '../layer/relevance';
 import type { UsageDelta } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
 import { appendToLayer } from '../record/layer-store';
-import { rankedTables } from '../database/table-relevance';
+import { rankedTables } from '../database/relevance';
 import { now, type StepContext } from './context';
 import { runChecks } from './counted-checks';
 import { currentLayer, entryText, layerPlace, recounted, visibleLayer } from './layer-entries';

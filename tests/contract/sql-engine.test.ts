@@ -18,7 +18,7 @@ import { DatabaseDescription, SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
 import type { SqlInspector } from '../../src/ports/sql-inspector';
 import { equalResults } from '../../src/sql/equal';
-import { rowsQueries } from '../../src/database/profile/read-rows';
+import { rowsQueries } from '../../src/database/profile/table-rows';
 import { startFakesnow, type TestSnowflake } from '../helpers/fakesnow';
 import { onRecorder, type Instead } from '../helpers/snowflake-claims';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';

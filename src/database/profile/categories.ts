@@ -3,10 +3,9 @@
  * months of its dates. A unit by device, a status with no end date and a column filled from March on show up here.
  */
 import { keyColumns } from '../table-text';
-import { isCategory, isKeyName, type ColumnFacts } from './counted';
-import { pieceOf, type ProfilePiece } from './piece';
+import { isCategory, isKeyName, type ColumnFacts } from './column-facts';
+import { pieceOf, type ProfilePiece, percent, short, shown } from './pieces';
 import { keyOf, type TableRows } from './table-rows';
-import { percent, short, shown } from './words';
 
 /** One label a row; null: none. */
 export interface Grouping {

@@ -8,13 +8,12 @@
  * Only tables that were read whole are compared.
  */
 import { keyColumns } from '../table-text';
-import { isCategory, isKeyName, type ColumnFacts } from './counted';
+import { isCategory, isKeyName, type ColumnFacts } from './column-facts';
 import { groupings, LEAST_TOTALS, shiftedGroupings, type Grouping } from './groupings';
 import type { Profiled } from './joins';
-import { pieceOf, type ProfilePiece } from './piece';
-import { repeatedRows } from './repeated-rows';
+import { pieceOf, type ProfilePiece, shown } from './pieces';
+import { repeatedRows } from './row-doubts';
 import { keyOf, numberOf } from './table-rows';
-import { shown } from './words';
 
 const MOST_TOTALS = 5_000;
 /** Fewer groups than this must all be met: counts of a few small groups agree by chance. */

@@ -2,9 +2,8 @@
  * Columns that say the same thing twice: copies, constant differences and factors, truncated or rounded values, sums,
  * products and durations. A derived column is no observation of its own, and where the rule breaks something is odd.
  */
-import type { ColumnFacts } from './counted';
-import { pieceOf, type ProfilePiece } from './piece';
-import { of, short } from './words';
+import type { ColumnFacts } from './column-facts';
+import { pieceOf, type ProfilePiece, of, short } from './pieces';
 
 /** Rules are tried on a few rows first, and reported where nearly all rows keep them. */
 const TRIED = 40;

@@ -1,10 +1,21 @@
-/** The pieces that describe one column by itself. */
+/** The pieces that describe one column by itself, and the columns that flag rows. */
+import { z } from 'zod';
+import { counted } from '../../counted';
 import type { TableDescription } from '../../domain';
-import { formatOf, isCodeFormat } from './formats';
-import { add, isUnique, ranked, type ColumnFacts, type Counted } from './counted';
-import { pieceOf, type ProfilePiece } from './piece';
-import { numberOf, type RowColumn } from './table-rows';
-import { list, of, percent, shown } from './words';
+import { keyColumns } from '../table-text';
+import {
+  add,
+  type ColumnFacts,
+  type Counted,
+  formatOf,
+  isCategory,
+  isCodeFormat,
+  isKeyName,
+  isUnique,
+  ranked,
+} from './column-facts';
+import { list, of, percent, pieceOf, type ProfilePiece, shown } from './pieces';
+import { numberOf, type RowColumn, type TableRows } from './table-rows';
 
 export interface ColumnOptions {
   /** false: shapes and counts, but no value of the database. */
@@ -166,7 +177,7 @@ function pathText(
   const share = documents === all ? ':' : ` (${documents}):`;
   const few = withValues && values.size <= FEW && values.size > 0;
   const range = withValues && high > low ? ` ${low} to ${high}` : '';
-  const what = few ? counted(values) : `${counted(types)}${range}`;
+  const what = few ? frequentOf(values) : `${frequentOf(types)}${range}`;
   return `${path}${share} ${what}`;
 }
 
@@ -193,7 +204,7 @@ function typeName(value: unknown): string {
   return value === null ? 'null' : typeof value;
 }
 
-function counted(counts: ReadonlyMap<string, number>): string {
+function frequentOf(counts: ReadonlyMap<string, number>): string {
   const all = ranked(counts);
   const [only] = all;
   return all.length === 1 && only !== undefined ? only.value : list(all, 4);
@@ -205,4 +216,44 @@ function parse(text: string): unknown {
   } catch {
     return undefined; // counted as broken
   }
+}
+
+/**
+ * A column that tells the rows of a table apart: a mark that is set for few of them, a state, a kind with few values. SQL that
+ * reads the table without a look at it may count rows that do not count. The rows tell; no name makes a column a flag.
+ */
+export const Flag = z.object({
+  column: z.string(),
+  /** `set in 120 of 2,000 rows`, `3 values`. */
+  holds: z.string(),
+});
+export type Flag = Readonly<z.infer<typeof Flag>>;
+
+/** Numbers of more values are amounts rather than codes. */
+const MOST_NUMBERS = 5;
+/** A time that is set for at most this share of the rows is a mark: of what was deleted, ended or refunded. */
+const MINORITY = 0.5;
+/** Such names are told first. */
+const MARK =
+  /(^|_)(is|has|del|deleted|removed|void|cancel\w*|test|active|inactive|valid|invalid|archived?|hidden|status|state|flag)(_|$)/i;
+
+/** Flags, likeliest first: columns with the name of a mark, then by how few values they have. */
+export function flagsOf({ table }: TableRows, facts: readonly ColumnFacts[]): Flag[] {
+  const keys = keyColumns(table);
+  return facts
+    .filter((each) => !keys.has(each.column.name) && !isKeyName(each.column.name) && !isUnique(each))
+    .flatMap((each) => {
+      const { column, rows, distinct, real } = each;
+      const filled = real.filter(Boolean).length;
+      const isSet = filled > 0 && filled <= rows * MINORITY;
+      const isFew =
+        column.kind === 'time' || column.kind === 'json' || column.kind === 'binary'
+          ? column.kind === 'time'
+          : distinct <= (column.kind === 'number' ? MOST_NUMBERS : 9);
+      if (!isFew || !(isSet || (column.kind !== 'time' && isCategory(each)))) return [];
+      const holds = isSet ? `set in ${filled} of ${counted(rows, 'row')}` : counted(distinct, 'value');
+      return [{ column: column.name, holds, rank: (MARK.test(column.name) ? 0 : 100) + (isSet ? 1 : distinct) }];
+    })
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ column, holds }) => ({ column, holds }));
 }

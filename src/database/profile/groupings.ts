@@ -1,6 +1,6 @@
 /** How the rows of a large table are grouped so that each row of a small one can be the total of a group: by keys and periods. */
-import { remembered } from '../lexical';
-import { isUnique, type ColumnFacts } from './counted';
+import { remembered } from '../relevance';
+import { type ColumnFacts, isUnique } from './column-facts';
 import type { Profiled } from './joins';
 import { keyOf } from './table-rows';
 

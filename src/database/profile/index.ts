@@ -6,16 +6,13 @@ import { z } from 'zod';
 import { keyColumns } from '../table-text';
 import { fillPieces, magnitudePieces, ownGroupings, type Grouping } from './categories';
 import { Controls } from './controls';
-import { columnFacts, isCategory, type ColumnFacts } from './counted';
+import { columnFacts, isCategory, type ColumnFacts } from './column-facts';
 import { derivedPieces } from './derived';
-import { columnPieces, type ColumnOptions } from './describe-column';
-import { doubtsOf, RowDoubt } from './doubts';
-import { Flag, flagsOf } from './flags';
+import { columnPieces, type ColumnOptions, Flag, flagsOf } from './describe-column';
+import { doubtsOf, RowDoubt, repeatedPieces } from './row-doubts';
 import { joinPieces, joinsOf, type Join, type Profiled } from './joins';
-import { pieceOf, ProfilePiece } from './piece';
-import { repeatedPieces } from './repeated-rows';
+import { pieceOf, ProfilePiece, shown } from './pieces';
 import { keyOf, type TableRows } from './table-rows';
-import { shown } from './words';
 
 /**
  * Of what is made here. A change of what a profile says raises it (tests/unit/steps/profiles.test.ts), so that no search is
@@ -33,8 +30,8 @@ export const TableProfile = z.object({
   doubts: z.array(RowDoubt),
   flags: z.array(Flag),
 });
-export { RowDoubt } from './doubts';
-export { Flag } from './flags';
+export { RowDoubt } from './row-doubts';
+export { Flag } from './describe-column';
 export type TableProfile = Readonly<z.infer<typeof TableProfile>>;
 
 /** `pause` is awaited between pieces of work: all of it together takes seconds. */

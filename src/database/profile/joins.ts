@@ -2,8 +2,8 @@
  * How tables hang together by their values: declared keys that miss, columns that lead to another table's key although
  * nobody declared it, and keys that only meet once case, padding and punctuation are gone.
  */
-import { isUnique, type ColumnFacts } from './counted';
-import { pieceOf, type ProfilePiece } from './piece';
+import { isUnique, type ColumnFacts } from './column-facts';
+import { pieceOf, type ProfilePiece } from './pieces';
 import type { TableRows } from './table-rows';
 
 export interface Profiled {

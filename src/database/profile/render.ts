@@ -4,10 +4,10 @@
  */
 import type { DatabaseDescription, Dialect, TableDescription } from '../../domain';
 import type { SchemaContext } from '../context';
-import { fitting } from '../fitting';
+import { fitting } from '../relevance';
 import { BARE, columnText, headOf, keyLines, withEscapedBreaks, type Detail } from '../table-text';
 import type { TableProfile } from './index';
-import type { ProfilePiece } from './piece';
+import type { ProfilePiece } from './pieces';
 
 export interface RenderOptions {
   readonly dialect: Dialect;

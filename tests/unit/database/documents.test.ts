@@ -1,4 +1,4 @@
-import { shownDocuments } from '../../../src/database/documents';
+import { shownDocuments } from '../../../src/database/shown-documents';
 
 const filler = (topic: string, times: number): string =>
   Array.from(

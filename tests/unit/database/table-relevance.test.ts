@@ -1,6 +1,6 @@
 /** Which tables a question is likely to need, by words and keys alone. */
 import type { TableDescription } from '../../../src/domain';
-import { rankedTables } from '../../../src/database/table-relevance';
+import { rankedTables } from '../../../src/database/relevance';
 
 const table = (name: string, columns: readonly string[], more: Partial<TableDescription> = {}): TableDescription => ({
   ...{ name, kind: 'table', comment: null, rowEstimate: 9, primaryKey: [], uniqueKeys: [], foreignKeys: [] },

@@ -1,7 +1,6 @@
-/** What one column holds: counts, range, the values of a small domain, formats, and what stands for "no value". */
+/** One column's facts: counts, range, the values of a small domain, formats, and placeholders for "no value". */
 import { compareText } from '../../domain/canonical';
-import { formatOf } from './formats';
-import { keyOf, numberOf, timeOf, type RowColumn } from './table-rows';
+import { keyOf, numberOf, type RowColumn, timeOf } from './table-rows';
 
 export interface Counted {
   readonly value: string;
@@ -143,3 +142,18 @@ export function isCategory({ distinct, filled, column }: ColumnFacts, most = 9):
 export const isKeyName = (name: string): boolean => /(^|_)(id|key|code|no|nr)$/i.test(name);
 
 export const isUnique = ({ distinct, rows }: ColumnFacts): boolean => rows > 1 && distinct === rows;
+
+/** A text's format: digits as 9, letters as a or A, long runs shortened: `2020-01-31` is `9999-99-99`, `Ann Lee` is `Aaa Aaa`. */
+export function formatOf(text: string): string {
+  return text
+    .slice(0, 60)
+    .replace(/\p{Nd}/gu, '9')
+    .replace(/\p{L}/gu, (letter) => (/\p{Lu}/u.test(letter) ? 'A' : 'a'))
+    .replace(/9{9,}/g, '9+')
+    .replace(/A{4,}/g, 'A+')
+    .replace(/a{4,}/g, 'a+');
+}
+
+/** Digits and few signs: times, dates, amounts. Several such formats in one column mean several conventions. */
+export const isCodeFormat = (pattern: string): boolean =>
+  pattern.includes('9') && !/a\+.* .*a/i.test(pattern) && pattern.length <= 30;
