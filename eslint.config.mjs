@@ -25,40 +25,34 @@ const KNOWS = {
   text: ['domain', 'sql'],
   config: ['domain'],
   layer: ['domain', 'sql', 'database', 'text'],
-  search: ['domain', 'ports', 'sql'],
-  methods: ['domain', 'ports', 'sql', 'search'],
-  prompts: ['domain', 'ports', 'sql'],
-  record: ['domain', 'ports', 'sql', 'database', 'prompts'],
-  steps: ['domain', 'ports', 'sql', 'database', 'text', 'layer', 'prompts', 'record'],
+  search: ['domain', 'ports', 'sql', 'roles'],
+  methods: ['domain', 'ports', 'sql', 'search', 'roles'],
+  record: ['domain', 'ports', 'sql', 'database'],
+  roles: ['domain', 'ports', 'sql', 'database', 'text', 'layer', 'record'],
   report: ['domain', 'ports', 'sql', 'text', 'record', 'questions'],
   questions: ['domain', 'ports', 'sql'],
-  activities: ['domain', 'ports', 'search', 'steps'],
-  workflows: ['domain', 'ports', 'search', 'methods', 'activities'],
+  activities: ['domain', 'ports', 'search', 'roles'],
+  workflows: ['domain', 'ports', 'search', 'methods', 'roles', 'activities'],
   adapters: ['domain', 'ports', 'sql', 'text'],
-  workers: ['domain', 'ports', 'sql', 'search', 'record', 'steps', 'config', 'adapters', 'activities', 'workflows'],
+  workers: ['domain', 'ports', 'sql', 'search', 'record', 'roles', 'config', 'adapters', 'activities', 'workflows'],
 };
 const FOLDERS = [...Object.keys(KNOWS), 'app', 'cli'];
 /** No I/O of their own. */
-const PURE = [
-  'domain',
-  'ports',
-  'sql',
-  'database',
-  'layer',
-  'text',
-  'search',
-  'methods',
-  'prompts',
-  'activities',
-  'workflows',
-];
+const PURE = ['domain', 'ports', 'sql', 'database', 'layer', 'text', 'search', 'methods', 'activities', 'workflows'];
+/** The loops, the workflows and the activities know the steps of roles by their types alone: no prompt and no zod is bundled. */
+const TYPES_OF_ROLES = ['search', 'methods', 'activities', 'workflows'];
+const typesOnly = {
+  regex: '/(roles(/.*)?|prompts?|steps)$',
+  allowTypeImports: true,
+  message: 'the workflow bundle has no prompts and no steps: import their types',
+};
 /** Known to the prompts and the steps of a baseline, which stand beside its loop. */
-const BESIDE = ['methods', 'prompts', ...KNOWS.prompts];
-const BESIDE_STEPS = ['methods', 'steps', ...KNOWS.steps];
+const BESIDE = ['methods', 'roles', ...KNOWS.roles];
 const inward = (files, folder) => {
   const known = [folder, ...KNOWS[folder]];
   return only(files, [
     ...(PURE.includes(folder) ? [noNode] : []),
+    ...(TYPES_OF_ROLES.includes(folder) ? [typesOnly] : []),
     outside(...FOLDERS.filter((other) => !known.includes(other)), 'simulated-model', 'benchmarks'),
   ]);
 };
@@ -100,21 +94,9 @@ export default tseslint.config(
     },
   },
   ...Object.keys(KNOWS).map((folder) => inward([`src/${folder}/**`], folder)),
-  // A baseline is whole in its folder: its loop goes into the workflow bundle, its prompts and steps must not.
-  only(
-    ['src/methods/*.ts', 'src/methods/*/{loop,repeated,vote}.ts'],
-    [
-      noNode,
-      outside(...FOLDERS.filter((other) => !['methods', ...KNOWS.methods].includes(other)), 'simulated-model'),
-      { regex: '/(prompts?|steps)$', message: 'prompts and steps do not belong into the workflow bundle' },
-    ],
-  ),
-  only(['src/methods/*/{prompt,prompts}.ts'], [noNode, outside(...FOLDERS.filter((other) => !BESIDE.includes(other)))]),
-  only(['src/methods/*/steps.ts'], [outside(...FOLDERS.filter((other) => !BESIDE_STEPS.includes(other)))]),
-  only(
-    ['src/steps/index.ts'],
-    [outside(...FOLDERS.filter((other) => !['methods', 'steps', ...KNOWS.steps].includes(other)))],
-  ),
+  // A baseline is whole in its folder: its loop goes into the workflow bundle, its prompts and steps do not.
+  only(['src/methods/*/{prompt,prompts,steps}.ts'], [outside(...FOLDERS.filter((other) => !BESIDE.includes(other)))]),
+  only(['src/roles/index.ts'], [outside(...FOLDERS.filter((other) => !BESIDE.includes(other)))]),
   only(['src/app/**'], [outside('cli', 'simulated-model', 'benchmarks')]),
   only(['src/cli/**'], [outside('simulated-model', 'benchmarks')]),
   only(['benchmarks/**'], [outside('simulated-model', 'tests')]),

@@ -13,8 +13,8 @@ import { relevantEntries } from '../src/layer/relevance';
 import { layerOf } from '../src/layer/state';
 import { appendToLayer, readLayer } from '../src/record/layer-store';
 import { sha256 } from '../src/sha256';
-import { entryText } from '../src/steps/layer-entries';
-import { verifyEntries } from '../src/steps/verify-layer';
+import { entryText } from '../src/roles/layer/entries';
+import { verifyEntries } from '../src/roles/layer/verify';
 import { median, printFigures, SHORT, type Figure } from './figure';
 
 const ENTRIES = 10_000;

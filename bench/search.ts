@@ -16,7 +16,7 @@ import type { ModelRequest } from '../src/ports';
 import { userFolders } from '../src/config/folders';
 import { settingsFor } from '../src/config/presets';
 import { runSearch } from '../src/search/search';
-import { createSteps, storeInput } from '../src/steps';
+import { createSteps, storeInput } from '../src/roles';
 import { firstPlan, judgement } from '../scripts/histories/search-replies';
 import { awaitQuestion, connectClient, startQuestion } from '../src/workers/client';
 import { sha256 } from '../src/sha256';

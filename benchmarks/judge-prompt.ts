@@ -8,8 +8,8 @@
  */
 import { z } from 'zod';
 import type { ChatMessage, ModelRequest } from '../src/ports';
-import { parseReply, replySchema, sketch, type Parsed } from '../src/prompts/reply';
-import { data, replyRule, rulesSection } from '../src/prompts/shared';
+import { parseReply, replySchema, sketch, type Parsed } from '../src/roles/shared/reply';
+import { data, replyRule, rulesSection } from '../src/roles/shared/prompt-parts';
 
 export const JUDGE_VERSION = 1;
 

@@ -8,7 +8,7 @@ import { canonical } from '../src/domain/canonical';
 import type { JudgeMode } from '../src/domain/judge-modes';
 import { ModelError, type Clock, type LanguageModel, type ModelErrorCode, type ObjectStore } from '../src/ports';
 import type { UsageDelta } from '../src/ports/search-steps';
-import { retryMessages } from '../src/prompts';
+import { retryMessages } from '../src/roles/shared/reply';
 import {
   abstentionTask,
   contradictionTask,

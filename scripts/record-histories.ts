@@ -15,7 +15,7 @@ import { buildSprintDatabase } from '../src/cli/sprint-database';
 import type { Question } from '../src/domain';
 import { userFolders } from '../src/config/folders';
 import { WebError, type LanguageModel, type Web } from '../src/ports';
-import { createSteps, storeInput } from '../src/steps';
+import { createSteps, storeInput } from '../src/roles';
 import { connectClient, type GateClient } from '../src/workers/client';
 import { sha256 } from '../src/sha256';
 import { createGateWorkers, installLogger } from '../src/workers/run-worker';

@@ -7,7 +7,7 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import type { SearchInput } from '../../src/domain';
 import type { ObjectStore } from '../../src/ports';
 import { sha256 } from '../../src/sha256';
-import { createSteps, storeInput } from '../../src/steps';
+import { createSteps, storeInput } from '../../src/roles';
 import type { WorkerSteps } from '../../src/workers/run-worker';
 
 export interface StepsOptions {

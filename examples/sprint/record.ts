@@ -19,7 +19,7 @@ import type { SearchInput } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { clockAt } from '../../src/sql/clock';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
-import { createSteps, storeInput } from '../../src/steps';
+import { createSteps, storeInput } from '../../src/roles';
 import { sha256 } from '../../src/sha256';
 
 export async function record(file: string): Promise<string | null> {

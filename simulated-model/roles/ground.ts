@@ -2,7 +2,7 @@
  * Role `ground`: verdicts by the predicate outcomes that the prompt shows. FALSE refutes, TRUE supports, anything else is
  * open; a winner is the one supported reading whose rivals are all refuted.
  */
-import type { GroundReply } from '../../src/prompts';
+import type { GroundReply } from '../../src/roles/ground/prompt';
 import { failingBody, isWrong, rowsBody } from '../bodies';
 import { readTests, type SeenHypothesis } from '../evidence';
 import type { Gold } from '../gold';

@@ -1,5 +1,5 @@
 /** Role `keep`: everything that was proved is kept, in the words of its claim. */
-import type { KeepReply } from '../../src/prompts/keep';
+import type { KeepReply } from '../../src/roles/keep-prompt';
 import { sectionsNamed } from '../request';
 import type { World } from '../world';
 

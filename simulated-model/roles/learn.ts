@@ -1,5 +1,5 @@
 /** Role `learn`: one turn with a query on every shown table, then the end. Nothing is claimed: it knows no convention. */
-import type { LearnReply } from '../../src/prompts/learn';
+import type { LearnReply } from '../../src/domain/turns';
 import { sectionsNamed } from '../request';
 import type { World } from '../world';
 

@@ -1,5 +1,5 @@
 /** Role `look`: up to two looks, then a commit of the gold SQL with a claim that can be counted, or a decline. */
-import type { LookReply } from '../../src/prompts';
+import type { LookReply } from '../../src/domain/turns';
 import { answerSentence, baseBody, baseRelation, failingBody, rowsBody } from '../bodies';
 import type { World } from '../world';
 

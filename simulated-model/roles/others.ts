@@ -1,6 +1,8 @@
 /** Roles `evaluate`, `select` and `react`. */
 import type { ReactReply } from '../../src/methods/react/prompt';
-import type { EvaluateReply, SelectAnswerReply, SelectByNumberReply } from '../../src/prompts';
+import type { EvaluateReply } from '../../src/roles/evaluate-prompt';
+import type { SelectAnswerReply } from '../../src/roles/select-prompt';
+import type { SelectByNumberReply } from '../../src/roles/select-by-number';
 import { answerSentence, baseBody, baseRelation, columnList, failingBody, isWrong, rowsBody } from '../bodies';
 import { readPlan } from '../evidence';
 import { sectionsNamed, type Section } from '../request';

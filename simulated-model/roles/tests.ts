@@ -2,7 +2,7 @@
  * Tests of the doubtful operator: rival readings with their SQL, and a probe on which the right reading's predicate is
  * TRUE and every other one's is FALSE, whatever the data.
  */
-import type { TestReply } from '../../src/prompts';
+import type { TestReply } from '../../src/roles/shared/tests';
 import { baseRelation, columnList, failingBody, quotedRelation, rowsBody, type Reading } from '../bodies';
 import type { Gold } from '../gold';
 import { derivationOf, type World } from '../world';

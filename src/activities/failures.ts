@@ -53,7 +53,7 @@ const STORE_RULES: Readonly<Record<StoreErrorCode, Rule>> = {
   misconfigured: { retry: false, advice: 'check GATE_STORE (gate doctor tries it)' },
 };
 
-/** Errors of a page are observations (`steps/web.ts`). They arrive here only if another try may help. */
+/** Errors of a page are observations (`roles/web.ts`). They arrive here only if another try may help. */
 const WEB_RULES: Readonly<Record<WebErrorCode, Rule>> = {
   connection: { retry: true },
   timeout: { retry: true },

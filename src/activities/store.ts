@@ -15,7 +15,7 @@ import type {
   OpenChildStep,
   OpenedChild,
 } from '../ports/search-steps';
-import type { RemarkStep } from '../steps';
+import type { RemarkStep } from '../roles';
 import { runStep } from './run-step';
 
 export type StoreSteps = Pick<AllSteps, 'checkpoint' | 'finish' | 'amend' | 'adopt'> & OpenChildStep & RemarkStep;

@@ -1,5 +1,5 @@
 /** The step of a watch of a layer as an activity. */
-import type { WatchFound, WatchRun, WatchSteps } from '../steps/verify-layer';
+import type { WatchFound, WatchRun, WatchSteps } from '../roles/layer/verify';
 import { runStep } from './run-step';
 
 export type { WatchFound, WatchRun };

@@ -1,12 +1,12 @@
 /**
  * A question that has its answer: the answer is brought up to date by the database, in this process and without a model
- * call (`steps/refresh.ts`). Where it no longer holds the question is searched afresh, under an id made from that of the old
+ * call (`roles/answer/refresh.ts`). Where it no longer holds the question is searched afresh, under an id made from that of the old
  * search: whoever asks again finds the new one, and goes on with it after an interruption.
  */
 import { isConclusive, type AnswerRecord, type SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
 import { utc } from '../report/printable';
-import { createRunStore, openStep, refresh, type StepDeps } from '../steps';
+import { createRunStore, openStep, refresh, type StepDeps } from '../roles';
 import type { Engines } from '../workers/engines';
 import { GateError, withoutPasswords } from './errors';
 import type { Told } from './surroundings';

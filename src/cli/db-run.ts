@@ -18,7 +18,7 @@ import { cell, counted, visible, wrapped } from '../report/printable';
 import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../database/context';
 import { profiledText, renderProfiles } from '../database/profile/render';
 import { sameRelation } from '../sql/validate';
-import { takeProfiles } from '../steps/profiles';
+import { takeProfiles } from '../roles/sql/profiles';
 import { openEngines } from '../workers/engines';
 import { GateError, errorText, UsageError } from '../app/errors';
 import { EXIT, type ExitCode } from './exit';

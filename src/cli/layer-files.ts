@@ -17,7 +17,7 @@ import type { Io } from './io';
 import { addRule, by, openLayer, type LayerFlags, type Opened } from './layer-run';
 import { words } from './steer';
 import { appendToLayer } from '../record/layer-store';
-import { importEntries, type Imported } from '../steps/import-entries';
+import { importEntries, type Imported } from '../roles/layer/import';
 import { checkDatabase } from '../app/check-database';
 import { onDatabase } from './interrupts';
 import { sha256 } from '../app/services';

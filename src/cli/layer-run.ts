@@ -8,7 +8,7 @@ import { allHeld, figuresOf, isCounted, layerOf, type Held, type HeldRule, type 
 import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
 import { counted } from '../report/printable';
 import { identityKey } from '../record/search-id';
-import { visibleLayer } from '../steps/layer-entries';
+import { visibleLayer } from '../roles/layer/entries';
 import { sourceText } from '../text/claim-text';
 import { visibleLine } from '../text/visible';
 import { checkDatabase, lookAt } from '../app/check-database';
@@ -22,7 +22,7 @@ import { openQuestionsText } from './show-answer';
 import { openServices, sha256, type Services } from '../app/services';
 import { textTable } from './table';
 import { driftBetween, fallOf, fallText, type Drift } from '../layer/drift';
-import { lowerOf, verifyEntries, type WatchFound } from '../steps/verify-layer';
+import { lowerOf, verifyEntries, type WatchFound } from '../roles/layer/verify';
 
 export interface LayerFlags {
   readonly db?: string;

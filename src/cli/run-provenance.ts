@@ -30,16 +30,16 @@ export async function checkedDatabases(
   return new Map(found.flat());
 }
 
-/** Of each file of prompts, as this version was built. */
+/** Of each file that a prompt is made from, as this version was built. */
 export function promptHashes(): Record<string, string> {
   const sources = join(__dirname, '..');
-  const names = readdirSync(join(sources, 'prompts')).flatMap((name) => /^([a-z-]+)\.(?:js|ts)$/.exec(name)?.[1] ?? []);
-  const baselines = ['react/prompt', 'redel/prompt', 'reforce/prompts'].map((name) => `methods/${name}`);
+  const all = readdirSync(sources, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));
+  const names = all.flatMap(
+    (name) =>
+      /^(roles\/(?:[^/.]+|shared\/[^/.]+|[^/.]+\/prompt)|methods\/[^/.]+\/prompts?)\.(?:js|ts)$/.exec(name)?.[1] ?? [],
+  );
   return Object.fromEntries(
-    [...names.sort().map((name) => `prompts/${name}`), ...baselines].map((name) => [
-      name.replace(/^prompts\//, ''),
-      sha256(readFileSync(join(sources, `${name}${extname(__filename)}`), 'utf8')),
-    ]),
+    names.sort().map((name) => [name, sha256(readFileSync(join(sources, `${name}${extname(__filename)}`), 'utf8'))]),
   );
 }
 

@@ -37,7 +37,7 @@ export const Question = z.object({
 });
 export type Question = z.infer<typeof Question>;
 
-/** `judge` takes no part in a search: it reads what searches answered (`steps/judge.ts`). */
+/** `judge` takes no part in a search: it reads what searches answered (`benchmarks/judge-step.ts`). */
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 

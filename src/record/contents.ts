@@ -4,8 +4,7 @@
  */
 import { z } from 'zod';
 import { ChatMessage, ModelReply } from '../domain/model-call';
-import { LearnReply } from '../prompts/learn';
-import { LookReply } from '../prompts/look';
+import { LearnReply, LookReply } from '../domain/turns';
 import { RowDoubt, TableProfile } from '../database/profile';
 import {
   AnswerRecord,
@@ -194,7 +193,7 @@ export const CONTENTS = {
   /** The header of the answer. */
   format: z.object({ schemaVersion: version, header: z.string() }),
   checkpoint: SearchState,
-  /** Replaced when the question is asked again and the answer still holds (`steps/refresh.ts`). */
+  /** Replaced when the question is asked again and the answer still holds (`roles/answer/refresh.ts`). */
   result: AnswerRecord,
   intent: CallIntent,
   reply: CallReply,

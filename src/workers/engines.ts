@@ -11,7 +11,7 @@ import type { SnowflakeLogin } from '../config/database';
 import type { Dialect } from '../domain';
 import { SqlEngineError, type ObjectStore, type SqlInspector } from '../ports';
 import { sha256 } from '../sha256';
-import type { StepDeps } from '../steps';
+import type { StepDeps } from '../roles';
 import { identityKey } from '../record/search-id';
 import { observedEngine } from './telemetry/observed';
 import { withDescriptionCache } from './description-cache';

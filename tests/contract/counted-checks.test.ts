@@ -9,10 +9,10 @@ import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SqlEngine, SqlInspector } from '../../src/ports';
 import { sha256 } from '../../src/sha256';
-import { openStep, storeInput } from '../../src/steps';
-import { runChecks } from '../../src/steps/counted-checks';
+import { openStep, storeInput } from '../../src/roles';
+import { runChecks } from '../../src/roles/layer/counted-checks';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
-import { searchInput } from '../unit/steps/fixtures';
+import { searchInput } from '../unit/roles/fixtures';
 
 const SETUP = 'CREATE TABLE sale (amount integer); INSERT INTO sale VALUES (300), (500), (150);';
 const CHECKS = ['SELECT count(*) AS n FROM sale', 'SELECT sum(amount) AS n FROM sale'];

@@ -15,9 +15,9 @@ import { settingsFor } from '../../src/config/presets';
 import { runSearch } from '../../src/search/search';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
-import { createRunStore, createSteps, openStep, refresh, storeInput, type StepDeps } from '../../src/steps';
+import { createRunStore, createSteps, openStep, refresh, storeInput, type StepDeps } from '../../src/roles';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
-import { groundReply, planReply, text } from '../unit/steps/fixtures';
+import { groundReply, planReply, text } from '../unit/roles/fixtures';
 
 const SETUP = `CREATE TABLE sale (id integer, amount integer, sold date);
   INSERT INTO sale VALUES (1, 300, '2026-03-01'), (2, 500, '2026-03-05'), (3, 150, '2026-03-09'), (4, 900, '2026-02-01');`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import type { AnswerRecord } from '../../src/domain';
 import { gateHome } from '../helpers/gate-process';
-import { SETUP, groundReply, planReply, text } from '../unit/steps/fixtures';
+import { SETUP, groundReply, planReply, text } from '../unit/roles/fixtures';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 
 async function asking(setup: string, reply: (user: string) => object, flags: readonly string[]) {

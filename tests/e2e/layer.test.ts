@@ -7,7 +7,7 @@ import type { Layer } from '../../src/layer/state';
 import { gateHome } from '../helpers/gate-process';
 import { startModelEndpoint, type Fault } from '../helpers/model-endpoint';
 import { GAP_PLAN } from '../helpers/gap-search';
-import { groundReply, text } from '../unit/steps/fixtures';
+import { groundReply, text } from '../unit/roles/fixtures';
 
 /** Device B stores milliseconds. */
 const LAPS = `

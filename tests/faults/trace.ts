@@ -7,7 +7,7 @@ import type { ObjectStore } from '../../src/ports';
 import { contentHashOf } from '../../simulated-model/reply';
 import { canonical } from '../../src/domain/canonical';
 import { sha256 } from '../../src/sha256';
-import { createRunStore, type Contents, type Kind } from '../../src/steps';
+import { createRunStore, type Contents, type Kind } from '../../src/roles';
 
 export interface Trace {
   readonly searchId: string;

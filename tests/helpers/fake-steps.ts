@@ -12,7 +12,7 @@ import { BrokenModelError } from '../../src/search/select-answer';
 import type { SearchHooks, SearchOutcome } from '../../src/search/run';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from './without-looking';
-import { addDeltas } from '../../src/steps/context';
+import { addDeltas } from '../../src/roles/shared/context';
 import type {
   AnswerSummary,
   CandidateInput,

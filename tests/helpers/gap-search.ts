@@ -1,5 +1,5 @@
 /** A plan whose probe decides which of the gaps of a table `lap` are in milliseconds: those of device B. */
-import { planReply } from '../unit/steps/fixtures';
+import { planReply } from '../unit/roles/fixtures';
 
 const SECONDS = "CASE WHEN device = 'B' THEN gap / 1000 ELSE gap END";
 export const GAP_PROBE =

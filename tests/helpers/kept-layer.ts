@@ -9,7 +9,7 @@ import type { LayerEntry, LayerEvent } from '../../src/domain';
 import { appendToLayer } from '../../src/record/layer-store';
 import { sha256 } from '../../src/sha256';
 import { identityKey } from '../../src/record/search-id';
-import { entryIdOf } from '../../src/steps/layer-entries';
+import { entryIdOf } from '../../src/roles/layer/entries';
 import { testProcess } from '../unit/cli/test-io';
 
 export const AT = '2026-01-01T00:00:00.000Z';

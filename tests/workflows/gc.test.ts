@@ -2,7 +2,7 @@
 import { createMemoryStore } from '../../src/adapters/scripted';
 import { askTemporal, collectGarbage } from '../../src/cli/gc-run';
 import { sha256 } from '../../src/sha256';
-import { createRunStore } from '../../src/steps';
+import { createRunStore } from '../../src/roles';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';

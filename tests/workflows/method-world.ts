@@ -3,7 +3,7 @@ import { createLocalStore } from '../../src/adapters/local/store';
 import { createOpenAiModel } from '../../src/adapters/openai';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { sha256 } from '../../src/sha256';
-import type { StepDeps } from '../../src/steps';
+import type { StepDeps } from '../../src/roles';
 
 export interface World {
   readonly store: string;

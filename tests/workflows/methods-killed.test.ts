@@ -10,7 +10,7 @@ import { settingsFor } from '../../src/config/presets';
 import type { AnswerRecord, SearchInput } from '../../src/domain';
 import { runInProcess } from '../../src/methods/in-process';
 import { searchIdOf } from '../../src/record/search-id';
-import { createRunStore, createSteps, storeInput, type StepDeps } from '../../src/steps';
+import { createRunStore, createSteps, storeInput, type StepDeps } from '../../src/roles';
 import { sha256 } from '../../src/sha256';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';

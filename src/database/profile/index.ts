@@ -15,7 +15,7 @@ import { pieceOf, ProfilePiece, shown } from './pieces';
 import { keyOf, type TableRows } from './table-rows';
 
 /**
- * Of what is made here. A change of what a profile says raises it (tests/unit/steps/profiles.test.ts), so that no search is
+ * Of what is made here. A change of what a profile says raises it (tests/unit/roles/profiles.test.ts), so that no search is
  * shown one that was kept by another version of the code.
  */
 export const PROFILE_VERSION = 3;

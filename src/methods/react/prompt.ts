@@ -8,11 +8,12 @@ import { z } from 'zod';
 import type { HelperReport, Question } from '../../domain';
 import type { ChatMessage, ModelRequest } from '../../ports';
 import { COVERED } from '../../sql/coverage';
-import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../prompts/reply';
-import { SentenceReply, sentenceRule, wantsSentence } from '../../prompts/sentence';
-import * as shared from '../../prompts/shared';
-import type { PromptContext } from '../../prompts/shared';
-import { webTools } from '../../prompts/web';
+import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../roles/shared/reply';
+import { SentenceReply } from '../../domain/turns';
+import { sentenceRule, wantsSentence } from '../../roles/shared/sentence';
+import * as shared from '../../roles/shared/prompt-parts';
+import type { PromptContext } from '../../roles/shared/prompt-parts';
+import { webTools } from '../../roles/shared/lookups';
 
 export interface ReactTurn {
   readonly note: string;

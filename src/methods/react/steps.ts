@@ -4,14 +4,14 @@ import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn 
 import { readCoverage } from '../../sql/coverage';
 import { resultTexts } from '../../text/preview';
 import type { Acted, ActInput, FinalInput, FinalRun, ModelOutcome, ToolInput, ToolRun } from '../../ports/search-steps';
-import { clockIn, finishCandidate } from '../../steps/candidate';
-import { runError } from '../../steps/body-errors';
+import { clockIn, finishCandidate } from '../../roles/sql/candidate';
+import { runError } from '../../roles/shared/body-errors';
 import type { Contents } from '../../record/contents';
-import { once, type StepContext } from '../../steps/context';
-import { contentId, runModelStep } from '../../steps/model-step';
-import { promptContext } from '../../steps/prompt-context';
-import { runQueries, type QueryRun } from '../../steps/queries';
-import { refused } from '../../steps/statements';
+import { once, type StepContext } from '../../roles/shared/context';
+import { contentId, runModelStep } from '../../roles/shared/model-step';
+import { promptContext } from '../../roles/shared/prompt-context';
+import { runQueries, type QueryRun } from '../../roles/sql/queries';
+import { refused } from '../../roles/shared/statements';
 
 /** Observations need an operator; this name stands for the agent, which has none. */
 const AGENT = 'op_agent';

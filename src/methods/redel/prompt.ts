@@ -24,10 +24,10 @@ import {
   type ReactReply,
   type ReactTurn,
 } from '../react/prompt';
-import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../prompts/reply';
-import { wantsSentence } from '../../prompts/sentence';
-import * as shared from '../../prompts/shared';
-import type { PromptContext } from '../../prompts/shared';
+import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../roles/shared/reply';
+import { wantsSentence } from '../../roles/shared/sentence';
+import * as shared from '../../roles/shared/prompt-parts';
+import type { PromptContext } from '../../roles/shared/prompt-parts';
 
 export interface RedelPrompt extends PromptContext, ReactMode {
   readonly redel: Redel;

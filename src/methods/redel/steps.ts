@@ -16,8 +16,8 @@ import {
 import type { HelperRun, ModelOutcome, RedelActed, RedelInput, ToolInput, ToolRun } from '../../ports/search-steps';
 import { createRunStore } from '../../record/run-store';
 import { similarity } from '../../text/similarity';
-import { now, once, type StepContext } from '../../steps/context';
-import { contentId, runModelStep } from '../../steps/model-step';
+import { now, once, type StepContext } from '../../roles/shared/context';
+import { contentId, runModelStep } from '../../roles/shared/model-step';
 import { agentPrompt, storeAction } from '../react/steps';
 
 /** A subtask that is more alike, of 100, to what the agent itself was asked is no part of it. Upstream's. */

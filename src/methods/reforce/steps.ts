@@ -1,7 +1,7 @@
 /** The steps of the methods `reforce-…` over the same journal, store, SQL and record as the others. */
 import type { Role, SqlResult } from '../../domain';
 import * as prompts from './prompts';
-import type { PromptContext } from '../../prompts';
+import type { PromptContext } from '../../roles/shared/prompt-parts';
 import type {
   AgreeInput,
   Agreement,
@@ -31,11 +31,11 @@ import { SCHEMA_ID } from '../../record/contents';
 import { compressedTables, compressedText, withRows } from '../../database/compressed';
 import { agree as agreeing, countsInVote, flawOf, repeats } from '../../sql/votes';
 import { resultText } from '../../text/preview';
-import { clockIn, finishCandidate } from '../../steps/candidate';
-import { addDeltas, now, once, runSql, type StepContext } from '../../steps/context';
-import { contentId, runModelStep, type ModelStep } from '../../steps/model-step';
-import { promptContext } from '../../steps/prompt-context';
-import { runQueries } from '../../steps/queries';
+import { clockIn, finishCandidate } from '../../roles/sql/candidate';
+import { addDeltas, now, once, runSql, type StepContext } from '../../roles/shared/context';
+import { contentId, runModelStep, type ModelStep } from '../../roles/shared/model-step';
+import { promptContext } from '../../roles/shared/prompt-context';
+import { runQueries } from '../../roles/sql/queries';
 
 /** Observations need an operator; this name stands for a vote, which has none. */
 const VOTE = 'op_vote';

@@ -2,7 +2,7 @@ import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../../s
 import { ModelError } from '../../../src/ports';
 import type { UsageDelta } from '../../../src/ports/search-steps';
 import { judgeAnswer, judgeContradiction, type Judge, type ToJudge } from '../../../benchmarks/judge-step';
-import { hash } from '../steps/fixtures';
+import { hash } from '../roles/fixtures';
 
 const store = createMemoryStore;
 

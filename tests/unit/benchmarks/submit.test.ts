@@ -81,7 +81,7 @@ test('BIRD: every question has its place, and the manifest says which were not a
     ...{ questions: 4, answered: 1, abstained: ['1'], failed: ['2'], notAnswered: ['3'], problems: [] },
     candidates: { most: 0, selfConsistency: 'none', perQuestion: { '0': 0, '1': 0, '2': 0 } },
     files: [{ file: 'predict.json', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string }],
-    prompts: { plan: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
+    prompts: { 'roles/plan/prompt': expect.stringMatching(/^[0-9a-f]{64}$/) as string },
   });
 });
 

@@ -2,7 +2,7 @@ import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import type { Observation, Update, UpdateView } from '../../../src/domain';
 import type { Trace } from '../../../src/report';
 import { auditSearch, updateAudit, type Judged } from '../../../benchmarks/update-audit';
-import { hash } from '../steps/fixtures';
+import { hash } from '../roles/fixtures';
 import { state, trace } from '../report/fixture';
 
 interface Given {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { stringify } from 'yaml';
 import type { LayerEntry } from '../../../src/domain';
 import type { HeldEntry } from '../../../src/layer/state';
-import type { Imported } from '../../../src/steps/import-entries';
+import type { Imported } from '../../../src/roles/layer/import';
 import { entryOf, keptShop } from '../../helpers/kept-layer';
 
 const CENTS = entryOf({});

@@ -6,9 +6,9 @@ import { BrokenModelError } from '../../../src/search/select-answer';
 import type { Settings } from '../../../src/domain';
 import type { ScriptedReply } from '../../../src/adapters/scripted';
 import { childIdOf } from '../../../src/record/search-id';
-import { createRunStore } from '../../../src/steps';
+import { createRunStore } from '../../../src/roles';
 import { renderTraceText, loadTrace, renderReport } from '../../../src/report';
-import { bench, hash, SEARCH, text } from '../steps/fixtures';
+import { bench, hash, SEARCH, text } from '../roles/fixtures';
 
 const hooks: SearchHooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const action = (change: Record<string, unknown>) =>

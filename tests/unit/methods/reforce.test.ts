@@ -3,9 +3,9 @@ import type { MethodName, ReforceSettings, Settings } from '../../../src/domain'
 import type { ModelRequest } from '../../../src/ports';
 import { settingsFor, type Figures } from '../../../src/config/presets';
 import { runReforce } from '../../../src/methods/reforce/loop';
-import { createRunStore } from '../../../src/steps';
+import { createRunStore } from '../../../src/roles';
 import { testHooks, toEnd } from '../../helpers/fake-steps';
-import { bench, hash, SEARCH, text } from '../steps/fixtures';
+import { bench, hash, SEARCH, text } from '../roles/fixtures';
 
 /** Calls of one role and vote get one reply after the other; the last one stays. `v`: the vote, from 1. */
 type Script = Readonly<Partial<Record<string, (vote: number, call: number) => unknown>>>;

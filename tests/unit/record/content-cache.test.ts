@@ -1,6 +1,6 @@
 import { createMemoryStore } from '../../../src/adapters/scripted';
-import { createRunStore, writeEnvelope } from '../../../src/steps';
-import { hash, searchInput } from '../steps/fixtures';
+import { createRunStore, writeEnvelope } from '../../../src/roles';
+import { hash, searchInput } from '../roles/fixtures';
 
 const body = {
   ...{ schemaVersion: 1 as const, bodyId: 'b1', sql: 'SELECT 1', relations: [], reads: [] },

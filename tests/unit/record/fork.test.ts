@@ -5,11 +5,11 @@ import { initialState } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { ScriptedReplies } from '../../../src/adapters/scripted';
 import { PRESETS } from '../../../src/config/presets';
-import { createRunStore } from '../../../src/steps';
+import { createRunStore } from '../../../src/roles';
 import { forkedState, isBefore, storeFork, type Fork } from '../../../src/record/fork';
 import { objectName, OBJECTS } from '../../../src/record/objects';
 import { rootTrajectory } from '../../../src/search/remember/merge';
-import { SEARCH, bench, groundReply, hash, planReply, text } from '../steps/fixtures';
+import { SEARCH, bench, groundReply, hash, planReply, text } from '../roles/fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const CHILD = 's2';

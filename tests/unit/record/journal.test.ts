@@ -1,8 +1,8 @@
 import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../../src/adapters/scripted';
 import { ModelError, StoreError, type ModelRequest, type ObjectStore, type StoreErrorCode } from '../../../src/ports';
-import { createRunStore } from '../../../src/steps';
+import { createRunStore } from '../../../src/roles';
 import { callOnce, journalled } from '../../../src/record/journal';
-import { containing, hash } from '../steps/fixtures';
+import { containing, hash } from '../roles/fixtures';
 
 const request: ModelRequest = {
   role: 'plan',

@@ -1,7 +1,7 @@
 import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
-import { createRunStore, referenceIn, writeEnvelope } from '../../../src/steps';
+import { createRunStore, referenceIn, writeEnvelope } from '../../../src/roles';
 import { INLINE_LIMIT, objectKey, objectName } from '../../../src/record/objects';
-import { containing, hash, searchInput } from '../steps/fixtures';
+import { containing, hash, searchInput } from '../roles/fixtures';
 
 const large = { ...searchInput(), question: { ...searchInput().question, instructions: 'x'.repeat(INLINE_LIMIT) } };
 const schema = {

@@ -1,6 +1,6 @@
 import { createMemoryStore } from '../../../src/adapters/scripted';
-import { createRunStore, readEnvelope, writeEnvelope } from '../../../src/steps';
-import { containing, hash, matching, searchInput } from '../steps/fixtures';
+import { createRunStore, readEnvelope, writeEnvelope } from '../../../src/roles';
+import { containing, hash, matching, searchInput } from '../roles/fixtures';
 import { z } from 'zod';
 
 const input = searchInput();

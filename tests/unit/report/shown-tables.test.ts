@@ -2,7 +2,7 @@
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { sha256 } from '../../../src/sha256';
-import { createRunStore } from '../../../src/steps';
+import { createRunStore } from '../../../src/roles';
 import { record, state, trace } from './fixture';
 
 async function loaded(put: (run: ReturnType<typeof createRunStore>) => Promise<void>) {

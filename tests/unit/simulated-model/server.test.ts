@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { renderPlan } from '../../../src/prompts';
+import { renderPlan } from '../../../src/roles/plan/prompt';
 import {
   startSimulatedModel,
   type GoldQuestion,

@@ -5,7 +5,7 @@ import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import { readClaim, readCounts } from '../../../src/sql/claims';
 import { groundingCheck } from '../../../src/sql/grounding-check';
 import { vacuousCheck } from '../../../src/sql/checks';
-import { sqliteEngine } from '../steps/fixtures';
+import { sqliteEngine } from '../roles/fixtures';
 
 const SETUP = `CREATE TABLE lap (device TEXT, gap REAL, behind_s REAL);
 ${Array.from({ length: 10 }, (_, at) => `INSERT INTO lap VALUES ('${at < 4 ? 'A' : 'B'}', ${at < 4 ? at + 1 : (at + 1) * 1000}, ${at + 1});`).join('\n')}`;

@@ -1,0 +1,316 @@
+/**
+ * Role `keep`: what a search proved enters the layer of its database. Only claims that the database established by counts,
+ * with a rival that it refuted, are read; the model words them and says which help no other question.
+ */
+import type { Claim, DatabaseDescription, LayerEntry, LayerEvent } from '../domain';
+import { canonical, compareText } from '../domain/canonical';
+import { keepSchema, parseKeep, renderKeep, type KeepReply } from './keep-prompt';
+import type { KeepInput, Kept, ModelOutcome, Recount, RecountInput } from '../ports/search-steps';
+import type { HeldEntry } from '../layer/state';
+import type { Agreement } from '../sql/agreement';
+import { checkTerms, literalsOf } from '../sql/checks';
+import { countsText } from '../sql/claims';
+import { isClocked } from '../sql/clock';
+import { SCHEMA_ID } from '../record/contents';
+import { appendToLayer, type LayerPlace } from '../record/layer-store';
+import { now, once, openParser, runSql, type StepContext } from './shared/context';
+import {
+  columnsNamed,
+  currentLayer,
+  entryIdOf,
+  entryText,
+  layerPlace,
+  namedColumns,
+  plainCheck,
+  recounted,
+  visibleEntries,
+} from './layer/entries';
+import { findLoaded, loadPlan, planSql, reachedFrom, type LoadedPlan } from './shared/load-plan';
+import { runModelStep } from './shared/model-step';
+
+/** The id under which a search stores what it kept. */
+export const KEPT_ID = 'kept';
+
+/** Entries that the reading is shown, so that it sees what rests on what, and what contradicts what. */
+const SHOWN = 12;
+
+type Proved = Claim & { readonly operator: string; readonly matching: number; readonly examined: number };
+
+export async function keep(context: StepContext, step: KeepInput): Promise<ModelOutcome<Kept>> {
+  const { description } = await context.run.get('schema', SCHEMA_ID);
+  const verdict = (await context.run.find('verdict', step.turnId)) ?? (await context.run.find('restated', step.turnId));
+  const question = context.settings.method === 'learn' ? null : context.input.question.text;
+  const plan = await planOf(context, verdict?.candidateId ?? null);
+  return keepClaims(context, step, { description, claims: verdict?.claims ?? [], question, plan });
+}
+
+async function planOf(context: StepContext, candidateId: string | null): Promise<LoadedPlan | null> {
+  const ref = candidateId === null ? null : (await context.run.find('candidate', candidateId))?.plan;
+  return ref ? loadPlan(context, ref) : null;
+}
+
+async function keepClaims(context: StepContext, step: KeepInput, made: Made): Promise<ModelOutcome<Kept>> {
+  const place = layerPlace(context);
+  // What is read, is read once: a repeated step asks the same, although the layer holds more by then.
+  const { claims } = made;
+  const { fresh, known } = await once(
+    { ...context, position: `${step.position}.read` },
+    () => readingFor(context, made, place),
+    { claims },
+  );
+  const heldBy = (key: string): HeldEntry | undefined => known.find((each) => each.key === key.trim())?.held;
+  const storeOnce = (reply: KeepReply): Promise<Kept> =>
+    once({ ...context, position: keptStep(step) }, () => store(context, place, made, { reply, fresh, heldBy }), {
+      claims,
+      reply,
+    });
+  if (fresh.length === 0) return { kind: 'ok', value: await storeOnce({ claims: [] }), usage: {} };
+  const prompt = {
+    ...{ dialect: made.description.dialect, question: made.question },
+    claims: fresh.map(({ claim, check }) => claimToRead(claim, check)),
+    known: known.map(({ key, held }) => ({ key, text: entryText({ ...held.entry, statement: held.statement }) })),
+  };
+  return runModelStep(context, step, {
+    role: 'keep',
+    schema: keepSchema,
+    messages: () => renderKeep(prompt),
+    parse: (text) => parseKeep(text, prompt),
+    read: (reply) => ({ kind: 'ok', store: () => storeOnce(reply) }),
+  });
+}
+
+/** The step by which it is known that a reading was done. */
+export function keptStep({ position }: Pick<KeepInput, 'position'>): string {
+  return `${position}.kept`;
+}
+
+interface Reading {
+  readonly fresh: readonly Fresh[];
+  readonly known: readonly { readonly key: string; readonly held: HeldEntry }[];
+}
+
+async function readingFor(context: StepContext, made: Made, place: LayerPlace): Promise<Reading> {
+  const { entries } = await currentLayer(place);
+  const fresh = await freshClaims(context, made, entries);
+  const read = fresh.flatMap(({ tables }) => tables);
+  const known = near(visibleEntries(entries, made.description), read);
+  return { fresh, known: known.map((held, at) => ({ key: `k${at + 1}`, held })) };
+}
+
+interface Made {
+  readonly description: DatabaseDescription;
+  readonly claims: readonly Claim[];
+  /** null: learned without one. */
+  readonly question: string | null;
+  /** That the claims are about; null: a lesson has none. */
+  readonly plan: LoadedPlan | null;
+}
+
+interface Fresh {
+  readonly claim: Proved;
+  readonly check: string;
+  readonly entryId: string;
+  readonly tables: readonly string[];
+  readonly columns: readonly string[];
+}
+
+/** What the database established and no entry says yet. A proof that reads the clock holds for one day only. */
+async function freshClaims(
+  context: StepContext,
+  { claims, description }: Made,
+  entries: readonly HeldEntry[],
+): Promise<readonly Fresh[]> {
+  const held = new Set(entries.map(({ entry }) => entry.entryId));
+  const fresh = claims.filter(isEstablished).flatMap((claim) => {
+    const check = plainCheck(claim.check);
+    const entryId = entryIdOf(check, context.deps.hash);
+    return held.has(entryId) || claim.entry !== undefined || isClocked(check) ? [] : [{ claim, check, entryId }];
+  });
+  if (fresh.length === 0) return [];
+  const inspector = await openParser(context, description.dialect);
+  const isSaid = saidIn(entries, description, await countsOfNow(context));
+  return fresh.flatMap((each) => {
+    const inspection = inspector.inspect(each.check);
+    if (inspection.kind !== 'select' || inspection.relations.length === 0) return [];
+    const tables = [...inspection.relations];
+    if (isSaid(each.check, tables, each.claim)) return [];
+    return [{ ...each, tables, columns: namedColumns(each.check, tables, description) }];
+  });
+}
+
+/** What the checks counted that this search began with. */
+async function countsOfNow(context: StepContext): Promise<ReadonlyMap<string, Agreement>> {
+  const known = await context.run.find('known', SCHEMA_ID);
+  return new Map((known?.entries ?? []).map(({ entry }) => [entry.entryId, entry]));
+}
+
+/**
+ * Whether an entry says it already in other words, so that no model has to read it: over the same tables and columns, with the
+ * same literals, and with the same counts. A broken one says nothing.
+ */
+function saidIn(
+  entries: readonly HeldEntry[],
+  description: DatabaseDescription,
+  counts: ReadonlyMap<string, Agreement>,
+): (check: string, tables: readonly string[], seen: Agreement) => boolean {
+  const held = entries
+    .filter(({ status }) => status !== 'broken')
+    .map(({ entry, counts: later }) => {
+      const { matching, examined } = counts.get(entry.entryId) ?? { ...entry, ...later };
+      return { entry, matching, examined, tables: sorted(entry.tables) };
+    });
+  return (check, tables, { matching, examined }) => {
+    const alike = held.filter(
+      (each) => each.matching === matching && each.examined === examined && each.tables === sorted(tables),
+    );
+    const own = alike.length === 0 ? null : sayingOf(check, tables, description);
+    return own !== null && alike.some(({ entry }) => sayingOf(entry.check, entry.tables, description) === own);
+  };
+}
+
+/** Null where the check cannot be read. */
+function sayingOf(check: string, read: readonly string[], description: DatabaseDescription): string | null {
+  const terms = checkTerms(check, description.dialect);
+  return terms === null ? null : canonical([terms.terms, columnsNamed(terms.names, read, description)]);
+}
+
+function sorted(tables: readonly string[]): string {
+  return canonical([...new Set(tables.map((table) => table.toLowerCase()))].sort(compareText));
+}
+
+interface Read {
+  readonly reply: KeepReply;
+  readonly fresh: readonly Fresh[];
+  /** The entry that a key of the prompt stands for. */
+  readonly heldBy: (key: string) => HeldEntry | undefined;
+}
+
+async function store(
+  context: StepContext,
+  place: LayerPlace,
+  made: Made,
+  { reply, fresh, heldBy }: Read,
+): Promise<Kept> {
+  const at = now(context);
+  const kept = reply.claims.flatMap((read) => {
+    const each = fresh[read.claim - 1];
+    if (each === undefined || !read.keep) return [];
+    const { claim, check, entryId, tables, columns } = each;
+    const statement = read.statement?.trim() || claim.statement.trim();
+    const restsOn = read.restsOn.flatMap((key) => heldBy(key)?.entry.entryId ?? []);
+    const entry: LayerEntry = {
+      ...{ schemaVersion: 1, entryId, statement, rows: claim.rows, scope: read.scope, check },
+      ...{ matching: claim.matching, examined: claim.examined },
+      rivals: claim.rivals.map(({ verdict, ...rival }) => ({ ...rival, refuted: verdict === 'refuted' })),
+      ...{ tables: [...tables], columns: [...columns], operator: operatorOf(claim, made), restsOn },
+      from: { searchId: context.run.searchId, question: made.question },
+      ...{ provedAt: at, schemaFingerprint: made.description.fingerprint },
+    };
+    const against = read.contradicts.flatMap(({ key, rival }) => {
+      const held = heldBy(key);
+      return held === undefined ? [] : { held, rival: rival === null ? undefined : claim.rivals[rival - 1] };
+    });
+    const replaced = read.replaces.flatMap((key) => heldBy(key) ?? []);
+    return [{ entry, against, replaced }];
+  });
+  const events = kept.flatMap(({ entry, against, replaced }): LayerEvent[] => [
+    { kind: 'proved', at, entry },
+    ...against.flatMap(({ held, rival }) => contradiction(at, entry, held.entry.entryId, rival)),
+    ...replaced
+      // What a person has confirmed only a person takes back.
+      .filter((held) => held.confirmedBy === null && !against.some((other) => other.held === held))
+      .map((held): LayerEvent => ({ kind: 'superseded', entryId: held.entry.entryId, at, by: entry.entryId })),
+  ]);
+  await appendToLayer(place, events, context.run.searchId);
+  // Of earlier turns, too; a repeated step gives the same.
+  const before = (await context.run.find('kept', KEPT_ID))?.entries ?? [];
+  const all = [...before, ...kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement }))];
+  const entries = [...new Map(all.map((each) => [each.entryId, each])).values()];
+  await context.run.put('kept', KEPT_ID, { schemaVersion: 1, entries });
+  const contradicted = new Set(kept.flatMap(({ against }) => against.map(({ held }) => held.entry.entryId)));
+  return { kept: kept.length, contradicted: [...contradicted] };
+}
+
+/** Both, until their checks or a person tell them apart. `rival`: of the new one, what the other says. */
+function contradiction(
+  at: string,
+  { entryId, statement }: LayerEntry,
+  other: string,
+  rival: Claim['rivals'][number] | undefined,
+): LayerEvent[] {
+  const lost =
+    rival?.verdict === 'refuted'
+      ? `; there "${rival.reading}" lost with ${String(rival.matching)} of ${String(rival.examined)}`
+      : '';
+  return [
+    { kind: 'contradicted', at, entryId: other, by: entryId, why: `both cannot be right: ${statement}${lost}` },
+    { kind: 'contradicted', at, entryId, by: other, why: `kept before, and both cannot be right${lost}` },
+  ];
+}
+
+/** Of the operator that took it for granted. The last one is the answer to that question, and no other literal was counted. */
+function operatorOf({ operator: name, check }: Proved, { plan, description }: Made): LayerEntry['operator'] {
+  const loaded = plan === null ? undefined : findLoaded(plan, name);
+  if (plan === null || loaded === undefined || loaded === plan.operators.at(-1)) return null;
+  const { sql } = planSql(plan, name);
+  if (sql === null || isClocked(sql)) return null;
+  const [own, counted] = [literalsOf(sql, plan.dialect), literalsOf(check, plan.dialect)];
+  if (own === null || counted === null || [...own].some((literal) => !counted.has(literal))) return null;
+  const reached = reachedFrom(plan, [name]);
+  const tables = [...new Set(reached.flatMap(({ operator }) => operator.relations))];
+  return { intent: loaded.operator.intent, sql, tables, columns: namedColumns(sql, tables, description) };
+}
+
+/** Runs the checks of entries again that a new one contradicts; one that no longer shows it is broken. */
+export async function recount(context: StepContext, { entries: ids }: RecountInput): Promise<Recount> {
+  return once(context, async () => {
+    const place = layerPlace(context);
+    const { description } = await context.run.get('schema', SCHEMA_ID);
+    const { entries } = await currentLayer(place);
+    const held = visibleEntries(entries, description).filter(({ entry }) => ids.includes(entry.entryId));
+    const { results, usage } = await runSql(
+      context,
+      held.map(({ entry }) => entry.check),
+    );
+    const at = now(context);
+    const broken = recounted(held, results).flatMap(({ held: { entry }, why, counts, unseen }): LayerEvent[] =>
+      why === null || unseen ? [] : [{ kind: 'broken', entryId: entry.entryId, at, why, counts }],
+    );
+    await appendToLayer(place, broken);
+    return { broken: broken.length, usage };
+  });
+}
+
+/** A claim none of whose rivals the data refuted has been told apart from nothing. */
+export function isEstablished(claim: Claim): claim is Proved {
+  const { operator, state, matching, examined, rivals } = claim;
+  return (
+    operator !== null &&
+    (state === 'proved' || state === 'exceptions') &&
+    matching !== null &&
+    examined !== null &&
+    rivals.some(({ verdict }) => verdict === 'refuted')
+  );
+}
+
+function claimToRead(claim: Proved, check: string): string {
+  return [
+    `statement: ${claim.statement}`,
+    ...(claim.rows === '' ? [] : [`one examined row is: ${claim.rows}`]),
+    `counted: ${countsText(claim) ?? ''}${claim.state === 'exceptions' ? ', with exceptions' : ''}`,
+    ...claim.rivals.map(
+      ({ reading, matching, verdict }) => `rival "${reading}": ${matching ?? 'not counted'}, ${verdict}`,
+    ),
+    `check: ${check}`,
+  ].join('\n');
+}
+
+/** Those on the same tables first. */
+function near(entries: readonly HeldEntry[], tables: readonly string[]): readonly HeldEntry[] {
+  const read = new Set(tables.map((table) => table.toLowerCase()));
+  const shared = ({ entry }: HeldEntry): number => entry.tables.filter((table) => read.has(table.toLowerCase())).length;
+  return entries
+    .filter((entry) => entry.status !== 'rejected' && entry.status !== 'superseded' && shared(entry) > 0)
+    .sort((a, b) => shared(b) - shared(a))
+    .slice(0, SHOWN);
+}

@@ -1,0 +1,119 @@
+/** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
+import type { Dialect, SearchInput, Settings, SqlResult } from '../../domain';
+import type { Clock, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../../ports';
+import type { Hash } from '../../sql/body';
+import { canonical } from '../../domain/canonical';
+import type { StepOptions, UsageDelta } from '../../ports/search-steps';
+import { createRunStore, type RunStore } from '../../record/run-store';
+
+export interface StepDeps {
+  readonly store: ObjectStore;
+  /** The model behind a configured name. */
+  readonly models: (name: string) => LanguageModel;
+  /** The engine by name. With `identity`: an error if this process has another database under that name. */
+  readonly engine: (
+    database: string,
+    identity?: string,
+  ) => Promise<{ readonly engine: SqlEngine; readonly inspector: SqlInspector }>;
+  /** A parser for steps that run no SQL; default: the engine's. */
+  readonly inspector?: (database: string, dialect: Dialect) => Promise<SqlInspector>;
+  /** Absent: questions that allow the web fail here. */
+  readonly web?: () => Promise<Web>;
+  /** The highest token limit for repeating a reply that was cut at its limit; default: `LARGEST_OUTPUT_TOKENS`. */
+  readonly outputCeiling?: number | null;
+  /** Told of each model call that was not made because its reply was in the journal. */
+  readonly onJournalHit?: (request: ModelRequest) => void;
+  readonly clock: Clock;
+  /** Hexadecimal SHA-256. */
+  readonly hash: Hash;
+}
+
+export interface StepContext {
+  readonly deps: StepDeps;
+  readonly run: RunStore;
+  readonly input: SearchInput;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+  readonly position: string;
+}
+
+export async function openStep(
+  deps: StepDeps,
+  step: { readonly searchId: string; readonly position: string },
+  options: StepOptions = {},
+): Promise<StepContext> {
+  const run = createRunStore(deps.store, step.searchId, deps.hash);
+  const input = await run.get('input', step.searchId);
+  const signal = options.signal ?? new AbortController().signal;
+  return { deps, run, input, settings: input.settings, signal, position: step.position };
+}
+
+export function openEngine(context: StepContext): ReturnType<StepDeps['engine']> {
+  return context.deps.engine(context.input.question.database, context.input.identity);
+}
+
+/** The parser for model steps. They run no SQL and may be on a worker that cannot reach the database. */
+export async function openParser(context: StepContext, dialect: Dialect): Promise<SqlInspector> {
+  const { deps, input } = context;
+  if (deps.inspector === undefined) return (await openEngine(context)).inspector;
+  return deps.inspector(input.question.database, dialect);
+}
+
+export interface SqlRun {
+  readonly results: readonly SqlResult[];
+  readonly takenAt: string;
+  readonly usage: UsageDelta;
+}
+
+/** Runs statements in one read-only snapshot and counts their usage. */
+export async function runSql(context: StepContext, statements: readonly string[]): Promise<SqlRun> {
+  if (statements.length === 0) return { results: [], takenAt: now(context), usage: {} };
+  const { engine } = await openEngine(context);
+  const snapshot = await engine.run(statements, sqlOptions(context));
+  return { results: snapshot.results, takenAt: snapshot.takenAt, usage: sqlUsage(snapshot.results) };
+}
+
+export function sqlOptions({ settings, signal, run, position }: StepContext) {
+  return {
+    timeoutMs: settings.sqlTimeoutMs,
+    maxRows: settings.maxRows,
+    signal,
+    tag: `gate ${run.searchId} ${position}`,
+  };
+}
+
+export function sqlUsage(results: readonly SqlResult[]): UsageDelta {
+  return {
+    sqlExecutions: results.filter((result) => result.kind !== 'refused').length,
+    sqlMs: results.reduce((sum, result) => sum + elapsed(result), 0),
+    sqlRows: results.reduce((sum, result) => sum + (result.kind === 'rows' ? result.rows.length : 0), 0),
+  };
+}
+
+export function addDeltas(...deltas: readonly UsageDelta[]): UsageDelta {
+  const sum: Record<string, number> = {};
+  for (const delta of deltas) for (const [key, value] of Object.entries(delta)) sum[key] = (sum[key] ?? 0) + value;
+  return sum;
+}
+
+export function now(context: StepContext): string {
+  return new Date(context.deps.clock.now()).toISOString();
+}
+
+/**
+ * Runs a step once: a finished step returns its stored output (D2, D5). A step that may have run ahead also passes its
+ * `input`: if the step that is asked for has another one, it runs again.
+ */
+export async function once<T extends object>(context: StepContext, work: () => Promise<T>, input?: object): Promise<T> {
+  const key = input === undefined ? {} : { input: context.deps.hash(canonical(input)) };
+  const done = await context.run.find('step', context.position);
+  if (done !== null && (done.input === undefined || done.input === key.input)) return done.output as T;
+  const output = await work();
+  await context.run.put('step', context.position, { schemaVersion: 1, ...key, output });
+  return output;
+}
+
+function elapsed(result: SqlResult): number {
+  if (result.kind === 'timeout') return result.afterMs;
+  return result.kind === 'refused' ? 0 : result.elapsedMs;
+}

@@ -1,0 +1,170 @@
+/**
+ * Runs a model step: builds the messages, makes the journalled call, parses and checks the reply. A later try repeats the
+ * conversation of the try before, with its reply and the exact error (paper, App. B.4). Every try is charged.
+ */
+import type { Role } from '../../domain';
+import { ModelError, type ChatMessage, type ModelRequest } from '../../ports';
+import { retryMessages, type Parsed } from './reply';
+import type { MemoryRef, ModelOutcome } from '../../ports/search-steps';
+import type { StepContext } from './context';
+import { causeOf, cutFailure, isCut, moreRoom } from './cut-reply';
+import { begun, callOnce, journalled, type Called } from '../../record/journal';
+
+export interface ModelStep {
+  readonly searchId: string;
+  readonly position: string;
+  readonly tryNumber: number;
+  readonly executionError?: string;
+  readonly memory: MemoryRef;
+  readonly seedShift?: number;
+}
+
+export interface RoleTask<Reply, View> {
+  readonly role: Role;
+  readonly schema: ModelRequest['schema'];
+  /** Default: that of the settings. */
+  readonly temperature?: number;
+  readonly messages: () => ChatMessage[];
+  readonly parse: (text: string) => Parsed<Reply>;
+  /** Checks that need the inspector. It stores nothing itself, so that a repeated try gives the same error. */
+  readonly read: (reply: Reply) => Read<View>;
+  /** More information for a retry, delimited. `text` is the reply with the error. */
+  readonly details?: (text: string) => Promise<string | null>;
+}
+
+export type Read<View> =
+  | { readonly kind: 'ok'; readonly store: () => Promise<View> }
+  | { readonly kind: 'invalid'; readonly error: string; readonly hint: string; readonly badSql?: true };
+
+export async function runModelStep<Reply, View>(
+  context: StepContext,
+  step: ModelStep,
+  task: RoleTask<Reply, View>,
+): Promise<ModelOutcome<View>> {
+  const { called, limit } = await askedWith(context, step, task, await conversation(context, step, task));
+  const read = readReply(task, called.text);
+  if (read.kind === 'invalid') {
+    const left = context.settings.parseRetries - step.tryNumber;
+    return {
+      kind: 'invalid',
+      error: `${read.error}${left > 0 ? '' : ' (no retry left)'}`,
+      usage: called.usage,
+      cause: causeOf(called, limit, read.error),
+      reply: called.id,
+      ...(read.badSql && { badSql: true }),
+    };
+  }
+  return { kind: 'ok', value: await read.store(), usage: called.usage };
+}
+
+/** What a try sends. */
+interface Conversation {
+  readonly messages: ChatMessage[];
+  /** The limit of output tokens. */
+  readonly limit: number;
+  /** The conversation to use if the endpoint refuses the larger limit; it bills nothing for a refusal. */
+  readonly instead?: () => Promise<Conversation>;
+}
+
+async function askedWith<R, V>(
+  context: StepContext,
+  step: ModelStep,
+  task: RoleTask<R, V>,
+  { messages, limit, instead }: Conversation,
+): Promise<{ readonly called: Called; readonly limit: number }> {
+  const { deps, run, signal } = context;
+  const request = modelRequest(context, task, messages, limit, seedOf(context, step));
+  try {
+    const called = await callOnce({
+      store: deps.store,
+      run,
+      position: step.position,
+      tryNumber: step.tryNumber,
+      request,
+      model: deps.models(request.model),
+      clock: deps.clock,
+      hash: deps.hash,
+      signal,
+      ...(deps.onJournalHit && { onHit: deps.onJournalHit }),
+    });
+    return { called, limit };
+  } catch (error) {
+    if (instead === undefined || !(error instanceof ModelError) || error.code !== 'bad-request') throw error;
+    return askedWith(context, step, task, await instead());
+  }
+}
+
+/** The id of contents that a try makes: the position, and for later tries their number. */
+export function contentId(step: Pick<ModelStep, 'position' | 'tryNumber'>): string {
+  return step.tryNumber === 0 ? step.position : `${step.position}.try${step.tryNumber}`;
+}
+
+function modelRequest<R, V>(
+  { settings }: StepContext,
+  task: RoleTask<R, V>,
+  messages: ChatMessage[],
+  maxOutputTokens: number,
+  seed: number,
+): ModelRequest {
+  return {
+    role: task.role,
+    model: settings.models[task.role] ?? settings.models.default,
+    messages,
+    temperature: task.temperature ?? settings.temperature,
+    topP: settings.topP,
+    maxOutputTokens,
+    seed,
+    schema: task.schema,
+  };
+}
+
+function seedOf({ settings }: StepContext, { seedShift = 0 }: ModelStep): number {
+  return settings.seed + seedShift;
+}
+
+async function conversation<R, V>(context: StepContext, step: ModelStep, task: RoleTask<R, V>): Promise<Conversation> {
+  const { deps, run, settings } = context;
+  if (step.tryNumber === 0) return { messages: task.messages(), limit: settings.maxOutputTokens };
+  const seed = seedOf(context, step);
+  const before = await journalled(run, step.position, step.tryNumber - 1, seed);
+  const limit = before.intent.maxOutputTokens ?? settings.maxOutputTokens;
+  const failure = failureOf(task, before.text, step.executionError);
+  const wasCut = isCut(before) && !failure.ran;
+  const started = await begun(run, step.position, step.tryNumber, seed);
+  // A try that was begun is repeated unchanged, even if it is from a version that did not handle cut replies.
+  const isOld = started !== null && started.maxOutputTokens === undefined;
+  const { text, error, hint } = wasCut && !isOld ? cutFailure(before.text, limit) : { ...failure, text: before.text };
+  const repeated = async (): Promise<Conversation> => {
+    const details = (await task.details?.(`${before.text}\n${error}`)) ?? null;
+    const maxTries = Math.max(settings.parseRetries, step.tryNumber);
+    const more = retryMessages(text, error, hint, step.tryNumber, maxTries, details);
+    return { messages: [...before.intent.messages, ...more], limit };
+  };
+  const room = wasCut && limit === settings.maxOutputTokens ? moreRoom(limit, deps.outputCeiling) : limit;
+  if (room === limit || (started !== null && started.maxOutputTokens !== room)) return repeated();
+  return { messages: before.intent.messages, limit: room, instead: repeated };
+}
+
+function failureOf<R, V>(
+  task: RoleTask<R, V>,
+  text: string,
+  executionError: string | undefined,
+): { readonly error: string; readonly hint: string | null; readonly ran: boolean } {
+  if (executionError !== undefined)
+    return { error: executionError, hint: 'the SQL did not run as written: mend its cause', ran: true };
+  const read = readReply(task, text);
+  return read.kind === 'invalid'
+    ? { ...read, ran: false }
+    : { error: 'the reply was not accepted', hint: null, ran: true };
+}
+
+function readReply<R, V>(task: RoleTask<R, V>, text: string): Read<V> {
+  const parsed = task.parse(text);
+  return parsed.kind === 'invalid' ? parsed : task.read(parsed.reply);
+}
+
+/** Several problems as one error with its hint. */
+export function invalid(problems: readonly string[], hint: string): Extract<Read<never>, { kind: 'invalid' }> {
+  const more = problems.length > 4 ? ` (and ${problems.length - 4} more)` : '';
+  return { kind: 'invalid', error: problems.slice(0, 4).join('\n') + more, hint };
+}

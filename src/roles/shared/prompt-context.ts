@@ -1,0 +1,73 @@
+/** The part of the prompt for every role: the question, the schema, profiles, proved readings and facts. */
+import type { SearchInput, Update } from '../../domain';
+import type { MemoryEntry, PromptContext } from './prompt-parts';
+import { CLOCK_CONTEXT } from '../../sql/clock';
+import { renderDocumentation, shownDocuments } from '../../database/shown-documents';
+import type { MemoryRef } from '../../ports/search-steps';
+import { SCHEMA_ID } from '../../record/contents';
+import type { StepContext } from './context';
+import { entryText } from '../layer/entries';
+import { webTexts } from './lookups-stored';
+import { extraTables } from './shown-tables';
+
+/** `plans`: their tables are shown even if the schema only lists them by name. */
+export async function promptContext(
+  context: StepContext,
+  memory: MemoryRef,
+  plans: readonly string[] = [],
+): Promise<PromptContext> {
+  const { run, input } = context;
+  const { question } = input;
+  const [schema, updates, facts, remarks, known, told] = await Promise.all([
+    run.get('schema', SCHEMA_ID),
+    Promise.all(memory.updates.map((id) => run.get('update', id))),
+    Promise.all(memory.facts.map((id) => run.get('fact', id))),
+    Promise.all((memory.remarks ?? []).map((id) => run.get('remark', id))),
+    run.find('known', SCHEMA_ID),
+    run.find('told', SCHEMA_ID),
+  ]);
+  const extra = await extraTables(context, schema, plans);
+  const { description, shown, profiled = false } = schema;
+  return {
+    question: {
+      ...question,
+      context: contextOf(input),
+      documents: [...shownDocuments(question.documents, question.text)],
+    },
+    dialect: description.dialect,
+    schema: schema.text,
+    ...(extra === '' ? {} : { furtherTables: extra }),
+    profiled,
+    ...(shown === undefined ? {} : { listedOnly: description.tables.length - shown.length }),
+    ...(question.notes === undefined
+      ? {}
+      : { documentation: renderDocumentation(description, question.notes, { question: question.text }) }),
+    memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
+    facts: facts.map((fact) => fact.statement),
+    ...(known === null ? {} : { known: known.entries.map(({ key, entry }) => ({ key, text: entryText(entry) })) }),
+    remarks: [
+      ...remarks.map(({ author, text }) => `${author}: ${text}`),
+      ...(told?.rules ?? []).map(({ text }) => text),
+    ],
+    ...(memory.web === undefined ? {} : { web: await webTexts(context, memory) }),
+  };
+}
+
+/** The context with the search's clock, unless the context names a clock itself, as benchmarks do. */
+function contextOf({ question, clock }: SearchInput): string | null {
+  return question.context ?? (clock === undefined ? null : CLOCK_CONTEXT);
+}
+
+async function memoryEntry(context: StepContext, update: Update): Promise<MemoryEntry> {
+  const body = await context.run.get('body', update.bodyId);
+  return {
+    updateId: update.updateId,
+    intent: update.intent,
+    relations: update.interface.relations,
+    columns: update.interface.columns,
+    grain: update.interface.grain,
+    mapping: update.mapping,
+    summary: update.summary,
+    sql: body.sql,
+  };
+}

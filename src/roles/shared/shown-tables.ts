@@ -1,0 +1,100 @@
+/**
+ * Further tables of a large schema that prompts show in detail: those that a plan names although the schema only lists them
+ * by name. They are stored with the plan, so that later prompts agree and a repeated step writes the same.
+ */
+import type { Dialect, TableDescription } from '../../domain';
+import { data } from './prompt-parts';
+import { renderProfiles } from '../../database/profile/render';
+import { renderTables } from '../../database/context';
+import type { UsageDelta } from '../../ports/search-steps';
+import { sameRelation } from '../../sql/validate';
+import type { StepContext } from './context';
+import { SCHEMA_ID, type SchemaContent } from '../../record/contents';
+import { profileShown } from '../sql/profiles';
+
+const EXTRA_CHARS = 16_000;
+const EXTRA_TABLES = 20;
+/** The most characters about columns in a retry. */
+const HINT_CHARS = 6_000;
+
+/** `relations`: the plan's declared tables; `text`: its words, which may name more. */
+export async function showTables(
+  context: StepContext,
+  planId: string,
+  relations: readonly string[],
+  text: string,
+): Promise<void> {
+  const schema = await context.run.get('schema', SCHEMA_ID);
+  const hidden = listedOnly(schema);
+  const tables = [
+    ...hidden.filter(({ name }) => relations.some((relation) => sameRelation(relation, name))),
+    ...namedIn(text, hidden),
+  ].map(({ name }) => name);
+  if (tables.length === 0) return;
+  await context.run.put('schema-extra', planId, {
+    schemaVersion: 1,
+    tables: [...new Set(tables)].slice(0, EXTRA_TABLES),
+  });
+}
+
+/** The columns of the tables that these plans added; empty if the schema shows all tables. */
+export async function extraTables(
+  context: StepContext,
+  schema: Pick<SchemaContent, 'description' | 'shown'>,
+  plans: readonly string[],
+): Promise<string> {
+  if (schema.shown === undefined) return '';
+  const extras = await Promise.all([...new Set(plans)].map((id) => context.run.find('schema-extra', id)));
+  const names = new Set(extras.flatMap((extra) => extra?.tables ?? []));
+  const { dialect } = schema.description;
+  const tables = schema.description.tables.filter(({ name }) => names.has(name));
+  const text = rendered(context, dialect, tables, EXTRA_CHARS);
+  const touched = await Promise.all([...new Set(plans)].map((id) => context.run.find('profile', id)));
+  const profiles = touched.flatMap((each) => each?.tables ?? []);
+  if (profiles.length === 0) return text;
+  const maxChars = EXTRA_CHARS - text.length;
+  return maxChars < EXTRA_CHARS / 4 ? text : renderProfiles(tables, profiles, { dialect, maxChars });
+}
+
+/** Rows tell of the tables that a plan brought into view, too; once per plan, so that its prompts stay the same. */
+export async function profileExtra(context: StepContext, planId: string): Promise<UsageDelta> {
+  const extra = await context.run.find('schema-extra', planId);
+  if (extra === null || (await context.run.find('profile', planId)) !== null) return {};
+  const { description } = await context.run.get('schema', SCHEMA_ID);
+  const { profiles, usage } = await profileShown(context, description, extra.tables);
+  await context.run.put('profile', planId, { schemaVersion: 1, tables: [...profiles] });
+  return usage;
+}
+
+/** For a retry: columns of tables that a text names and the schema only lists. Null if there are none. */
+export async function columnsOfNamed(context: StepContext, text: string): Promise<string | null> {
+  const schema = await context.run.get('schema', SCHEMA_ID);
+  const tables = namedIn(text, listedOnly(schema)).slice(0, EXTRA_TABLES);
+  if (tables.length === 0) return null;
+  const columns = rendered(context, schema.description.dialect, tables, HINT_CHARS);
+  return data('columns of tables that were only listed', columns);
+}
+
+function rendered(
+  { input }: StepContext,
+  dialect: Dialect,
+  tables: readonly TableDescription[],
+  maxChars: number,
+): string {
+  return renderTables(tables, { dialect, maxChars, question: input.question.text });
+}
+
+function listedOnly({ description, shown }: SchemaContent): readonly TableDescription[] {
+  if (shown === undefined) return [];
+  const known = new Set(shown);
+  return description.tables.filter(({ name }) => !known.has(name));
+}
+
+function namedIn(text: string, tables: readonly TableDescription[]): readonly TableDescription[] {
+  const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? []);
+  return tables.filter(({ name }) => {
+    const parts = name.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? [];
+    const last = parts.at(-1);
+    return last !== undefined && words.has(last);
+  });
+}

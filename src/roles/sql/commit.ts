@@ -1,0 +1,305 @@
+/**
+ * `commit`: the database decides what a commit or a decline claims (S1 for claims). Claims and rivals are counted over the
+ * same rows in one snapshot, with their predicates (S2); the answer runs; rivals that the counts leave standing are run
+ * through the whole plan (S9). Operators whose claims all hold become updates.
+ */
+import type { Claim, SqlResult, UpdateView } from '../../domain';
+import type { LookReply } from '../../domain/turns';
+import { decideAbsence, decideClaim, readCounts } from '../../sql/claims';
+import { equalResults } from '../../sql/equal';
+import { decideMateriality } from '../../sql/materiality';
+import { resultPreview } from '../../text/preview';
+import { doubtText, withoutDoubt } from '../../database/profile/row-doubts';
+import { operatorShape, toOperatorView } from '../../sql/body';
+import type { CommitInput, Committed, UsageDelta } from '../../ports/search-steps';
+import { runError } from '../shared/body-errors';
+import { engineScope, selectText, type SearchScope } from '../shared/bodies';
+import { candidate } from './candidate';
+import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
+import { storeEvidence } from './claim-evidence';
+import { assumptionsOf, buildCommit, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
+import { addDeltas, once, runSql, type StepContext } from '../shared/context';
+import { askedAside, columnOf, mentionsIn } from '../layer/left-aside';
+import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../shared/load-plan';
+import { SCHEMA_ID } from '../../record/contents';
+import { isEstablished } from '../keep';
+import { foundByCommit, foundByDecline } from '../look-texts';
+import { runSelects } from './queries';
+import { orRefused, single, together, type Statements } from '../shared/statements';
+
+/** Of repeated rows and placeholders, how many are tried on an answer. */
+const MOST_DOUBTS = 8;
+
+export async function commit(context: StepContext, step: CommitInput): Promise<Committed> {
+  return once(context, async () => {
+    const { reply } = await context.run.get('turn', step.turnId);
+    const scope = await engineScope(context);
+    if (reply.action === 'unanswerable') return decline(context, scope, step, reply);
+    const built = buildCommit(context, scope, step.position, reply);
+    if (!('plan' in built)) return { kind: 'invalid', error: built.join('\n'), usage: {} };
+    const known = await knownClaims(context, built, reply.known ?? []);
+    return new Commit(context, scope, step, built, reply.ifPartial, known).run();
+  });
+}
+
+class Commit {
+  private usage: UsageDelta = {};
+
+  constructor(
+    private readonly context: StepContext,
+    private readonly scope: SearchScope,
+    private readonly step: CommitInput,
+    private commit: BuiltCommit,
+    private readonly ifPartial: LookReply['ifPartial'],
+    /** Entries of the layer that it follows. */
+    private readonly known: readonly Claim[],
+  ) {}
+
+  async run(): Promise<Committed> {
+    const { context } = this;
+    const widths = await this.describe();
+    if (typeof widths === 'string') return this.invalid(widths);
+    const probes = this.probes(widths);
+    if (typeof probes === 'string') return this.invalid(probes);
+    const { seen: read, takenAt } = await this.sql(probes);
+    const wrong = read.find(({ error }) => error !== null)?.error ?? null;
+    if (wrong !== null) return this.invalid(wrong);
+
+    // In the order of the reply: the model is told of them by number.
+    const counted = read.flatMap(({ claims }) => claims).sort((a, b) => a.number - b.number);
+    // The answer runs as a stored plan. Until the claims are decided, all of them are open.
+    const stored = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, counted));
+    const answered = await this.answer(stored);
+    if (typeof answered === 'string') return this.invalid(answered);
+    const { result, run, control, coverage } = answered;
+    const decided = await this.decide(stored, counted, result);
+    const claims = [...decided, ...this.known];
+    const plan = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, claims));
+    const proved = claims.filter(({ state }) => state === 'proved');
+    const evidence = await storeEvidence(context, {
+      ...{ position: this.step.position, plan, probes: read, claims: decided, takenAt },
+      assumed: this.commit.assumed,
+    });
+    const doubts = [...(await this.doubtful(plan, result)), ...(await this.leftAside(plan))];
+    const verdict = foundByCommit({
+      ...{ claims, result, trivial: run.trivial, control, coverage, ifPartial: this.ifPartial, doubts },
+      csvChars: context.settings.csvChars,
+    });
+    await context.run.put('verdict', this.step.turnId, {
+      schemaVersion: 1,
+      turnId: this.step.turnId,
+      candidateId: this.step.candidateId,
+      claims: [...claims],
+      edits: counted.map(({ rivals }) =>
+        rivals.map(({ edited }) => edited && { operator: edited.operator, bodyId: edited.body.bodyId }),
+      ),
+      found: verdict.found,
+    });
+    return {
+      kind: 'answer',
+      plan: this.view(plan, evidence.updates),
+      run: { ...run, usage: {} },
+      updates: evidence.updates,
+      evidenceId: evidence.id,
+      settled: verdict.open === 0 && verdict.declined === null,
+      declined: verdict.declined,
+      learned: proved[0]?.statement ?? null,
+      ...(proved.length === 0 ? {} : { proved: proved.length }),
+      ...(decided.some(isEstablished) ? { establishes: true } : {}),
+      usage: this.usage,
+    };
+  }
+
+  private async sql<Read>({ statements, read }: Statements<Read>) {
+    const { results, takenAt, usage } = await runSql(this.context, statements);
+    this.usage = addDeltas(this.usage, usage);
+    return { seen: read(results), takenAt };
+  }
+
+  private invalid(error: string): Committed {
+    return { kind: 'invalid', error, usage: this.usage };
+  }
+
+  /** The columns of every operator, and how many each check has; or the errors of those that do not run. */
+  private async describe(): Promise<readonly number[] | string> {
+    const { plan, claims } = this.commit;
+    const operators = plan.operators.map(({ operator: { name } }) => ({
+      what: name,
+      ...limited(planSql(plan, name), 1),
+    }));
+    const checks = claims.map(({ check }, at) => ({
+      what: `the check of claim ${at + 1}`,
+      ...limited(selectSql(plan, check), 0),
+    }));
+    const parts = [...operators, ...checks];
+    const uncompiled = parts.filter(({ sql }) => sql === null).map(({ what, error }) => `${what}: ${error}`);
+    if (uncompiled.length > 0) return uncompiled.join('\n');
+    const { seen } = await this.sql(together(parts.map(orRefused)));
+    const errors = seen.flatMap((result, at) => {
+      const error = runError(result);
+      return error === null ? [] : [`${parts[at]?.what ?? ''}: ${error}`];
+    });
+    // What reads a failing operator fails with the same error.
+    if (errors[0] !== undefined) return errors[0];
+    this.commit = withColumns(this.commit, seen);
+    return seen.slice(operators.length).map((result) => (result.kind === 'rows' ? result.columns.length : 0));
+  }
+
+  private probes(widths: readonly number[]): Statements<ReadProbe[]> | string {
+    const { plan, claims } = this.commit;
+    const numbered = claims.map((claim, at) => ({ ...claim, number: at + 1, width: widths[at] ?? 0 }));
+    const made = [...new Set(claims.map(({ operator }) => operator))].map((operator) => {
+      const own = numbered.filter((claim) => claim.operator === operator);
+      return claimProbe(plan, operator, own);
+    });
+    const wrong = made.filter((each) => typeof each === 'string');
+    return wrong.length > 0 ? wrong.join('\n') : together(made.filter((each) => typeof each !== 'string'));
+  }
+
+  private async answer(plan: LoadedPlan) {
+    const { context } = this;
+    const { candidateId, trajectory, searchId, against } = this.step;
+    const position = `${this.step.position}.answer`;
+    const run = await candidate(
+      { ...context, position },
+      { purpose: 'candidate', searchId, position, candidateId, trajectory, plan: plan.ref, against },
+    );
+    this.usage = addDeltas(this.usage, run.usage);
+    const { result, control, coverage = null } = await context.run.get('candidate', candidateId);
+    const error = runError(result);
+    if (error !== null) return `the answer: ${error}`;
+    if (plan.plan.coverageBodyId !== undefined && coverage === null)
+      return 'coverage: give one row of two counts, how many are asked about and how many of them are usable';
+    if (plan.plan.controlBodyId !== null && control === null) return 'control: give one row with one count';
+    return { result, run, control, coverage };
+  }
+
+  /** Rivals are run through the whole plan: one that their counts leave standing may give the same answer. */
+  private async decide(plan: LoadedPlan, counted: readonly Counted[], answer: SqlResult): Promise<readonly Claim[]> {
+    const through = counted.map(({ rivals }) =>
+      together(rivals.map(({ edited }) => single(edited && planSqlUnder(plan, edited.operator, edited.body)))),
+    );
+    const { seen } = await this.sql(together(through));
+    return counted.map((claim, at) =>
+      decideClaim({
+        ...claim,
+        rivals: claim.rivals.map((rival, of) => {
+          const result = seen[at]?.[of] ?? null;
+          const same = result === null ? null : decideMateriality([answer, result], plan.plan.ordered).immaterial;
+          return { ...rival, sameAnswer: same };
+        }),
+      }),
+    );
+  }
+
+  /**
+   * Whether repeated rows or placeholders of the tables that it reads change the answer. Asked once: who commits again has
+   * thought of them.
+   */
+  private async doubtful(plan: LoadedPlan, answer: SqlResult): Promise<readonly string[]> {
+    const { context, scope } = this;
+    const { tables, dialect } = scope.description;
+    const { doubts = [] } = await context.run.get('schema', SCHEMA_ID);
+    const read = new Set(plan.operators.flatMap(({ operator }) => operator.relations));
+    const told = doubts.filter(({ table }) => read.has(table));
+    if (this.step.returned > 0 || told.length === 0) return [];
+    const { sql } = await context.run.get('candidate', this.step.candidateId);
+    const tried = told.slice(0, MOST_DOUBTS).flatMap((doubt) => {
+      const table = tables.find(({ name }) => name === doubt.table);
+      const without = table === undefined ? null : withoutDoubt(sql, doubt, table, dialect);
+      return without === null ? [] : [{ doubt, without }];
+    });
+    const { seen } = await this.sql(together(tried.map(({ without }) => single(without))));
+    return tried.flatMap(({ doubt }, at) => {
+      const result = seen[at];
+      // A table that cannot be replaced so, such as one with a column that cannot be compared, stays as it is.
+      if (result?.kind !== 'rows' || result.truncated) return [];
+      return equalResults(answer, result, { ordered: false }) ? [] : [doubtText(doubt, resultPreview(result))];
+    });
+  }
+
+  /** What is known of the tables that it reads, and that it leaves aside: asked about once, together with the doubts. */
+  private async leftAside(plan: LoadedPlan): Promise<readonly string[]> {
+    if (this.step.returned > 0) return [];
+    const tables = plan.operators.flatMap(({ operator }) => operator.relations);
+    const bodies = plan.operators.flatMap(({ body }) => body?.sql ?? []);
+    const texts = [...bodies, ...this.commit.claims.map(({ check }) => check.sql)];
+    const asked = await askedAside(this.context, { tables, texts });
+    this.usage = addDeltas(this.usage, asked.usage);
+    return asked.texts;
+  }
+
+  private view(plan: LoadedPlan, updates: readonly UpdateView[]) {
+    const { hash } = this.scope;
+    const operators = plan.operators.map(({ operator }) => {
+      const shape = operatorShape(operator, hash);
+      const update = updates.find((each) => each.shape === shape && each.intent === operator.intent);
+      const view = toOperatorView(operator, hash);
+      if (update !== undefined)
+        return { ...view, state: 'grounded' as const, updateId: update.id, risk: 0, assumptions: 0 };
+      return view;
+    });
+    return { planId: plan.plan.planId, ordered: plan.plan.ordered, operators };
+  }
+}
+
+/** What an answer rests on that was proved before, with the counts of this search; not what is named and never read. */
+async function knownClaims(
+  context: StepContext,
+  { plan }: BuiltCommit,
+  keys: readonly string[],
+): Promise<readonly Claim[]> {
+  const entries = (await context.run.find('known', SCHEMA_ID))?.entries ?? [];
+  const bodies = plan.operators.flatMap(({ body }) => body?.sql ?? []);
+  const seen = mentionsIn(bodies, plan.dialect);
+  return entries
+    .filter(({ key }) => keys.includes(key))
+    .filter(
+      ({ entry: { columns } }) =>
+        columns.length === 0 || columns.some((name) => seen.has(columnOf(name.toLowerCase()))),
+    )
+    .map(({ entry }): Claim => {
+      const tables = entry.tables.map((table) => table.toLowerCase());
+      const reader = plan.operators.find(({ operator }) =>
+        operator.relations.some((relation) => tables.includes(relation.toLowerCase())),
+      );
+      const { entryId, statement, rows, check, matching, examined, rivals, provedAt, from } = entry;
+      return {
+        operator: (reader ?? plan.operators.at(-1))?.operator.name ?? '',
+        ...{ statement, rows, check, matching, examined, reason: null },
+        state: matching === examined ? 'proved' : 'exceptions',
+        rivals: rivals.map(({ refuted, ...rival }) => ({ ...rival, verdict: refuted ? 'refuted' : 'same-answer' })),
+        entry: { entryId, provedAt, searchId: from.searchId },
+      };
+    });
+}
+
+async function decline(
+  context: StepContext,
+  scope: SearchScope,
+  { turnId }: CommitInput,
+  { reason, absent }: Pick<LookReply, 'reason' | 'absent'>,
+): Promise<Committed> {
+  const checks = absent.map(({ check: sql }, at) => ({
+    ...selectText(sql, `the check of absent ${at + 1}`, scope),
+    sql,
+  }));
+  const wrong = checks.flatMap((each) => (each.kind === 'invalid' ? [each.error] : []));
+  if (wrong.length > 0) return { kind: 'invalid', error: wrong.join('\n'), usage: {} };
+  const { runs, usage } = await runSelects(context, scope.description.dialect, checks);
+  const failed = runs.map(({ result }) => runError(result)).find((error) => error !== null);
+  if (failed) return { kind: 'invalid', error: failed, usage };
+  const claims = absent.map(({ statement, rows, check }, at) =>
+    decideAbsence({ statement, rows, check: runs[at]?.sql ?? check }, absenceCounts(runs[at]?.result)),
+  );
+  const { found, open } = foundByDecline(claims);
+  await context.run.put('verdict', turnId, { schemaVersion: 1, turnId, candidateId: null, claims, found });
+  return { kind: 'decline', settled: open === 0, reason: reason ?? 'no reason given', usage };
+}
+
+function absenceCounts(result: SqlResult | undefined): Parameters<typeof decideAbsence>[1] {
+  const counts = readCounts(result, 2);
+  if (typeof counts === 'string') return counts;
+  const [asked = 0, recorded = 0, control = null] = counts;
+  return recorded > asked ? 'more are recorded than asked about' : { asked, recorded, control };
+}

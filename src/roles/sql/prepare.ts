@@ -1,0 +1,67 @@
+/**
+ * `prepare`: reads once what a search knows about its database: the description, the schema text with the profile of each
+ * shown table, and what the layer of the database may tell.
+ */
+import type { DatabaseDescription } from '../../domain';
+import { SqlEngineError } from '../../ports';
+import { placeNotes } from '../../database/shown-documents';
+import { profiledText } from '../../database/profile/render';
+import { SCHEMA_CHARS, schemaContext } from '../../database/context';
+import type { Prepared, PrepareInput } from '../../ports/search-steps';
+import { forgetBadReplies } from './ask-again';
+import { addDeltas, once, openEngine, type StepContext } from '../shared/context';
+import { profileShown, showsValues } from './profiles';
+import { SCHEMA_ID } from '../../record/contents';
+import { recall } from '../layer/recall';
+
+export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
+  await forgetBadReplies(context);
+  return once(context, async () => {
+    const { engine } = await openEngine(context);
+    // Taken before anything is read, so that any later change is noticed.
+    const dataRevision = (await engine.dataRevision?.({ signal: context.signal })) ?? null;
+    const described = await engine.describe({ signal: context.signal });
+    const description = showsValues(context) ? described : withoutSamples(described);
+    if (description.tables.length === 0) {
+      const { database } = context.input.question;
+      throw new SqlEngineError(
+        'not-found',
+        `the database ${database} has no tables that may be read: check --db and the access lists`,
+      );
+    }
+    const { text: question, notes = [] } = context.input.question;
+    const shownContext = schemaContext(description, {
+      maxChars: SCHEMA_CHARS,
+      question,
+      notes: placeNotes(description, notes),
+    });
+    const { shown } = shownContext;
+    const names = shown ?? description.tables.map(({ name }) => name);
+    const { profiles, usage } = await profileShown(context, description, names);
+    const text = profiles.length === 0 ? shownContext.text : profiledText(description, shownContext, profiles);
+    await context.run.put('schema', SCHEMA_ID, {
+      schemaVersion: 1,
+      description,
+      text,
+      ...(shown === null ? {} : { shown: [...shown] }),
+      ...(profiles.length === 0
+        ? {}
+        : {
+            profiled: true,
+            doubts: profiles.flatMap(({ doubts }) => doubts),
+            flags: profiles.flatMap(({ table, flags }) => flags.map((flag) => ({ table, ...flag }))),
+          }),
+      ...(dataRevision === null ? {} : { dataRevision }),
+    });
+    const recalled = await recall(context, description, dataRevision);
+    return { knownUpdates: [], usage: addDeltas(usage, recalled) };
+  });
+}
+
+function withoutSamples(description: DatabaseDescription): DatabaseDescription {
+  const tables = description.tables.map((table) => ({
+    ...table,
+    columns: table.columns.map((column) => ({ ...column, samples: [] })),
+  }));
+  return { ...description, tables };
+}

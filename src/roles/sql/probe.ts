@@ -1,0 +1,121 @@
+/**
+ * `probe`: runs the probes of a proposal with their predicates and agreement counts, all in one snapshot (rule S2). Then it
+ * runs the whole plan under each reading that these have not refuted, if that can show that the choice is immaterial, or that
+ * some of them give the same answer (rule S9).
+ */
+import type { Body, MaterialityOutcome, Test, TestOutcome } from '../../domain';
+import type { SqlInspector } from '../../ports';
+import type { Probed, ProbeInput } from '../../ports/search-steps';
+import { layTest, readTest, resultsOf, type TestRun } from '../../sql/proof';
+import { builtOn } from '../shared/tests';
+import { weigh } from '../../sql/vacuous-test';
+import { addDeltas, once, openEngine, runSql, type StepContext } from '../shared/context';
+import { findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan } from '../shared/load-plan';
+import { loadBodies } from '../shared/bodies';
+import { readingsOf, runReadings, type Materiality } from './run-readings';
+import { together, type Statements } from '../shared/statements';
+
+export async function probe(context: StepContext, step: ProbeInput): Promise<Probed> {
+  return once(
+    context,
+    async () => {
+      const proposal = await context.run.get('proposal', step.proposalId);
+      const plan = await loadPlan(context, step.plan);
+      const { inspector } = await openEngine(context);
+      const ids = proposal.tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? []));
+      const bodies = await loadBodies(context, ids);
+      const prepared = together(proposal.tests.map((test) => prepareTest(test, plan, bodies, inspector)));
+      const { results, takenAt, usage } = await runSql(context, prepared.statements);
+      const seen = prepared.read(results);
+      // With proof by model the checks only help the judge.
+      const observed = seen.map((outcome, at): TestOutcome => {
+        const test = proposal.tests[at];
+        if (context.settings.proof === 'model' || test === undefined) return outcome;
+        return { ...outcome, hypotheses: weigh(test, outcome.result, outcome.hypotheses, plan.dialect) };
+      });
+      const readings = proposal.tests.map((test, index) => readingsOf(test, observed[index], plan));
+      const material = await runReadings(context, plan, readings);
+      const tests = observed.map((outcome, index) => ({
+        ...outcome,
+        hypotheses: outcome.hypotheses.map((each) => ({ ...each, ...material.sameAnswer(readings[index], each.id) })),
+        materiality: withoutBody(material.of(outcome.operator)),
+      }));
+      const observationId = step.position;
+      await context.run.put('observation', observationId, {
+        schemaVersion: 1,
+        observationId,
+        proposalId: step.proposalId,
+        tests,
+        takenAt,
+      });
+      return {
+        observationId,
+        tests: observed.map((outcome) => ({
+          operator: outcome.operator,
+          outcome: outcomeOf(outcome),
+          immaterial: immaterialOf(material.of(outcome.operator)),
+        })),
+        usage: addDeltas(usage, material.usage),
+      };
+    },
+    step,
+  );
+}
+
+type Bodies = ReadonlyMap<string, Body>;
+
+/** The plan may have changed since the test was written: the operators that it reads must still have SQL. */
+function prepareTest(test: Test, plan: LoadedPlan, bodies: Bodies, inspector: SqlInspector): Statements<TestOutcome> {
+  const inspection = inspector.inspect(test.probe);
+  const laid = (runs: readonly TestRun[]): Statements<TestOutcome> => {
+    const made = layTest(test, runs, plan.dialect);
+    return {
+      statements: made.statements,
+      read: (results) => ({
+        ...{ operator: test.operator, materiality: null },
+        ...readTest(made, results, plan.dialect),
+      }),
+    };
+  };
+  const asOne = (probe: TestRun['probe']) => laid([{ reading: null, probe }]);
+  if (inspection.kind !== 'select') return asOne({ error: inspection.message });
+  const below = builtOn(plan.plan.operators, test.operator);
+  const read = inspection.relations.map((name) => name.toLowerCase());
+  const missing = read.filter((name) => {
+    const loaded = findLoaded(plan, name);
+    return loaded !== undefined && name !== test.operator && (loaded.body === null || below.has(name));
+  });
+  if (missing.length > 0)
+    return asOne({ error: `the probe reads ${missing.join(', ')}, which has no SQL or is under test` });
+  const compiled = (at: LoadedPlan): TestRun['probe'] => {
+    const { sql, error } = selectSql(at, { ...inspection, sql: test.probe });
+    return sql === null ? { error } : { sql };
+  };
+  if (!read.includes(test.operator)) return asOne(compiled(plan));
+  const runs = test.hypotheses.map(({ id, bodyId }): TestRun => {
+    const body = bodies.get(bodyId ?? '');
+    const error = `the probe reads ${test.operator}, for which ${id} has no SQL`;
+    return {
+      reading: id,
+      probe: body === undefined ? { error } : compiled(withBodies(plan, { [test.operator]: body })),
+    };
+  });
+  return laid(runs);
+}
+
+function withoutBody(outcome: Materiality | null): MaterialityOutcome | null {
+  if (outcome === null) return null;
+  const { combinations, immaterial, reason, relativeTo } = outcome;
+  return { combinations, immaterial, reason, relativeTo };
+}
+
+function immaterialOf(outcome: Materiality | null): Probed['tests'][number]['immaterial'] {
+  if (outcome === null || !outcome.immaterial || outcome.bodyId === null) return null;
+  return { relativeTo: outcome.relativeTo, bodyId: outcome.bodyId };
+}
+
+function outcomeOf(outcome: TestOutcome): Probed['tests'][number]['outcome'] {
+  const results = resultsOf(outcome);
+  const result = results.find((each) => each.kind === 'rows' && each.rows.length > 0) ?? results[0] ?? outcome.result;
+  return result.kind === 'rows' && result.rows.length === 0 ? 'empty' : result.kind;
+}

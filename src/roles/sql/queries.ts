@@ -1,0 +1,49 @@
+/** Queries that a model writes to look at rows: each one read-only SELECT, all run in one snapshot. */
+import type { Dialect, SqlResult } from '../../domain';
+import { normaliseSql } from '../../sql/body';
+import { compileSelect, type SelectText } from '../../sql/compile';
+import type { Made } from '../shared/bodies';
+import { openEngine, runSql, type SqlRun, type StepContext } from '../shared/context';
+import { clockOf } from '../shared/load-plan';
+import { refused, single, together, type Statements } from '../shared/statements';
+
+export interface QueryRun {
+  /** As it was run, with the clock that it reads; as it was written where it is no single SELECT. */
+  readonly sql: string;
+  readonly result: SqlResult;
+}
+
+type QueriesRun = Omit<SqlRun, 'results'> & { readonly runs: readonly QueryRun[] };
+
+/** `runs`: in the order of `texts`. What is no single SELECT is refused, and the others run. */
+export async function runQueries(context: StepContext, texts: readonly string[]): Promise<QueriesRun> {
+  const { engine, inspector } = await openEngine(context);
+  const selects = texts.map((text): Written => {
+    const sql = normaliseSql(text);
+    const inspection = inspector.inspect(sql);
+    if (inspection.kind !== 'select') return { kind: 'invalid', error: inspection.message, sql };
+    return { kind: 'ok', value: { ...inspection, sql }, sql };
+  });
+  return runSelects(context, engine.dialect, selects);
+}
+
+type Written = Made<SelectText> & { readonly sql: string };
+
+/** The same of SELECTs that were checked before. */
+export async function runSelects(
+  context: StepContext,
+  dialect: Dialect,
+  selects: readonly Written[],
+): Promise<QueriesRun> {
+  const { clock } = clockOf(context, { dialect });
+  const parts = selects.map((made): Statements<QueryRun> => {
+    if (made.kind === 'invalid')
+      return { statements: [], read: () => ({ sql: made.sql, result: refused(made.error) }) };
+    const sql = compileSelect(clock === null ? [] : [clock], made.value, dialect);
+    const { statements, read } = single(sql);
+    return { statements, read: (results) => ({ sql, result: read(results) }) };
+  });
+  const { statements, read } = together(parts);
+  const { results, ...run } = await runSql(context, statements);
+  return { ...run, runs: read(results) };
+}

@@ -1,0 +1,511 @@
+/** The layer in searches, in-process: what one question proves serves the next, and is counted again first. */
+import { createMemoryStore } from '../../../src/adapters/scripted';
+import { LayerEvent } from '../../../src/domain';
+import { PRESETS } from '../../../src/config/presets';
+import { runInProcess } from '../../../src/methods/in-process';
+import type { LookReply } from '../../../src/domain/turns';
+import { layerOf } from '../../../src/layer/state';
+import { appendToLayer, readLayer } from '../../../src/record/layer-store';
+import { createRunStore, openStep, refresh } from '../../../src/roles';
+import { standingOf } from '../../../src/text/standing';
+import { GAP_PLAN, GAP_PROBE } from '../../helpers/gap-search';
+import { bench, groundReply, hash, sqliteEngine, text, type TestEngine } from './fixtures';
+
+const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+
+const SECONDS = "CASE WHEN device = 'B' THEN gap / 1000 ELSE gap END";
+/** Device B stores milliseconds. 24 laps, each with the same gap in seconds beside it. */
+const laps = (): TestEngine =>
+  sqliteEngine(`
+CREATE TABLE lap (event INTEGER, car INTEGER, device TEXT, gap REAL, behind_s REAL);
+${Array.from({ length: 24 }, (_, at) => {
+  const seconds = (at + 1) / 4;
+  return `INSERT INTO lap VALUES (${at}, ${at % 5}, '${at % 2 === 0 ? 'A' : 'B'}', ${at % 2 === 0 ? seconds : seconds * 1000}, ${seconds});`;
+}).join('\n')}
+`);
+
+const CLAIM = {
+  operator: 'op_gap',
+  statement: 'Device B stores milliseconds, device A seconds.',
+  rows: 'laps with a stored gap',
+  check: `SELECT count(*), sum(abs(${SECONDS} - behind_s) < 0.001), sum(abs(gap - behind_s) < 0.001) FROM lap`,
+  rivals: [{ reading: 'all seconds', instead: { of: SECONDS, put: 'gap' } }],
+};
+const commit = (car: number, more: Partial<LookReply>): object => ({
+  action: 'commit',
+  operators: [
+    { name: 'op_gap', intent: 'the gap of each lap in seconds', sql: `SELECT car, ${SECONDS} AS s FROM lap` },
+    { name: 'op_answer', intent: 'the mean gap', sql: `SELECT avg(s) AS gap FROM op_gap WHERE car = ${car}` },
+  ],
+  sentence: `Car ${car} is {gap} s behind on average.`,
+  ...more,
+});
+const KEEP = {
+  claims: [
+    {
+      ...{ claim: 1, keep: true, scope: null, restsOn: [], replaces: [], contradicts: [] },
+      statement: 'lap.gap is in milliseconds where lap.device is B, else in seconds.',
+    },
+  ],
+};
+
+const HELD = KEEP.claims[0]!.statement;
+const ANN = { author: 'ann', note: null };
+
+interface Options {
+  readonly engine?: TestEngine;
+  readonly keep?: readonly object[];
+  /** Replies to what goes back. */
+  readonly again?: readonly object[];
+  /** Default: on. */
+  readonly layer?: 'read' | null;
+}
+
+/** Questions one after the other on one database and store. */
+function questions(engine = laps()) {
+  const store = createMemoryStore();
+  const place = { store, hash, database: 'races' };
+  const layer = async () => layerOf(await readLayer(place));
+  let [asked, told] = [0, 0];
+  return {
+    store,
+    engine,
+    layer,
+    /** Of the entry with the words of `KEEP`, later than all searches. */
+    say: async (said: object) => {
+      const held = (await layer()).entries.find(({ statement }) => statement === HELD);
+      const at = `2026-01-01T00:00:0${(told += 1)}.000Z`;
+      await appendToLayer(place, [LayerEvent.parse({ ...said, entryId: held?.entry.entryId, at })]);
+    },
+    ask: async (reply: object, { keep = [], layer, engine: other, again = [] }: Options = {}) => {
+      const searchId = `s${(asked += 1)}`;
+      const made = await bench(
+        { look: [reply, ...again].map(text), keep: keep.map(text) },
+        {
+          engine: other ?? engine,
+          store,
+          searchId,
+          settings: { ...PRESETS.fast, ...(layer === null ? {} : { layer: layer ?? 'on' }) },
+        },
+      );
+      const outcome = await runInProcess({ searchId, settings: made.input.settings, state: null }, made.steps, hooks);
+      const record = await createRunStore(store, searchId, hash).get('result', searchId);
+      return {
+        ...made,
+        ...{ record, outcome },
+        first: made.model.requests[0]?.messages.map(({ content }) => content).join('\n') ?? '',
+      };
+    },
+  };
+}
+
+test('an answer that establishes nothing of its own leaves nothing to be read', async () => {
+  const { ask } = questions();
+  expect((await ask(commit(2, {}))).outcome).toMatchObject({ kind: 'finished', keeping: null });
+  const one = await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  expect(one.outcome).toMatchObject({ keeping: { of: { turnId: expect.any(String) as unknown } } });
+  expect((await ask(commit(1, { known: ['k1'] }))).outcome).toMatchObject({ keeping: null });
+});
+
+test('what a question proved is read, kept, and shown to the next one, which need not claim it', async () => {
+  const { ask, layer } = questions();
+  const one = await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  expect(one.first).not.toContain('proved these conventions before');
+  expect(one.record.usage.llmCalls).toBe(2);
+  expect(one.record.layer).toMatchObject({ shown: 0, withheld: [], kept: [{ statement: KEEP.claims[0]!.statement }] });
+  const { entries } = await layer();
+  expect(entries).toEqual([
+    expect.objectContaining({
+      status: 'active',
+      statement: KEEP.claims[0]!.statement,
+      entry: expect.objectContaining({
+        ...{ matching: 24, examined: 24, tables: ['lap'], from: { searchId: 's1', question: one.record.question } },
+        columns: ['lap.device', 'lap.gap', 'lap.behind_s'],
+        rivals: [{ reading: 'all seconds', matching: 12, examined: 24, refuted: true }],
+        operator: {
+          ...{ intent: 'the gap of each lap in seconds', tables: ['lap'] },
+          sql: expect.stringContaining(SECONDS) as unknown,
+          columns: ['lap.car', 'lap.device', 'lap.gap'],
+        },
+      }) as unknown,
+    }),
+  ]);
+
+  const two = await ask(commit(1, { known: ['k1'] }));
+  expect(two.outcome).not.toHaveProperty('summary.kept');
+  expect(two.record.answer).toMatch(/\n1 assumption was proved before \(\d{4}-\d\d-\d\d in s1\) and counted again\.$/);
+  expect(two.first).toContain(
+    `k1: ${KEEP.claims[0]!.statement} [24 of 24 laps with a stored gap; rivals: all seconds 12; SQL: `,
+  );
+  expect(two.record).toMatchObject({ status: 'answered', usage: { llmCalls: 1 }, layer: { shown: 1, kept: [] } });
+  expect(two.record.claims).toEqual([
+    expect.objectContaining({
+      ...{ operator: 'op_gap', state: 'proved', matching: 24, examined: 24 },
+      entry: expect.objectContaining({ entryId: entries[0]!.entry.entryId, searchId: 's1' }) as unknown,
+    }),
+  ]);
+  expect((await layer()).entries).toHaveLength(1);
+});
+
+test('an entry that is named, and of which the SQL reads nothing, proves nothing of the answer', async () => {
+  const { ask } = questions();
+  await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  const operators = [{ name: 'op_answer', intent: 'laps', sql: 'SELECT count(*) AS n FROM lap' }];
+  const reply = { action: 'commit', operators, known: ['k1'] };
+  const { record } = await ask(reply, { again: [reply] });
+  expect(record.claims).toEqual([]);
+  expect(standingOf(record)).toBe('unchecked');
+});
+
+test('an entry that the rows no longer show is withheld, told, and broken in the layer', async () => {
+  const { ask, layer, engine } = questions();
+  await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  engine.write("UPDATE lap SET gap = gap / 1000 WHERE device = 'B'");
+  const plain = commit(1, { operators: [{ name: 'op_answer', intent: 'rows', sql: 'SELECT count(*) AS n FROM lap' }] });
+  const two = await ask({ ...plain, sentence: null });
+  expect(two.first).not.toContain('proved these conventions before');
+  expect(two.record.layer).toMatchObject({
+    ...{ shown: 0, kept: [] },
+    withheld: [{ statement: KEEP.claims[0]!.statement, why: 'it holds for 12 of 24 (50 %) only' }],
+  });
+  expect(two.record.answer).toContain(
+    `\nNo longer holds: "${KEEP.claims[0]!.statement}"; it holds for 12 of 24 (50 %) only`,
+  );
+  expect((await layer()).entries[0]).toMatchObject({ status: 'broken', why: 'it holds for 12 of 24 (50 %) only' });
+});
+
+test('an entry whose check does not end in time is not used, and told; it stays active', async () => {
+  const { ask, layer, engine } = questions();
+  await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  const { entry } = (await layer()).entries[0]!;
+  const run = engine.run.bind(engine);
+  const slow: TestEngine = {
+    ...engine,
+    run: async (statements, options) =>
+      statements.includes(entry.check)
+        ? { takenAt: '2026-01-01T00:00:00.000Z', results: [{ kind: 'timeout', afterMs: options.timeoutMs }] }
+        : run(statements, options),
+  };
+  const plain = commit(1, { operators: [{ name: 'op_answer', intent: 'rows', sql: 'SELECT count(*) AS n FROM lap' }] });
+  const { record, first } = await ask({ ...plain, sentence: null }, { engine: slow });
+  expect(first).not.toContain('proved these conventions before');
+  const { entryId, statement } = entry;
+  const why = 'its check did not end within 3 s';
+  expect(record.layer).toEqual({ shown: 0, withheld: [], unchecked: [{ entryId, statement, why }], kept: [] });
+  expect((await layer()).entries[0]).toMatchObject({ status: 'active' });
+});
+
+test('read uses the layer and adds nothing; off sees nothing of it', async () => {
+  const { ask, layer } = questions();
+  await ask(commit(3, { claims: [CLAIM] }), { layer: 'read' });
+  expect((await layer()).entries).toEqual([]);
+  await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  const { first, record } = await ask(commit(3, { claims: [CLAIM] }), { layer: null });
+  expect(first).not.toContain('proved these conventions before');
+  expect(record.layer).toBeUndefined();
+});
+
+test('what the reading does not keep, and a claim without a refuted rival, stay out', async () => {
+  const { ask, layer } = questions();
+  const no = { claims: [{ ...KEEP.claims[0]!, keep: false, statement: '' }] };
+  await ask(commit(3, { claims: [CLAIM] }), { keep: [no] });
+  // The rival gives the same answer, so it was not told apart from the claim.
+  const same = { ...CLAIM, rivals: [{ reading: 'the same', instead: { of: 'gap / 1000', put: 'gap / 1000.0' } }] };
+  const check = `SELECT count(*), sum(abs(${SECONDS} - behind_s) < 0.001), sum(abs(${SECONDS} - behind_s) < 0.001) FROM lap`;
+  const { record } = await ask(commit(2, { claims: [{ ...same, check }] }));
+  expect(record.claims).toEqual([expect.objectContaining({ state: 'immaterial' })]);
+  expect(record.usage.llmCalls).toBe(1);
+  expect((await layer()).entries).toEqual([]);
+});
+
+test('a reading that cannot be used costs its tries and loses no answer', async () => {
+  const { ask, layer } = questions();
+  const bad = { claims: [{ ...KEEP.claims[0]!, claim: 7 }] };
+  const { record } = await ask(commit(3, { claims: [CLAIM] }), { keep: [bad, bad, bad, bad] });
+  expect(record).toMatchObject({ status: 'answered', usage: { llmCalls: 5 } });
+  expect(record.layer?.notKept).toMatch(/^no usable reading of what was proved in 4 tries: /);
+  expect((await layer()).entries).toEqual([]);
+});
+
+const keepAs = (more: object): object => ({ claims: [{ ...KEEP.claims[0]!, ...more }] });
+const idsOf = async ({ layer }: Pick<ReturnType<typeof questions>, 'layer'>): Promise<Record<string, string>> =>
+  Object.fromEntries((await layer()).entries.map(({ statement, status }) => [statement, status]));
+
+describe('what an entry says already', () => {
+  const again = (check: string): LookReply['claims'][number] => ({
+    ...{ ...CLAIM, statement: 'Gaps of B are in ms.', check },
+    rivals: [{ reading: 'seconds', instead: null }],
+  });
+  const OTHER_WORDS = `WITH x AS (SELECT abs(${SECONDS} - behind_s) AS off, gap - behind_s AS raw FROM lap) SELECT count(*) AS n, count(CASE WHEN abs(off) < 0.01 THEN 1 END) AS m, sum(abs(raw) < 0.01) FROM x`;
+
+  test.each(['confirmed', 'rejected'] as const)('is not read again, also where a person has %s it', async (kind) => {
+    const asked = questions();
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    await asked.say({ kind, ...ANN });
+    const { record } = await asked.ask(commit(2, { claims: [again(OTHER_WORDS)] }));
+    expect(record.claims).toEqual([expect.objectContaining({ state: 'proved', matching: 24 })]);
+    expect(record.usage.llmCalls).toBe(1);
+    expect((await asked.layer()).entries).toHaveLength(1);
+  });
+
+  test('is read again where a literal is another, and where the entry is broken', async () => {
+    const asked = questions();
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    const other = again(OTHER_WORDS.replaceAll("device = 'B'", "device <> 'A'"));
+    await asked.ask(commit(2, { claims: [other] }), { keep: [keepAs({ statement: 'Other.' })] });
+    await asked.say({ kind: 'broken', why: 'no', counts: null });
+    await asked.ask(commit(1, { claims: [again(OTHER_WORDS)] }), { keep: [keepAs({ statement: 'Again.' })] });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'broken', 'Other.': 'active', 'Again.': 'active' });
+  });
+});
+
+test('a claim that is worded well is kept in its own words', async () => {
+  const asked = questions();
+  await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [keepAs({ statement: null })] });
+  expect(await idsOf(asked)).toEqual({ [CLAIM.statement]: 'active' });
+});
+
+/** Proved on the same rows, in other words and with another check. */
+const STRICTER = {
+  ...{ operator: 'op_gap', statement: 'Gaps of B are milliseconds, to the thousandth.', rows: 'laps' },
+  check: `SELECT count(*), sum(${SECONDS} = behind_s), sum(gap = behind_s) FROM lap`,
+  rivals: [{ reading: 'all seconds', instead: null }],
+};
+
+test('an entry that a new one says as well, and more, is superseded; one that a person confirmed is not', async () => {
+  for (const isConfirmed of [false, true]) {
+    const asked = questions();
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    if (isConfirmed) await asked.say({ kind: 'confirmed', ...ANN });
+    await asked.ask(commit(2, { claims: [STRICTER] }), { keep: [keepAs({ statement: null, replaces: ['k1'] })] });
+    expect(await idsOf(asked)).toEqual({
+      [HELD]: isConfirmed ? 'active' : 'superseded',
+      [STRICTER.statement]: 'active',
+    });
+  }
+});
+
+describe('two entries that cannot both be right', () => {
+  const against = (rival: number | null): object => keepAs({ statement: null, contradicts: [{ key: 'k1', rival }] });
+
+  test('are told apart by the database: the old one no longer holds, and the new one stands', async () => {
+    const engine = laps();
+    const asked = questions(engine);
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    const claim = {
+      ...{ ...STRICTER, statement: 'All gaps are seconds.' },
+      check: `SELECT count(*), sum(gap = behind_s), sum(${SECONDS} = behind_s) FROM lap`,
+      rivals: [{ reading: 'B in milliseconds', instead: null }],
+    };
+    // After the layer was read, somebody mends the rows.
+    const run: TestEngine['run'] = (statements, options) => {
+      if (statements.some((sql) => sql.includes('car = 2'))) engine.write('UPDATE lap SET gap = behind_s');
+      return engine.run(statements, options);
+    };
+    await asked.ask(commit(2, { claims: [claim] }), { engine: { ...engine, run }, keep: [against(1)] });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'broken', 'All gaps are seconds.': 'active' });
+  });
+
+  test('are both suspended while both checks hold, until a person decides', async () => {
+    const asked = questions();
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    await asked.ask(commit(2, { claims: [STRICTER] }), { keep: [against(1)] });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'suspended', [STRICTER.statement]: 'suspended' });
+    const held = (await asked.layer()).entries.find(({ statement }) => statement === HELD)!;
+    expect(held.why).toContain(`both cannot be right: ${STRICTER.statement}; there "all seconds" lost with 12 of 24`);
+    await asked.say({ kind: 'confirmed', ...ANN });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'active', [STRICTER.statement]: 'suspended' });
+    await asked.say({ kind: 'rejected', ...ANN });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'rejected', [STRICTER.statement]: 'active' });
+  });
+});
+
+describe('an answer asked for again that rests on an entry', () => {
+  /** In a process with the layer off: what the answer rested on counts all the same. */
+  const again = async ({ deps, input, record }: Awaited<ReturnType<ReturnType<typeof questions>['ask']>>) => {
+    const { settings, ...step } = await openStep(deps, { searchId: input.searchId, position: 'refresh' });
+    return refresh({ ...step, settings: { ...settings, layer: undefined } }, record);
+  };
+  const asked = async () => {
+    const at = questions();
+    const proof = await at.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    const use = await at.ask(commit(1, { known: ['k1'] }));
+    return { ...at, proof, use, id: proof.record.layer!.kept[0]!.entryId };
+  };
+
+  test('no longer holds once a person rejected the entry, for whoever proved or used it', async () => {
+    const { proof, use, say, id, ask } = await asked();
+    const apart = await ask(commit(2, { claims: [CLAIM] }), { layer: null });
+    await say({ kind: 'rejected', author: 'ann', note: 'not\u001b so' });
+    const name = `${id.slice(0, 9)} "${HELD}"`;
+    const reason = `it rests on ${name}, which was rejected by ann: not\\u001b so`;
+    for (const each of [proof, use]) expect(await again(each)).toEqual({ kind: 'stale', reason });
+    expect(await again(apart)).toMatchObject({ kind: 'current' });
+    await say({ kind: 'confirmed', ...ANN });
+    expect(await again(use)).toMatchObject({ kind: 'current' });
+  });
+
+  test.each([
+    ['nothing happened to it', []],
+    ['it was confirmed', [{ kind: 'confirmed', ...ANN }]],
+    ['its words were edited', [{ kind: 'edited', ...ANN, statement: 'Other words.' }]],
+    ['its check failed, and shows it again', [{ kind: 'broken', why: 'no', counts: null }]],
+  ])('stands where %s', async (_, events) => {
+    const { proof, use, say } = await asked();
+    for (const event of events) await say(event);
+    for (const each of [proof, use]) expect(await again(each)).toMatchObject({ kind: 'current' });
+  });
+
+  test('no longer holds once a person said what it was not told; what it was told changes nothing', async () => {
+    const at = questions();
+    const tell = (saidAt: string, statement: string) =>
+      appendToLayer({ store: at.store, hash, database: 'races' }, [
+        {
+          ...{ kind: 'said', at: saidAt },
+          rule: {
+            ...{ schemaVersion: 1, entryId: 'e0000000000000001', statement, tables: ['lap'], columns: [] },
+            ...{ answers: null, author: 'ann', saidAt },
+          },
+        },
+      ]);
+    const now = async (asked: Awaited<ReturnType<typeof at.ask>>) => {
+      const { settings, ...step } = await openStep(asked.deps, { searchId: asked.input.searchId, position: 'refresh' });
+      return refresh({ ...step, settings: { ...settings, layer: 'on' } }, asked.record);
+    };
+    const before = await at.ask(commit(1, { claims: [CLAIM] }));
+    await tell('2026-01-02T00:00:00.000Z', 'Laps of the pace car do not count.');
+    const reason = 'since then ann said on 2026-01-02: Laps of the pace car do not count.';
+    expect(await now(before)).toMatchObject({ kind: 'stale', reason });
+    const after = await at.ask(commit(1, { claims: [CLAIM] }));
+    expect(await now(after)).toMatchObject({ kind: 'current' });
+    await tell('2026-01-03T00:00:00.000Z', 'Laps of the safety car do not count.');
+    expect(await now(after)).toMatchObject({ kind: 'stale' });
+  });
+
+  test('no longer holds once another contradicts it, whose words are not told', async () => {
+    const { proof, use, ask, say, id } = await asked();
+    const other = await ask(commit(2, { claims: [STRICTER] }), { keep: [keepAs({ statement: null })] });
+    const by = other.record.layer!.kept[0]!.entryId;
+    await say({ kind: 'contradicted', by, why: 'both cannot be right: words of the other' });
+    const reason = `it rests on ${id.slice(0, 9)} "${HELD}", which is suspended, because ${by} contradicts it`;
+    for (const each of [proof, use]) expect(await again(each)).toMatchObject({ kind: 'stale', reason });
+  });
+
+  test('stands where what it proved itself was contested as soon as it was kept', async () => {
+    const { use, ask } = await asked();
+    const contradicts = [{ key: 'k1', rival: null }];
+    const other = await ask(commit(2, { claims: [STRICTER] }), { keep: [keepAs({ statement: null, contradicts })] });
+    expect(await again(other)).toMatchObject({ kind: 'current' });
+    expect(await again(use)).toMatchObject({ kind: 'stale' });
+  });
+
+  test('no longer holds once what the entry rests on was rejected', async () => {
+    const { ask, say, id } = await asked();
+    const above = await ask(commit(2, { claims: [STRICTER] }), {
+      keep: [keepAs({ statement: null, restsOn: ['k1'] })],
+    });
+    expect(await again(above)).toMatchObject({ kind: 'current' });
+    await say({ kind: 'rejected', ...ANN });
+    expect(await again(above)).toMatchObject({
+      kind: 'stale',
+      reason: expect.stringMatching(`is suspended, because it rests on ${id}, which is rejected$`) as string,
+    });
+  });
+});
+
+test('a question is told what a person said, apart from what is proved; others are not', async () => {
+  const asked = questions();
+  const at = '2026-01-01T00:00:00.000Z';
+  const said = (n: number, statement: string): LayerEvent => ({
+    ...{ kind: 'said', at },
+    rule: {
+      ...{ schemaVersion: 1, entryId: `e000000000000000${n}`, statement, tables: [], columns: [] },
+      ...{ answers: null, author: 'ann', saidAt: at },
+    },
+  });
+  await appendToLayer({ store: asked.store, hash, database: 'races' }, [
+    said(1, 'Which runner-up counts in events with shared places? The first by car.'),
+    said(2, 'Whose clock is it? That of the timekeeper.'),
+  ]);
+  const { first } = await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  expect(first).toContain('People who know this database said');
+  expect(first).toContain(
+    '- ann said on 2026-01-01: Which runner-up counts in events with shared places? The first by car.',
+  );
+  expect(first).not.toContain('timekeeper');
+  expect((await asked.ask(commit(3, { claims: [CLAIM] }), { layer: null })).first).not.toContain('first by car');
+});
+
+/** A search that begins with a plan; `during`: what happens before it ends. */
+async function search(
+  at: ReturnType<typeof questions>,
+  { plan = GAP_PLAN, layer = 'on', during }: { plan?: object; layer?: 'on' | 'read'; during?: () => void } = {},
+) {
+  const searchId = 's0';
+  const made = await bench(
+    { plan: [text(plan)], ground: [text(groundReply({ facts: [] }))], keep: [text(KEEP)] },
+    { engine: at.engine, store: at.store, searchId, settings: { ...PRESETS.thorough, materiality: false, layer } },
+  );
+  const steps: typeof made.steps = {
+    ...made.steps,
+    restate: (input, options) => {
+      during?.();
+      return made.steps.restate(input, options);
+    },
+  };
+  const outcome = await runInProcess({ searchId, settings: made.input.settings, state: null }, steps, hooks);
+  const roles = made.model.requests.map(({ role }) => role);
+  return { outcome, roles, asked: made.model.requests.at(-1)?.messages.at(-1)?.content ?? '' };
+}
+
+test('what a probe of the search proved is counted once more, read, kept, and shown to a later question', async () => {
+  const at = questions();
+  const { outcome, roles, asked } = await search(at);
+  expect(outcome).toMatchObject({ summary: { status: 'answered', usage: { llmCalls: 2 } } });
+  expect(roles).toEqual(['plan', 'ground', 'keep']);
+  expect(asked).toContain(
+    'statement: lap.gap of device B is in milliseconds, else in seconds\ncounted: 24 of 24 rows\n',
+  );
+  expect(asked).toContain('rival "lap.gap is in seconds": 12, refuted');
+  const [held] = (await at.layer()).entries;
+  const check = [
+    `WITH observation AS (\n${GAP_PROBE}\n)`,
+    'SELECT n AS examined_1,\n  by_device AS matching_1,\n  plain AS rival_1_1\nFROM observation',
+  ].join('\n');
+  expect(at.engine.runs).toContainEqual([check]);
+  expect(held).toMatchObject({ status: 'active', statement: HELD });
+  expect(held?.entry).toMatchObject({
+    ...{ check, matching: 24, examined: 24, tables: ['lap'], from: { searchId: 's0' } },
+    columns: ['lap.device', 'lap.gap', 'lap.behind_s'],
+    rivals: [{ reading: 'lap.gap is in seconds', matching: 12, examined: 24, refuted: true }],
+    operator: { intent: 'the gap of each lap in seconds', sql: expect.stringContaining(SECONDS) as unknown },
+  });
+  const later = await at.ask(commit(1, { known: ['k1'] }));
+  expect(later.first).toContain(`k1: ${HELD} [24 of 24 rows; rivals: lap.gap is in seconds 12; SQL: `);
+  expect(later.record).toMatchObject({ status: 'answered', usage: { llmCalls: 1 }, layer: { shown: 1 } });
+});
+
+test('a grounding whose check counts something else than the probe did is not read and stays out', async () => {
+  const at = questions();
+  const during = () => at.engine.write("INSERT INTO lap VALUES (99, 1, 'A', 3.0, 3.0)");
+  const { outcome, roles } = await search(at, { during });
+  expect(outcome).toMatchObject({ summary: { status: 'answered' } });
+  expect(roles).toEqual(['plan', 'ground']);
+  expect((await at.layer()).entries).toEqual([]);
+});
+
+test('a grounding whose rivals a predicate refuted, and no count, stays out', async () => {
+  const at = questions();
+  const [test] = GAP_PLAN.tests as { operator: string; probe: string; hypotheses: object[] }[];
+  const hypotheses = test?.hypotheses.map((each, index) =>
+    index === 0 ? each : { ...each, agreement: null, predicates: ['(SELECT plain = n FROM observation)'] },
+  );
+  const { outcome, roles } = await search(at, { plan: { ...GAP_PLAN, tests: [{ ...test, hypotheses }] } });
+  expect(outcome).toMatchObject({ summary: { status: 'answered', proof: [expect.stringContaining('op_gap proved')] } });
+  expect(roles).toEqual(['plan', 'ground']);
+});
+
+test('a search that only reads the layer adds no grounding to it', async () => {
+  const at = questions();
+  expect((await search(at, { layer: 'read' })).roles).toEqual(['plan', 'ground']);
+});

@@ -1,0 +1,324 @@
+/** Replies of the roles that judge or act: propose, ground, evaluate, select, react. */
+import { parseEvaluate } from '../../../../src/roles/evaluate-prompt';
+import { parseGround } from '../../../../src/roles/ground/prompt';
+import { parsePropose } from '../../../../src/roles/propose-prompt';
+import { parseSelectAnswer } from '../../../../src/roles/select-prompt';
+import { parseSelectByNumber } from '../../../../src/roles/select-by-number';
+import { parseReact } from '../../../../src/methods/react/prompt';
+import type { Parsed } from '../../../../src/roles/shared/reply';
+import * as given from './fixtures';
+
+const json = JSON.stringify;
+
+function refused(parsed: Parsed<unknown>, error: string, hint: string): void {
+  expect(parsed.kind).toBe('invalid');
+  if (parsed.kind === 'invalid') {
+    expect(parsed.error).toContain(error);
+    expect(parsed.hint).toContain(hint);
+  }
+}
+
+const test = {
+  operator: 'op_gap',
+  probe: 'SELECT count(*) AS n FROM op_finals',
+  hypotheses: [
+    {
+      id: 'h1',
+      mapping: 'm',
+      expectation: 'e',
+      predicates: ['(SELECT n > 0 FROM observation)'],
+      agreement: null,
+      sql: null,
+    },
+  ],
+};
+
+describe('propose', () => {
+  const rollout = { ...given.proposeInput, mode: 'rollout' as const, rollout: [given.evidence] };
+
+  it('takes a test of a target', () => {
+    expect(parsePropose(json({ note: '', tests: [test], done: true }), given.proposeInput).kind).toBe('ok');
+  });
+  it('refuses a test of another operator', () => {
+    const reply = json({ note: '', tests: [{ ...test, operator: 'op_answer' }], done: true });
+    refused(parsePropose(reply, given.proposeInput), 'tests[0].operator: found "op_answer"', 'use one of op_gap');
+  });
+  it('keeps what can run of several tests', () => {
+    const other = { ...test, operator: 'op_answer' };
+    const reply = parsePropose(json({ note: '', tests: [other, test], done: true }), given.proposeInput);
+    expect(reply).toMatchObject({ kind: 'ok', reply: { tests: [{ operator: 'op_gap' }] } });
+  });
+  it('refuses to end without a test, except in a rollout that has seen something', () => {
+    const reply = json({ note: '', tests: [], done: true });
+    refused(parsePropose(reply, given.proposeInput), 'tests: found []', 'give a test of op_gap');
+    refused(parsePropose(reply, { ...rollout, rollout: [] }), 'tests: found []', 'give a test of op_gap');
+    expect(parsePropose(reply, rollout).kind).toBe('ok');
+    refused(parsePropose(json({ note: '', tests: [], done: false }), rollout), 'tests: found []', 'give a test');
+  });
+});
+
+describe('ground', () => {
+  const judgement = {
+    operator: 'op_gap',
+    observation: '118 of 158 start with +',
+    verdicts: [
+      { hypothesis: 'h1', reason: 'FALSE', verdict: 'refuted' },
+      { hypothesis: 'h2', reason: 'TRUE', verdict: 'supported' },
+    ],
+    winner: 'h2' as string | null,
+    sql: 'SELECT race_id, 1 AS gap_s FROM lap;' as string | null,
+    summary: 's',
+  };
+  const good = {
+    judgements: [judgement],
+    facts: [],
+    tryNext: [],
+    avoid: [],
+    delta: -1,
+    impossible: null,
+    written: [] as object[],
+    tests: [] as object[],
+  };
+  const parse = (change: Partial<typeof good>) => parseGround(json({ ...good, ...change }), given.groundInput);
+  const judged = (change: Partial<typeof judgement>) => parse({ judgements: [{ ...judgement, ...change }] });
+
+  it('takes one judgement per operator observed, and drops trailing semicolons', () => {
+    expect(judged({})).toMatchObject({
+      kind: 'ok',
+      reply: { judgements: [{ sql: 'SELECT race_id, 1 AS gap_s FROM lap' }] },
+    });
+  });
+  it('lets a winner keep the SQL that its hypothesis carried', () => {
+    const kept = given.evidence.tests[0]!.hypotheses[1]!.sql;
+    expect(judged({ sql: null })).toMatchObject({ reply: { judgements: [{ winner: 'h2', sql: kept }] } });
+  });
+  it('takes a winner without SQL where that reading is that nothing is stored', () => {
+    const [observed] = given.groundInput.observed;
+    const [first] = observed!.tests;
+    const hypotheses = first!.hypotheses.map((each) => ({ ...each, sql: null, notStored: each.id === 'h2' }));
+    const input = { ...given.groundInput, observed: [{ ...observed!, tests: [{ ...first!, hypotheses }] }] };
+    const said = (winner: string) => {
+      const verdicts = judgement.verdicts.map((each) => ({
+        ...each,
+        verdict: each.hypothesis === winner ? ('supported' as const) : ('refuted' as const),
+      }));
+      return parseGround(json({ ...good, judgements: [{ ...judgement, verdicts, winner, sql: null }] }), input);
+    };
+    expect(said('h2')).toMatchObject({ kind: 'ok', reply: { judgements: [{ winner: 'h2', sql: null }] } });
+    expect(said('h1')).toMatchObject({ kind: 'invalid' });
+  });
+  it('drops SQL without a winner', () => {
+    expect(judged({ winner: null })).toMatchObject({ reply: { judgements: [{ winner: null, sql: null }] } });
+  });
+  it('takes next tests that read what the reply has just written', () => {
+    const next = { ...test, operator: 'op_answer', probe: 'SELECT count(*) AS n FROM op_gap' };
+    expect(parse({ tests: [next] })).toMatchObject({ reply: { tests: [{ operator: 'op_answer' }] } });
+    const lost = parse({ tests: [next], judgements: [{ ...judgement, winner: null }] });
+    expect(lost).toMatchObject({ kind: 'ok', reply: { tests: [] } });
+  });
+  it('drops tests that were not asked for', () => {
+    const reply = parseGround(json({ ...good, tests: [test] }), { ...given.groundInput, carryTests: false });
+    expect(reply).toMatchObject({ kind: 'ok', reply: { tests: [] } });
+  });
+  it('judges the hypotheses of all observations of one operator together', () => {
+    const second = { ...given.groundInput.observed[0]!, observationId: 'o2' };
+    const hypotheses = [{ ...second.tests[0]!.hypotheses[0]!, id: 'h3' }];
+    const observed = [...given.groundInput.observed, { ...second, tests: [{ ...second.tests[0]!, hypotheses }] }];
+    expect(parseGround(json(good), { ...given.groundInput, observed })).toMatchObject({
+      reply: { judgements: [{ verdicts: [{}, {}, { hypothesis: 'h3', verdict: 'open' }], winner: 'h2' }] },
+    });
+  });
+  it('leaves a hypothesis without a verdict open, and has no winner that its verdict does not support', () => {
+    expect(judged({ verdicts: judgement.verdicts.slice(1) })).toMatchObject({
+      kind: 'ok',
+      reply: { judgements: [{ verdicts: [{ hypothesis: 'h2' }, { hypothesis: 'h1', verdict: 'open' }] }] },
+    });
+    expect(judged({ winner: 'h1' })).toMatchObject({
+      kind: 'ok',
+      reply: { judgements: [{ winner: null, sql: null }] },
+    });
+  });
+  it('is not asked again for a body that came along but cannot be used', () => {
+    const of = (operator: string, sql: string) => parse({ written: [{ operator, sql, assumptions: [] }] });
+    for (const parsed of [of('op_gap', 'SELECT 1'), of('op_none', 'SELECT 1'), of('op_answer', ';')])
+      expect(parsed).toMatchObject({ kind: 'ok', reply: { written: [] } });
+  });
+
+  it.each<[string, ReturnType<typeof judged>, string, string]>([
+    [
+      'an operator that was not observed',
+      judged({ operator: 'op_finals' }),
+      'judgements[0].operator: found "op_finals"',
+      'use one of op_gap',
+    ],
+    ['an observed operator left out', parse({ judgements: [] }), 'judgements: nothing on op_gap', 'judge op_gap too'],
+    [
+      'an operator judged twice',
+      parse({ judgements: [judgement, judgement] }),
+      'op_gap is judged twice',
+      'one judgement per operator',
+    ],
+    [
+      'an unknown hypothesis',
+      judged({ verdicts: [...judgement.verdicts, { hypothesis: 'h9', reason: '', verdict: 'open' }] }),
+      'verdicts[2].hypothesis: found "h9"',
+      'use one of h1, h2',
+    ],
+    [
+      'a second verdict',
+      judged({ verdicts: [...judgement.verdicts, judgement.verdicts[0]!] }),
+      'h1 has a verdict already',
+      'one verdict per hypothesis',
+    ],
+    [
+      'an unknown verdict',
+      judged({ verdicts: [{ hypothesis: 'h1', reason: '', verdict: 'true' }] }),
+      'verdict: found "true"',
+      '"supported", "refuted", "open"',
+    ],
+    ['an unknown winner', judged({ winner: 'h7' }), 'winner: found "h7"', 'use one of h1, h2'],
+    [
+      'a written risk out of range',
+      parse({
+        written: [{ operator: 'op_answer', sql: 'SELECT 1', assumptions: [{ kind: 'unit', statement: 's', risk: 2 }] }],
+      }),
+      'written[0].assumptions[0].risk: found 2',
+      'from 0 to 1',
+    ],
+  ])('refuses %s', (_, parsed, error, hint) => refused(parsed, error, hint));
+
+  it('refuses a winner without SQL anywhere', () => {
+    const verdicts = [
+      { hypothesis: 'h1', reason: '', verdict: 'supported' },
+      { hypothesis: 'h2', reason: '', verdict: 'refuted' },
+    ];
+    refused(
+      judged({ winner: 'h1', sql: '', verdicts }),
+      'judgements[0].sql: found null with winner h1',
+      "write the operator's body",
+    );
+  });
+});
+
+describe('evaluate', () => {
+  const score = { note: '', progress: 0.5, potential: 3, bottleneck: null as string | null };
+  const good = [
+    { ...score, trajectory: 't0' },
+    { ...score, trajectory: 't1', bottleneck: 'op_gap' },
+  ];
+  const parse = (scores: object[]) => parseEvaluate(json({ scores }), given.evaluateInput);
+
+  it('takes exactly one score per trajectory', () => {
+    expect(parse(good).kind).toBe('ok');
+  });
+  it.each<[string, object[], string, string]>([
+    ['a trajectory left out', good.slice(1), 'no score for t0', 'each of t0, t1'],
+    [
+      'another trajectory',
+      [...good, { ...score, trajectory: 't9' }],
+      'scores[2].trajectory: found "t9"',
+      'use one of t0, t1',
+    ],
+    ['a trajectory twice', [...good, good[0]!], 't0 is scored twice', 'one score per trajectory'],
+    ['progress in percent', [{ ...good[0]!, progress: 50 }, good[1]!], 'scores[0].progress: found 50', 'from 0 to 1'],
+    ['a negative potential', [{ ...good[0]!, potential: -2 }, good[1]!], 'scores[0].potential: found -2', '0 or more'],
+    [
+      'a bottleneck of another plan',
+      [{ ...good[0]!, bottleneck: 'op_gap' }, good[1]!],
+      'scores[0].bottleneck: found "op_gap"',
+      'use one of null',
+    ],
+  ])('refuses %s', (_, scores, error, hint) => refused(parse(scores), error, hint));
+});
+
+describe('select', () => {
+  const parse = (choice: unknown) => parseSelectAnswer(json({ reason: 'r', choice }), given.selectAnswerInput);
+
+  it.each([0, 1, 2])('takes %d', (choice) => expect(parse(choice)).toMatchObject({ kind: 'ok', reply: { choice } }));
+  it.each([-1, 3])('refuses %d', (choice) => refused(parse(choice), `choice: found ${choice}`, 'from 0 to 2'));
+  it('takes a number in quotes', () => expect(parse('1')).toMatchObject({ kind: 'ok', reply: { choice: 1 } }));
+  it('refuses a choice in words', () => refused(parse('first'), 'choice: found "first"', 'a number'));
+});
+
+describe('select by number', () => {
+  const parse = (text: string) => parseSelectByNumber(text, given.selectByNumberInput);
+
+  it.each(['2', ' [2]\n', '{"choice": 2}'])('takes %j', (text) =>
+    expect(parse(text)).toMatchObject({ kind: 'ok', reply: { choice: 2 } }),
+  );
+  it('abstains with 0', () => expect(parse('0')).toMatchObject({ kind: 'ok', reply: { choice: 0 } }));
+  it('refuses a number that no candidate has', () => refused(parse('3'), 'choice: found 3', 'from 0 to 2'));
+});
+
+describe('react', () => {
+  const call = {
+    note: 'n',
+    action: 'tool_call',
+    tool: 'execute_sql',
+    sql: 'SELECT 1;',
+    answer: null,
+    finalSql: null,
+    unanswerable: false,
+  };
+  const end = { ...call, action: 'end', tool: null, sql: null, finalSql: 'SELECT 4 AS n;' };
+  const parse = (reply: object, change: object = {}) => parseReact(json(reply), { ...given.reactInput, ...change });
+
+  it('takes a tool call and an end, without trailing semicolons', () => {
+    expect(parse(call)).toMatchObject({ kind: 'ok', reply: { queries: [{ why: '', sql: 'SELECT 1' }] } });
+    expect(parse(end)).toMatchObject({ kind: 'ok', reply: { finalSql: 'SELECT 4 AS n' } });
+  });
+  it('takes a coverage, and none', () => {
+    expect(parse({ ...end, coverage: 'SELECT 4, 3;' })).toMatchObject({ reply: { coverage: 'SELECT 4, 3' } });
+    expect(parse(end)).toMatchObject({ reply: { coverage: null } });
+  });
+  it('takes several queries in one call where that is allowed, without empty ones', () => {
+    const queries = [
+      { why: 'formats', sql: 'SELECT 1;' },
+      { why: '', sql: ' ' },
+      { why: 'nulls', sql: 'SELECT 2' },
+    ];
+    expect(parse({ ...call, sql: null, queries }, { queriesPerAction: 8 })).toMatchObject({
+      reply: {
+        queries: [
+          { why: 'formats', sql: 'SELECT 1' },
+          { why: 'nulls', sql: 'SELECT 2' },
+        ],
+      },
+    });
+    expect(parse({ ...end, queries: [] }, { queriesPerAction: 8 })).toMatchObject({ reply: { queries: [] } });
+  });
+  it('takes an end without a sentence where one is wanted: the program has words of its own', () => {
+    expect(parse(end, { question: { ...given.context.question, outputMode: 'answer' } }).kind).toBe('ok');
+  });
+  it('takes an unanswerable end with its reason', () => {
+    expect(parse({ ...end, finalSql: null, unanswerable: true, answer: 'no weather is stored' }).kind).toBe('ok');
+  });
+  it.each<[string, object, object, string, string]>([
+    ['a call without a tool', { ...call, tool: null }, {}, 'tool: found null', 'use "execute_sql"'],
+    ['a call of an unknown tool', { ...call, tool: 'web_search' }, {}, 'tool: found "web_search"', '"execute_sql"'],
+    ['a call without SQL', { ...call, sql: '' }, {}, 'sql: found null', 'or use action "end"'],
+    [
+      'a call without queries',
+      { ...call, queries: [] },
+      { queriesPerAction: 8 },
+      'queries: found no query',
+      'write 1 to 8',
+    ],
+    ['a call beyond the budget', call, { callsUsed: 8 }, 'no tool calls left', 'use "end"'],
+    ['an unknown action', { ...call, action: 'stop' }, {}, 'action: found "stop"', '"tool_call", "end"'],
+    [
+      'an end without SQL',
+      { ...end, finalSql: null },
+      {},
+      'finalSql: found null with action "end"',
+      'or use "tool_call"',
+    ],
+    [
+      'an unanswerable end without a reason',
+      { ...end, unanswerable: true },
+      {},
+      'answer: found null',
+      'which fact is not stored',
+    ],
+  ])('refuses %s', (_, reply, change, error, hint) => refused(parse(reply, change), error, hint));
+});
