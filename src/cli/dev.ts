@@ -32,7 +32,6 @@ export const devCommand: CommandFactory = (io) =>
         else await run(flags, io);
       }),
     'gate dev',
-    'GATE_TEMPORAL_VERSION=1.32 gate dev',
     'gate dev --serverless',
     'gate dev --stop',
   );

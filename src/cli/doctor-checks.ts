@@ -14,8 +14,7 @@ import { compose } from '../workers/composition';
 import { openEngines } from '../workers/engines';
 import { embeddedServerInfo } from '../workers/embedded-server';
 import { openStore } from '../workers/open-store';
-import { binaryVersion, findPresentBinary } from '../workers/temporal-binary';
-import { askedServer, SERVERS } from '../workers/temporal-binary';
+import { binaryVersion, findPresentBinary, SERVER } from '../workers/temporal-binary';
 import { connectClient } from '../workers/client';
 import { expiringCertificate } from '../workers/connection-problem';
 import {
@@ -193,9 +192,8 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding[]> {
       const version = binaryVersion(binary, cacheFolder);
       return [ok(what, `embedded server${version === null ? '' : ` ${version}`}, from ${binary}`)];
     }
-    const { version } = askedServer(io.env) ?? SERVERS[0];
-    const how = 'downloaded, else built by Go';
-    return [note(what, `${version} will be fetched at the first question (${how})`, 'or put the temporal CLI on PATH')];
+    const fetched = `${SERVER.version} will be fetched at the first question (downloaded, else built by Go)`;
+    return [note(what, fetched, 'or put the temporal CLI on PATH')];
   } catch (error) {
     return [missing(what, errorText(error, false), null)];
   }

@@ -6,8 +6,8 @@
  *
  * 1. Joining, starting and leaving happen under the lock, so two at once never start two, and nobody joins a server
  *    that is about to stop.
- * 2. A process that died without leaving is no user, and neither is one whose server died. A server that outlived its users is joined by the next one. It is
- *    recorded as soon as it is spawned: if its starter dies meanwhile, no second server is started beside it.
+ * 2. A process that died without leaving is no user, and neither is one whose server died. A server that outlived its users is
+ *    joined by the next one. It is recorded as soon as it is spawned: if its starter dies meanwhile, no second one is started.
  * 3. Each store has its own server: histories refer to objects of a store, and a worker would write answers to its own.
  * 4. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
  */
@@ -20,24 +20,8 @@ import type { Environment } from '../config/folders';
 import type { EmbeddedPlace } from '../config/store';
 import { parsedJson } from '../json';
 import { isUnshared, shareOf, withFileLock } from './file-lock';
-import {
-  askedServer,
-  binaryVersion,
-  databaseSuffix,
-  findTemporalBinary,
-  isAsked,
-  SERVERLESS_SERVER,
-} from './temporal-binary';
-import {
-  isServerProcess,
-  SERVERLESS_FLAGS,
-  ServerStartError,
-  serverVersionAt,
-  startServerProcess,
-  stopServerProcess,
-  TUNED_FLAGS,
-  type ServerProcess,
-} from './temporal-process';
+import { binaryVersion, findTemporalBinary, SERVERLESS_SERVER } from './temporal-binary';
+import * as temporal from './temporal-process';
 
 const ServerInfo = z.object({
   pid: z.number().int(),
@@ -83,13 +67,16 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
   const binary = livingServer(files) === null ? await findBinary(options) : null;
   return withFileLock(files.lock, async () => {
     const running = await runningServer(files);
-    if (running !== null) checkRunning(running, options);
+    if (options.serverless === true && running?.serverless === false)
+      throw new temporal.ServerStartError(
+        'the embedded server that runs starts no workers; stop it first: gate dev --stop',
+      );
     const info = running ?? (await start(options, files, binary ?? (await findBinary(options))));
     const release = await shareOf(files.users(info.pid));
     return {
       info,
-      address: `127.0.0.1:${String(info.port)}`,
-      uiUrl: info.uiPort === null ? null : `http://127.0.0.1:${String(info.uiPort)}`,
+      address: `127.0.0.1:${info.port}`,
+      uiUrl: info.uiPort === null ? null : `http://127.0.0.1:${info.uiPort}`,
       started: running === null,
       leave: ({ keep = false } = {}) =>
         withFileLock(files.lock, async () => {
@@ -128,14 +115,14 @@ function filesIn({ home }: EmbeddedPlace) {
   return {
     info: join(home, 'server.json'),
     lock: join(home, 'join.lock'),
-    users: (server: number) => join(home, `users-${String(server)}.lock`),
+    users: (server: number) => join(home, `users-${server}.lock`),
     log: join(home, 'server.log'),
     /**
-     * One for each version (`temporal-binary.ts`), and one for the server that starts workers: it remembers which queues
-     * are theirs, and another server would keep tasks for them that nobody starts.
+     * One for each version, because a server makes the tables and columns that it adds only in a new file; and one for the
+     * server that starts workers: it remembers which queues are theirs, and another server would keep tasks for them.
      */
     database: (version: string | null, serverless: boolean) =>
-      join(home, `temporal${databaseSuffix(version)}${serverless ? '-serverless' : ''}.sqlite`),
+      join(home, `temporal-${version ?? 'unknown'}${serverless ? '-serverless' : ''}.sqlite`),
   };
 }
 
@@ -154,38 +141,27 @@ function findBinary({ env, place, onProgress, serverless }: EmbeddedOptions): Pr
   return findTemporalBinary({ env, cacheFolder: place.cache, onProgress, server });
 }
 
-function checkRunning(running: ServerInfo, { env, serverless }: EmbeddedOptions): void {
-  const asked = askedServer(env);
-  if (asked !== null && !isAsked(running.version, asked))
-    throw new ServerStartError(
-      `the embedded server that runs is Temporal ${running.version}; stop it before you ask for ${asked.version}: gate dev --stop`,
-    );
-  if (serverless === true && !running.serverless)
-    throw new ServerStartError('the embedded server that runs starts no workers; stop it first: gate dev --stop');
-}
-
 async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
   const { env, place, port, uiPort, uiCodecEndpoint, serverless = false } = options;
   const databaseFile = files.database(binaryVersion(binary, place.cache), serverless);
-  const saved = (server: ServerProcess): ServerInfo => {
-    const more = { databaseFile, keep: false, serverless, uiCodecEndpoint: uiCodecEndpoint ?? null };
-    save(files, { ...server, ...more });
-    return { ...server, ...more };
+  const saved = (server: temporal.ServerProcess): ServerInfo => {
+    const info = { ...server, databaseFile, keep: false, serverless, uiCodecEndpoint: uiCodecEndpoint ?? null };
+    save(files, info);
+    return info;
   };
   try {
-    return saved(
-      await startServerProcess({
-        binary,
-        databaseFile,
-        logFile: files.log,
-        port,
-        uiPort,
-        uiCodecEndpoint,
-        flags: serverless ? [...TUNED_FLAGS, ...SERVERLESS_FLAGS] : TUNED_FLAGS,
-        env: serverless ? { ...env } : undefined,
-        onSpawn: (spawned) => saved({ ...spawned, version: 'starting' }),
-      }),
-    );
+    const started = await temporal.startServerProcess({
+      binary,
+      databaseFile,
+      logFile: files.log,
+      port,
+      uiPort,
+      uiCodecEndpoint,
+      flags: serverless ? [...temporal.TUNED_FLAGS, ...temporal.SERVERLESS_FLAGS] : temporal.TUNED_FLAGS,
+      env: serverless ? { ...env } : undefined,
+      onSpawn: (spawned) => saved({ ...spawned, version: 'starting' }),
+    });
+    return saved(started);
   } catch (error) {
     rmSync(files.info, { force: true });
     throw error;
@@ -193,13 +169,13 @@ async function start(options: EmbeddedOptions, files: Files, binary: string): Pr
 }
 
 async function stop(files: Files, info: ServerInfo): Promise<void> {
-  await stopServerProcess(info.pid);
+  await temporal.stopServerProcess(info.pid);
   rmSync(files.info, { force: true });
 }
 
 async function runningServer(files: Files): Promise<ServerInfo | null> {
   const info = livingServer(files);
-  const version = info === null ? null : await serverVersionAt(info.port, 5_000);
+  const version = info === null ? null : await temporal.serverVersionAt(info.port, 5_000);
   return info === null || version === null ? null : { ...info, version };
 }
 
@@ -213,13 +189,13 @@ function livingServer({ info: file }: Files): ServerInfo | null {
     throw error;
   }
   const { data: info } = ServerInfo.safeParse(parsedJson(text));
-  if (info === undefined || !isServerProcess(info.pid)) return null;
+  if (info === undefined || !temporal.isServerProcess(info.pid)) return null;
   const folder = dirname(info.databaseFile);
   return existsSync(folder) && realpathSync(folder) === realpathSync(dirname(file)) ? info : null;
 }
 
 function save(files: Files, info: ServerInfo): void {
-  const fresh = `${files.info}.${String(process.pid)}`;
+  const fresh = `${files.info}.${process.pid}`;
   writeFileSync(fresh, JSON.stringify(info));
   renameSync(fresh, files.info);
 }

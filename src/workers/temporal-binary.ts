@@ -1,11 +1,7 @@
 /**
- * The Temporal servers that the embedded one may be, and how the command of one is found (design §6): `TEMPORAL_CLI_PATH`,
- * `temporal` on PATH, our cache, Temporal's own download, and last a build by Go into the cache (minutes, once).
- *
- * 1. `GATE_TEMPORAL_VERSION` chooses a version, which is then found or an error; the first of the table is the default.
- * 2. Only one process downloads or builds at a time; the result appears in the cache whole or not at all.
- * 3. A newer server opens the database file of an older one, but makes the tables and columns that it adds only in a new file
- *    (the dev server migrates nothing). So each version has a file of its own.
+ * The command of the embedded Temporal server, and how it is found (design §6): `TEMPORAL_CLI_PATH`, `temporal` on PATH, our
+ * cache, Temporal's own download, and last a build by Go into the cache (minutes, once). Only one process downloads or builds
+ * at a time; the result appears in the cache whole or not at all.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import {
@@ -14,34 +10,25 @@ import {
   createWriteStream,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { ConfigError } from '../config/file';
 import type { Environment } from '../config/folders';
-import { sha256OfFile } from '../sha256';
 import { withFileLock } from './file-lock';
 import { packageFolder } from './package-folder';
 
-export interface TemporalServer {
-  /** Major and minor version of the server, by which it is chosen. */
+interface TemporalServer {
+  /** Major and minor version of the server. */
   readonly version: string;
   /** Its folder in the cache. */
   readonly cacheName: string;
-  /** null: no release has what it needs. */
-  readonly download: {
-    readonly base: string;
-    /** `platform` and `arch` as Go names them. */
-    archive(platform: string, arch: string): string;
-    /** The release's list of checksums, and its own SHA-256; null: TLS alone says that the archive is the right one. */
-    readonly checksums: { readonly path: string; readonly sha256: string } | null;
-  } | null;
+  /** Address of the archive; null: no release has what it needs. */
+  readonly download: ((platform: string, arch: string) => string) | null;
   readonly build: {
     /** Arguments of `go`; the result is the file `executable` in `folder`, which is also GOBIN. */
     args(folder: string, executable: string): readonly string[];
@@ -51,94 +38,33 @@ export interface TemporalServer {
   };
 }
 
-const CLI_1_5 = 'v1.5.1';
-const CLI_1_9 = 'v1.9.1';
+/** The last release that `go install` can build: later ones have a replace directive. */
+const CLI = 'v1.5.1';
 
-/** The server as a library, in a program of ours; every module is pinned by its go.sum. */
-function ownProgram(tags: readonly string[], takes: string) {
-  return {
-    args: (folder: string, executable: string): readonly string[] => [
-      ...['build', '-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags=-s -w'],
-      ...(tags.length === 0 ? [] : ['-tags', tags.join(',')]),
-      ...['-o', join(folder, executable), '.'],
-    ],
-    cwd: join(packageFolder() ?? '.', 'infra', 'temporal-server'),
-    takes,
-  };
-}
-
-export const SERVERS = [
-  {
-    version: '1.29',
-    cacheName: CLI_1_5,
-    download: {
-      base: 'https://temporal.download',
-      archive: (platform, arch) => `cli/archive/${CLI_1_5}?platform=${platform}&arch=${arch}`,
-      checksums: null,
-    },
-    // The last release that `go install` can build: later ones have a replace directive.
-    build: {
-      args: () => ['install', `github.com/temporalio/cli/cmd/temporal@${CLI_1_5}`],
-      takes: 'about 2 minutes',
-    },
-  },
-  {
-    version: '1.32',
-    cacheName: 'server-1.32.2',
-    download: {
-      base: 'https://github.com/temporalio/cli/releases/download',
-      archive: (platform, arch) => `${CLI_1_9}/temporal_cli_${CLI_1_9.slice(1)}_${platform}_${arch}.tar.gz`,
-      checksums: {
-        path: `${CLI_1_9}/checksums.txt`,
-        sha256: 'cc22cb0df0a9bab358500dce212616e8622b0649df68317d9858867d7dc69bd2',
-      },
-    },
-    build: ownProgram([], '9 minutes of computing'),
-  },
-] as const satisfies readonly TemporalServer[];
-
-/** 1.32 with the provider that starts workers on its own machine (`gate dev --serverless`): no release has it. */
-export const SERVERLESS_SERVER: TemporalServer = {
-  version: '1.32',
-  cacheName: `${SERVERS[1].cacheName}-serverless`,
-  download: null,
-  build: ownProgram(['computeprovider_subprocess'], SERVERS[1].build.takes),
+export const SERVER: TemporalServer = {
+  version: '1.29',
+  cacheName: CLI,
+  download: (platform, arch) => `https://temporal.download/cli/archive/${CLI}?platform=${platform}&arch=${arch}`,
+  build: { args: () => ['install', `github.com/temporalio/cli/cmd/temporal@${CLI}`], takes: 'about 2 minutes' },
 };
 
-export const VERSION_VARIABLE = 'GATE_TEMPORAL_VERSION';
-
-/** Null: none is asked for, and whatever is found is used. */
-export function askedServer(env: Environment): TemporalServer | null {
-  const text = env[VERSION_VARIABLE];
-  if (!text) return null;
-  const server = SERVERS.find(({ version }) => version === text);
-  if (server !== undefined) return server;
-  const offered = SERVERS.map(({ version }) => version).join(' or ');
-  throw new ConfigError([`${VERSION_VARIABLE}: '${text}' is not offered; give ${offered}`]);
-}
-
-/** Whether a server of this version is the one that was asked for: for the newest of the table, a newer one is, too. */
-export function isAsked(version: string, asked: TemporalServer): boolean {
-  return (
-    lineOf(version) === asked.version || (asked.version === SERVERS.at(-1)?.version && atLeast(version, asked.version))
-  );
-}
-
-/** Put into the name of a server's database file; null: its version is not known. */
-export function databaseSuffix(version: string | null): string {
-  return version === null || !atLeast(version, '1.30') ? '' : `-${lineOf(version)}`;
-}
-
-/** Major and minor decide: 1.32.2 is at least 1.32. */
-function atLeast(version: string, least: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [leastMajor = 0, leastMinor = 0] = least.split('.').map(Number);
-  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
-}
-
-function lineOf(version: string): string {
-  return version.split('.').slice(0, 2).join('.');
-}
+/**
+ * The server as a library in a program of ours, with the provider that starts workers on its own machine (`gate dev
+ * --serverless`). Every module is pinned by its go.sum.
+ */
+export const SERVERLESS_SERVER = {
+  version: '1.32',
+  cacheName: 'server-1.32.2-serverless',
+  download: null,
+  build: {
+    args: (folder, executable) => [
+      ...['build', '-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags=-s -w'],
+      ...['-tags', 'computeprovider_subprocess', '-o', join(folder, executable), '.'],
+    ],
+    cwd: join(packageFolder() ?? '.', 'infra', 'temporal-server'),
+    takes: '9 minutes of computing',
+  },
+} as const satisfies TemporalServer;
 
 const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -148,10 +74,10 @@ export interface BinarySearch {
   readonly env: Environment;
   /** The user's cache folder of this program. */
   readonly cacheFolder: string;
-  /** This very one, unless `TEMPORAL_CLI_PATH` names a binary; left out: the one that is asked for, or any. */
+  /** This very one, unless `TEMPORAL_CLI_PATH` names a binary; left out: whatever is on PATH, else `SERVER`. */
   readonly server?: TemporalServer;
   readonly onProgress?: (line: string) => void;
-  /** Where the CLI is downloaded from, in place of the server's own address. */
+  /** The origin of downloads, in place of the server's own. */
   readonly downloads?: string;
 }
 
@@ -163,16 +89,16 @@ export class NoTemporalError extends Error {
 export async function findTemporalBinary(search: BinarySearch): Promise<string> {
   const present = findPresentBinary(search);
   if (present !== null) return present;
-  const server = search.server ?? askedServer(search.env) ?? SERVERS[0];
-  const cached = cachedBinary(search.cacheFolder, server);
+  const { cacheFolder, server = SERVER } = search;
+  const cached = cachedBinary(cacheFolder, server);
   return withFileLock(
-    join(search.cacheFolder, 'temporal', 'fetch.lock'),
+    join(cacheFolder, 'temporal', 'fetch.lock'),
     async () => {
       if (isExecutable(cached)) return cached;
       const tried: string[] = [];
       for (const [name, make] of Object.entries({ download, 'go install': buildWithGo })) {
         try {
-          await make(search, server, cached);
+          await intoPlace(cached, (folder) => make(search, server, folder));
           return cached;
         } catch (error) {
           tried.push(`${name}: ${(error as Error).message}`);
@@ -188,34 +114,23 @@ export async function findTemporalBinary(search: BinarySearch): Promise<string> 
 }
 
 /** Without download or build; null when there is none. */
-export function findPresentBinary({
-  env,
-  cacheFolder,
-  server,
-}: Pick<BinarySearch, 'env' | 'cacheFolder' | 'server'>): string | null {
-  const asked = server ?? askedServer(env);
+export function findPresentBinary({ env, cacheFolder, server }: BinarySearch): string | null {
   const given = env['TEMPORAL_CLI_PATH'];
   if (given) {
-    if (!isExecutable(given))
-      throw new NoTemporalError(`TEMPORAL_CLI_PATH: ${given} is no executable file; correct the path or unset it`);
-    const version = asked === null ? null : binaryVersion(given, cacheFolder);
-    if (asked === null || version === null || isAsked(version, asked)) return given;
-    throw new NoTemporalError(
-      `TEMPORAL_CLI_PATH: ${given} is Temporal ${version}, and ${VERSION_VARIABLE} asks for ${asked.version}; unset one of them`,
-    );
+    if (isExecutable(given)) return given;
+    throw new NoTemporalError(`TEMPORAL_CLI_PATH: ${given} is no executable file; correct the path or unset it`);
   }
   const onPath = server === undefined ? onPathNamed(EXECUTABLE, env) : null;
-  if (onPath !== null && (asked === null || isAsked(binaryVersion(onPath, cacheFolder) ?? '', asked))) return onPath;
-  const cached = cachedBinary(cacheFolder, asked ?? SERVERS[0]);
-  return isExecutable(cached) ? cached : null;
+  const cached = cachedBinary(cacheFolder, server ?? SERVER);
+  return onPath ?? (isExecutable(cached) ? cached : null);
 }
 
-/** Version of the server in a binary, as far as it says; null when it does not. */
+/** Major and minor version of the server in a binary, as far as it says; null when it does not. */
 export function binaryVersion(binary: string, cacheFolder: string): string | null {
-  const ours = [...SERVERS, SERVERLESS_SERVER].find((server) => cachedBinary(cacheFolder, server) === binary);
+  const ours = [SERVER, SERVERLESS_SERVER].find((server) => cachedBinary(cacheFolder, server) === binary);
   if (ours !== undefined) return ours.version;
   const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8', timeout: 5_000 });
-  return /Server (\d+\.\d+[\w.-]*)/.exec(stdout)?.[1] ?? null;
+  return /Server (\d+\.\d+)/.exec(stdout)?.[1] ?? null;
 }
 
 function cachedBinary(cacheFolder: string, { cacheName }: TemporalServer): string {
@@ -224,41 +139,30 @@ function cachedBinary(cacheFolder: string, { cacheName }: TemporalServer): strin
 
 async function download(
   { onProgress, downloads }: BinarySearch,
-  { version, download: source }: TemporalServer,
-  target: string,
+  { version, download: addressOf }: TemporalServer,
+  folder: string,
 ): Promise<void> {
   const platform = { linux: 'linux', darwin: 'darwin', win32: 'windows' }[process.platform as string];
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string];
-  if (source === null) throw new Error('no release has what it needs');
+  if (addressOf === null) throw new Error('no release has what it needs');
   if (platform === undefined || arch === undefined) throw new Error(`no build for ${process.platform} ${process.arch}`);
-  const { base, checksums } = source;
-  const path = source.archive(platform, arch);
-  const urlOf = (part: string): string => `${downloads ?? base}/${part}`;
-  await intoPlace(target, async (folder) => {
-    const [file, list] = [join(folder, 'archive'), join(folder, 'checksums')];
-    if (checksums !== null) {
-      await fetchTo(urlOf(checksums.path), list);
-      if ((await sha256OfFile(list)) !== checksums.sha256)
-        throw new Error('the list of checksums is not the known one');
-    }
-    await fetchTo(urlOf(path), file, () => onProgress?.(`downloading the Temporal server ${version}`));
-    const line = `${await sha256OfFile(file)}  ${basename(path)}`;
-    if (checksums !== null && !readFileSync(list, 'utf8').split('\n').includes(line))
-      throw new Error('the checksum of the archive is wrong');
-    await run('tar', ['-xf', file, '-C', folder, EXECUTABLE], {});
-    return join(folder, EXECUTABLE);
-  });
+  const address = new URL(addressOf(platform, arch));
+  const archive = join(folder, 'archive');
+  await fetchTo(downloads === undefined ? address.href : downloads + address.pathname + address.search, archive, () =>
+    onProgress?.(`downloading the Temporal server ${version}`),
+  );
+  await run('tar', ['-xf', archive, '-C', folder, EXECUTABLE], {});
 }
 
-async function fetchTo(url: string, file: string, onStart?: () => void): Promise<void> {
+async function fetchTo(url: string, file: string, onStart: () => void): Promise<void> {
   const abort = new AbortController();
   let timer = setTimeout(() => abort.abort(), HEADERS_TIMEOUT_MS);
   try {
     const response = await fetch(url, { signal: abort.signal });
-    if (!response.ok || response.body === null) throw new Error(`HTTP ${String(response.status)}`);
+    if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`);
     clearTimeout(timer);
     timer = setTimeout(() => abort.abort(), BODY_TIMEOUT_MS);
-    onStart?.();
+    onStart();
     await pipeline(Readable.fromWeb(response.body), createWriteStream(file), { signal: abort.signal });
   } catch (error) {
     const { message, name } = ((error as Error).cause ?? error) as Error;
@@ -271,35 +175,31 @@ async function fetchTo(url: string, file: string, onStart?: () => void): Promise
 async function buildWithGo(
   { env, onProgress }: BinarySearch,
   { build }: TemporalServer,
-  target: string,
+  folder: string,
 ): Promise<void> {
   const go = onPathNamed(process.platform === 'win32' ? 'go.exe' : 'go', env);
   if (go === null) throw new Error('Go is not installed');
-  onProgress?.(`building the Temporal server with Go (${build.takes}, once)`);
   const started = Date.now();
-  const ticker = setInterval(
-    () => onProgress?.(`building the Temporal server with Go (${String(Math.round((Date.now() - started) / 1000))} s)`),
-    15_000,
-  );
+  const tell = (what: string): void => onProgress?.(`building the Temporal server with Go (${what})`);
+  tell(`${build.takes}, once`);
+  const ticker = setInterval(() => tell(`${Math.round((Date.now() - started) / 1000)} s`), 15_000);
   try {
-    await intoPlace(target, async (folder) => {
-      // Go fetches the compiler that the server asks for, where the installed one is older.
-      const settings = { GOTOOLCHAIN: 'auto', ...env, GOBIN: folder, GOWORK: 'off' };
-      await run(go, build.args(folder, EXECUTABLE), settings, build.cwd);
-      return join(folder, EXECUTABLE);
-    });
+    // Go fetches the compiler that the server asks for, where the installed one is older.
+    const settings = { GOTOOLCHAIN: 'auto', ...env, GOBIN: folder, GOWORK: 'off' };
+    await run(go, build.args(folder, EXECUTABLE), settings, build.cwd);
   } finally {
     clearInterval(ticker);
   }
 }
 
-/** Makes the file in a folder of its own beside the target, then moves it there in one step. */
-async function intoPlace(target: string, make: (folder: string) => Promise<string>): Promise<void> {
+/** Makes the command in a folder of its own beside the target, then moves it there in one step. */
+async function intoPlace(target: string, make: (folder: string) => Promise<void>): Promise<void> {
   const home = join(target, '..');
   mkdirSync(home, { recursive: true });
   const folder = mkdtempSync(join(home, 'new-'));
   try {
-    renameSync(await make(folder), target);
+    await make(folder);
+    renameSync(join(folder, EXECUTABLE), target);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

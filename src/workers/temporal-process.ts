@@ -5,17 +5,17 @@
  * times a second by default, which makes every durable step wait; write-ahead logging and eager execution do the rest.
  * Tasks are written to one partition of a queue instead of four, since one process serves them all anyway: with four, the
  * first task of a search that began before its worker polled waited for 2.0 s in 5 of 16 starts, with one in none of 32.
- * All four are still read: an older server may have left tasks there.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import type { Environment } from '../config/folders';
 import { isAlive } from './process-identity';
 import { ATTRIBUTE_TYPES } from './search-attributes';
+
+const dynamic = (value: string): readonly string[] => ['--dynamic-config-value', value];
 
 export const TUNED_FLAGS: readonly string[] = [
   ...['journal_mode=WAL', 'synchronous=NORMAL'].flatMap((pragma) => ['--sqlite-pragma', pragma]),
@@ -26,7 +26,7 @@ export const TUNED_FLAGS: readonly string[] = [
     'matching.numTaskqueueWritePartitions=1',
     // Priorities of tasks.
     'matching.useNewMatcher=true',
-  ].flatMap((value) => ['--dynamic-config-value', value]),
+  ].flatMap(dynamic),
 ];
 
 /** For the server that starts workers on its own machine; each signal that a task waits is passed on at once. */
@@ -34,7 +34,7 @@ export const SERVERLESS_FLAGS: readonly string[] = [
   'workercontroller.enabled=true',
   'workercontroller.compute_providers.enabled=["subprocess"]',
   'workercontroller.hook.min_signal_interval_no_sync_match=50',
-].flatMap((value) => ['--dynamic-config-value', value]);
+].flatMap(dynamic);
 
 export interface ServerProcessOptions {
   readonly binary: string;
@@ -74,7 +74,6 @@ const SERVING = 1;
 const START_TIMEOUT_MS = 60_000;
 /** A fixed address for the UI is nicer to return to; any free one does. */
 export const PREFERRED_UI_PORT = 8833;
-
 const STARTS = 3;
 
 /** Starts a server and returns when it can be used. It does not keep this process alive. */
@@ -91,15 +90,24 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
 }
 
 async function startOnce(options: ServerProcessOptions): Promise<ServerProcess> {
-  const { binary, databaseFile, logFile, env, detached = true, uiPort: wanted } = options;
-  const port = options.port === undefined ? await freePort() : await needFree(options.port, 'gRPC port');
-  const given = typeof wanted === 'number' ? await needFree(wanted, 'UI port') : wanted;
-  const uiPort = given === undefined ? ((await listenOnce(PREFERRED_UI_PORT)) ?? (await freePort())) : given;
+  const { binary, databaseFile, logFile, env, detached = true, uiCodecEndpoint, flags = TUNED_FLAGS } = options;
+  const port = await portFor(options.port ?? 0, 'gRPC port');
+  const preferred = async (): Promise<number> => (await listenOnce(PREFERRED_UI_PORT)) ?? portFor(0, 'UI port');
+  const { uiPort: wanted = await preferred() } = options;
+  const uiPort = wanted === null ? null : await portFor(wanted, 'UI port');
   mkdirSync(dirname(logFile), { recursive: true });
   // Histories hold answers: the folder is its owner's alone.
   if (databaseFile !== null) mkdirSync(dirname(databaseFile), { recursive: true, mode: 0o700 });
+  const args = [
+    ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--log-level', 'error'],
+    ...(databaseFile === null ? [] : ['--db-filename', databaseFile]),
+    ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...ATTRIBUTE_TYPES.flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+    ...(uiCodecEndpoint === undefined ? [] : ['--ui-codec-endpoint', uiCodecEndpoint]),
+    ...flags,
+  ];
   const log = openSync(logFile, 'w');
-  const child = spawn(binary, serverArguments(options, port, uiPort), { detached, stdio: ['ignore', log, log], env });
+  const child = spawn(binary, args, { detached, stdio: ['ignore', log, log], env });
   closeSync(log);
   const exited = new Promise<never>((_resolve, reject) => {
     child.once('error', (error) => reject(new ServerStartError(`cannot run ${binary}: ${error.message}`)));
@@ -120,7 +128,7 @@ async function startOnce(options: ServerProcessOptions): Promise<ServerProcess> 
 
 /** null when nothing that serves Temporal answers there in time. */
 export async function serverVersionAt(port: number, timeoutMs = 2_000): Promise<string | null> {
-  const connection = Connection.lazy({ address: `${HOST}:${String(port)}` });
+  const connection = Connection.lazy({ address: `${HOST}:${port}` });
   try {
     return await connection.withDeadline(Date.now() + timeoutMs, async () => {
       await connection.ensureConnected();
@@ -144,10 +152,7 @@ export async function stopServerProcess(pid: number, timeoutMs = 10_000): Promis
   process.kill(pid, 'SIGTERM');
   const deadline = Date.now() + timeoutMs;
   while (isServerProcess(pid)) {
-    if (Date.now() > deadline) {
-      process.kill(pid, 'SIGKILL');
-      return;
-    }
+    if (Date.now() > deadline) return void process.kill(pid, 'SIGKILL');
     await sleep(20);
   }
 }
@@ -155,58 +160,43 @@ export async function stopServerProcess(pid: number, timeoutMs = 10_000): Promis
 /** Process ids are reused: on Linux the command line tells, elsewhere only that the process lives. */
 export function isServerProcess(pid: number): boolean {
   if (!isAlive(pid)) return false;
-  if (!existsSync('/proc/self/cmdline')) return true;
+  if (process.platform !== 'linux') return true;
   try {
-    return readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8')
-      .split('\0')
-      .includes('start-dev');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes('start-dev');
   } catch {
     return false;
   }
 }
 
-function serverArguments(options: ServerProcessOptions, port: number, uiPort: number | null): string[] {
-  return [
-    ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--log-level', 'error'],
-    ...(options.databaseFile === null ? [] : ['--db-filename', options.databaseFile]),
-    ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
-    ...ATTRIBUTE_TYPES.flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
-    ...(options.uiCodecEndpoint === undefined ? [] : ['--ui-codec-endpoint', options.uiCodecEndpoint]),
-    ...(options.flags ?? TUNED_FLAGS),
-  ];
-}
-
-async function untilReady(child: Pick<ChildProcess, 'exitCode'>, port: number, uiPort: number | null): Promise<string> {
+async function untilReady(
+  child: { readonly exitCode: number | null },
+  port: number,
+  uiPort: number | null,
+): Promise<string> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (child.exitCode === null && Date.now() < deadline) {
     // A refused gRPC connection backs off for a second, so wait for the port first.
-    if (await accepts(port)) {
-      const version = await serverVersionAt(port);
-      if (version !== null && (uiPort === null || (await accepts(uiPort)))) return version;
-    }
+    const version = (await accepts(port)) ? await serverVersionAt(port) : null;
+    if (version !== null && (uiPort === null || (await accepts(uiPort)))) return version;
     await sleep(15);
   }
-  throw new ServerStartError(`the embedded Temporal server was not ready after ${String(START_TIMEOUT_MS / 1000)} s`);
+  throw new ServerStartError(`the embedded Temporal server was not ready after ${START_TIMEOUT_MS / 1000} s`);
 }
 
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: HOST }, () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
+    const socket = connect({ port, host: HOST }, () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
   });
 }
 
-async function needFree(port: number, what: string): Promise<number> {
-  if ((await listenOnce(port)) !== null) return port;
-  throw new ServerStartError(`${what} ${String(port)} is in use: choose another one or leave it out`);
+/** The port, where it is free; 0 gives any free one. */
+async function portFor(port: number, what: string): Promise<number> {
+  const got = await listenOnce(port);
+  if (got === null) throw new ServerStartError(`${what} ${port} is in use: choose another one or leave it out`);
+  return got;
 }
 
-const freePort = async (): Promise<number> => (await listenOnce(0)) ?? 0;
-
-/** The port, where it is free; 0 gives any free one. */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer().once('error', () => resolve(null));
@@ -221,5 +211,5 @@ function startFailure(logFile: string, code: number | null): string {
   const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trim().split('\n') : [];
   // A panic has its reason first and ends with the stack.
   const last = (lines.find((line) => line.startsWith('panic: ')) ?? lines.at(-1) ?? '').slice(0, 300);
-  return `the embedded Temporal server stopped at its start (exit ${String(code)}): ${last || 'no output'} (log: ${logFile})`;
+  return `the embedded Temporal server stopped at its start (exit ${code}): ${last || 'no output'} (log: ${logFile})`;
 }
