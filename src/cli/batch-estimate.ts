@@ -8,7 +8,7 @@ import { isDecided, type Redel, type ReforceSettings, type Settings } from '../d
 import { groupBy } from '../group-by';
 import { counted, dollars } from '../report/printable';
 import { REACT_TOOL_CALLS } from '../config/presets';
-import { renderSchemaContext, SCHEMA_CHARS } from '../database/context';
+import { schemaContext, SCHEMA_CHARS } from '../database/context';
 import type { Composition } from '../workers/composition';
 import type { Batch, BatchQuestion } from './batch-plan';
 import { storedRecords, type ReadyBatch } from './batch-preflight';
@@ -197,7 +197,7 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
     const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
     const tables = description.tables.length;
     const schemaTokens = Math.ceil(
-      renderSchemaContext(description, { maxChars: SCHEMA_CHARS }).length / CHARS_PER_TOKEN,
+      schemaContext(description, { maxChars: SCHEMA_CHARS }).text.length / CHARS_PER_TOKEN,
     );
     return { tables, schemaTokens, problem: tables === 0 ? 'no tables that may be read' : null };
   } catch (error) {

@@ -11,10 +11,6 @@ import { counted } from '../counted';
 /** The most characters that the schema takes in a prompt; our own value: about 15,000 tokens. */
 export const SCHEMA_CHARS = 60_000;
 
-export interface SchemaContextOptions extends AskedOf {
-  readonly maxChars: number;
-}
-
 export interface SchemaContext {
   readonly text: string;
   /** What stands before the tables. */
@@ -26,23 +22,22 @@ export interface SchemaContext {
 type Schema = Pick<DatabaseDescription, 'dialect' | 'tables' | 'version'>;
 
 const NOTICE_LENGTH = 120;
-/**
- * GENEROUS: how many of the best tables may show samples. LIKELY: how many of the best tables get their columns before any
- * table gets samples.
- */
+/** The most tables that may show samples, of the best. */
 const GENEROUS = 8;
+/** The best tables whose columns are shown before any table shows samples. */
 const LIKELY = 16;
 
-export function renderSchemaContext(description: DatabaseDescription, options: SchemaContextOptions): string {
-  return schemaContext(description, options).text;
-}
-
-export function schemaContext(description: DatabaseDescription, options: SchemaContextOptions): SchemaContext {
+export function schemaContext(
+  description: DatabaseDescription,
+  options: AskedOf & { readonly maxChars: number },
+): SchemaContext {
   const { tables, dialect } = description;
   const { maxChars, question = '' } = options;
   const heading = headingOf(description);
-  const all = wholeText(description, maxChars);
-  if (all !== null) return { text: all, frame: heading, shown: null };
+  for (const detail of DETAILS) {
+    const all = whole(description, detail, maxChars);
+    if (all !== null) return { text: all, frame: heading, shown: null };
+  }
   const names = `-- all tables: ${nameList(description, maxChars / 3)}`;
   let left = maxChars - heading.length - names.length - NOTICE_LENGTH;
   const widest = tables.length === 1 ? left : maxChars / 3;
@@ -78,15 +73,6 @@ function headingOf({ version, tables }: Schema): string {
   return `-- ${version}, ${counted(tables.length, 'table')}`;
 }
 
-/** All tables in the richest detail that fits; null if none fits. */
-function wholeText(schema: Schema, maxChars: number): string | null {
-  for (const detail of DETAILS) {
-    const text = whole(schema, detail, maxChars);
-    if (text !== null) return text;
-  }
-  return null;
-}
-
 /** All tables in one detail; null if that is too long. */
 function whole(schema: Schema, detail: Detail, maxChars: number): string | null {
   const parts = [headingOf(schema)];
@@ -100,16 +86,14 @@ function whole(schema: Schema, detail: Detail, maxChars: number): string | null 
   return parts.join('\n\n');
 }
 
-export interface TablesOptions {
-  readonly dialect: Dialect;
-  readonly maxChars: number;
-  /** Decides which columns of a table that is too wide are shown. */
-  readonly question: string;
-}
-
-/** Renders given tables in detail, in their order: for tables that the context only lists by name. */
-export function renderTables(tables: readonly TableDescription[], options: TablesOptions): string {
-  const { dialect, maxChars, question } = options;
+/**
+ * Given tables in detail, in their order: for tables that the context only lists by name. The question decides which columns
+ * of a table that is too wide are shown.
+ */
+export function renderTables(
+  tables: readonly TableDescription[],
+  { dialect, maxChars, question }: Pick<Room, 'dialect' | 'question'> & { readonly maxChars: number },
+): string {
   let left = maxChars;
   const blocks = tables.flatMap((table) => {
     const details = left >= maxChars / 2 ? DETAILS : DETAILS.slice(2);

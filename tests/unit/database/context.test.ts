@@ -1,6 +1,7 @@
 import type { DatabaseDescription, TableDescription } from '../../../src/domain';
-import { renderSchemaContext, renderTables, schemaContext } from '../../../src/database/context';
+import { renderTables, schemaContext } from '../../../src/database/context';
 
+const shown = (...given: Parameters<typeof schemaContext>): string => schemaContext(...given).text;
 const table = (name: string, columns: string[], more: Partial<TableDescription> = {}): TableDescription => ({
   name, kind: 'table', comment: null, rowEstimate: 12.4, primaryKey: ['id'], uniqueKeys: [], foreignKeys: [],
   columns: columns.map((column) => ({ name: column, type: 'text', nullable: column !== 'id', comment: null, samples: ['one', 'two\nlines'] })), ...more,
@@ -22,7 +23,7 @@ test('shows types, keys, references, comments and samples', () => {
     ],
   });
   visit.columns[2]!.comment = 'i in, o out';
-  expect(renderSchemaContext(database([visit]), { maxChars: 10_000 })).toBe(
+  expect(shown(database([visit]), { maxChars: 10_000 })).toBe(
     [
       '-- SQLite 3, 1 table',
       '',
@@ -45,13 +46,13 @@ const many = database([
 ]);
 
 test('a schema that nearly fits loses samples before columns', () => {
-  const text = renderSchemaContext(many, { maxChars: 25_000 });
+  const text = shown(many, { maxChars: 25_000 });
   expect(text).not.toContain('e.g.');
   expect(text).toContain('TABLE filler_199');
 });
 
 test('beyond that, the tables that the question names keep their columns and samples, and every name is listed', () => {
-  const text = renderSchemaContext(many, { maxChars: 6_000, question: 'Which drug is prescribed to female patients?' });
+  const text = shown(many, { maxChars: 6_000, question: 'Which drug is prescribed to female patients?' });
   expect(text.length).toBeLessThanOrEqual(6_000);
   expect(text).toContain('  drug text -- e.g. one');
   expect(text).toContain('TABLE patients');
@@ -60,17 +61,17 @@ test('beyond that, the tables that the question names keep their columns and sam
 });
 
 test('the list of names is complete even when nothing else fits', () => {
-  const text = renderSchemaContext(many, { maxChars: 100 });
+  const text = shown(many, { maxChars: 100 });
   for (const { name } of many.tables) expect(text).toContain(name);
 });
 
 test('the same input gives the same text', () => {
   const options = { maxChars: 5_000, question: 'gamma' };
-  expect(renderSchemaContext(many, options)).toBe(renderSchemaContext(many, options));
+  expect(shown(many, options)).toBe(shown(many, options));
 });
 
 const whole = (tables: TableDescription[], dialect: DatabaseDescription['dialect'] = 'sqlite') =>
-  renderSchemaContext({ ...database(tables), dialect }, { maxChars: 100_000 });
+  shown({ ...database(tables), dialect }, { maxChars: 100_000 });
 
 test('a name that SQL has to quote stands in quotes, so that a reader sees where it ends', () => {
   const odd = table('order lines', ['id', 'Free Meal Count (K-12)', 'a,b', 'order', 'say "hi"']);
@@ -85,9 +86,7 @@ test('a name that SQL has to quote stands in quotes, so that a reader sees where
   expect(text).toContain('  "say ""hi""" text');
   expect(text).toContain('  x text REFERENCES "order lines" ("a,b")');
   const few = { maxChars: 200, question: 'x' };
-  expect(renderSchemaContext(database([odd, table('Plain', ['id'])]), few)).toContain(
-    '-- all tables: "order lines", Plain',
-  );
+  expect(shown(database([odd, table('Plain', ['id'])]), few)).toContain('-- all tables: "order lines", Plain');
 });
 
 test.each([
@@ -149,7 +148,7 @@ describe('a table that is wider than its share', () => {
   test('a table of usual width is shown as a whole or only listed, never abridged', () => {
     const usual = Array.from({ length: 40 }, (_, at) => table(`t${at}`, ['id', ...columns.slice(0, 30)]));
     for (const maxChars of [3_000, 3_200, 3_400, 3_600, 3_800])
-      expect(renderSchemaContext(database(usual), { maxChars, question })).not.toContain('more columns');
+      expect(shown(database(usual), { maxChars, question })).not.toContain('more columns');
   });
 
   test('can be brought into view when it was only listed', () => {
@@ -166,7 +165,7 @@ test('columns of a likely table come before samples of a likelier one', () => {
     for (const column of made.columns) column.samples = rows;
     return made;
   });
-  const text = renderSchemaContext(database(likely), { maxChars: 1_900, question: 'ward ward_name of patient, nurse and shift?' });
+  const text = shown(database(likely), { maxChars: 1_900, question: 'ward ward_name of patient, nurse and shift?' });
   for (const { name } of likely) expect(text).toContain(`TABLE ${name} (`);
   expect(text).toContain('e.g. a rather long value');
 }); // prettier-ignore
