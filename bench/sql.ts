@@ -21,7 +21,7 @@ import { createLocalStore } from '../src/adapters/local/store';
 import { createPostgresEngine, createPostgresInspector } from '../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import type { SqlEngine, SqlInspector } from '../src/ports';
-import { toCsv } from '../src/text/csv';
+import { toCsv } from '../src/text/result-text';
 import { startPostgres } from '../tests/helpers/postgres';
 import { median, printFigures, SHORT, type Figure } from './figure';
 

@@ -17,7 +17,7 @@ import { groupBy } from '../src/group-by';
 import { each } from '../src/limiter';
 import { SqlEngineError, type SqlEngine } from '../src/ports';
 import { VERDICTS, type BenchmarkItem, type Verdict } from '../src/questions';
-import { visibleLine } from '../src/text/visible';
+import { visibleLine } from '../src/text/clip';
 import { openEngines, type Engines } from '../src/workers/engines';
 import { BENCHMARKS } from './boards';
 import type { Benchmark, BoardScore, OpenBenchmark, ScoreOptions, Submitted } from './benchmark';

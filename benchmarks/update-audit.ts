@@ -13,7 +13,7 @@ import { readStored, writeStored } from '../src/record/run-store';
 import type { Trace } from '../src/report/trace';
 import type { Hash } from '../src/sql/body';
 import { CLOCK } from '../src/sql/clock';
-import { resultTexts } from '../src/text/preview';
+import { resultTexts } from '../src/text/result-text';
 
 export const FlaggedPair = z.object({
   schemaVersion: z.literal(1),

@@ -3,7 +3,7 @@
  * `code` says of what kind it is. Classes are told apart by `name`, so that no heavy module is loaded to explain that it could
  * not be loaded.
  */
-import { visible, visibleLine } from '../text/visible';
+import { visible, visibleLine } from '../text/clip';
 
 /** `usage`: what was asked for is wrong; `cancelled`: a person ended it; `failed`: it could not be done. */
 export type GateErrorCode = 'usage' | 'cancelled' | 'failed';

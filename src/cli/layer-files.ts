@@ -10,7 +10,7 @@ import { layerMarkdown } from '../layer/markdown';
 import { ossieModel, claimedEntries, OssieError, type ClaimedEntry } from '../layer/ossie';
 import { allHeld, isCounted, layerOf, type HeldEntry } from '../layer/state';
 import { counted } from '../report/printable';
-import { visibleLine } from '../text/visible';
+import { visibleLine } from '../text/clip';
 import { GateError, UsageError } from '../app/errors';
 import { EXIT, type ExitCode } from './exit';
 import type { Io } from './io';

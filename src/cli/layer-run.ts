@@ -10,7 +10,7 @@ import { counted } from '../report/printable';
 import { identityKey } from '../record/search-id';
 import { visibleLayer } from '../roles/layer/entries';
 import { sourceText } from '../text/claim-text';
-import { visibleLine } from '../text/visible';
+import { visibleLine } from '../text/clip';
 import { checkDatabase, lookAt } from '../app/check-database';
 import { onDatabase } from './interrupts';
 import { GateError, UsageError } from '../app/errors';

@@ -1,6 +1,6 @@
 /** `gate layer watch`: a schedule in Temporal runs the checks of a layer; what they show is kept in the layer. */
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import { visibleLine } from '../text/visible';
+import { visibleLine } from '../text/clip';
 import { compose } from '../workers/composition';
 import { listWatches, putWatch, stopWatch, type Watch, type WatchRunState } from '../workers/layer-schedules';
 import { isPolled } from '../workers/running-elsewhere';

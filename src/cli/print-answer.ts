@@ -8,7 +8,7 @@ import { STEP_STATES } from '../report/words';
 import { coverageText } from '../sql/coverage';
 import { provedText } from '../text/standing';
 import { withheldTexts } from '../text/claim-text';
-import { formattedSql } from '../text/formatted-sql';
+import { formattedSql } from '../report/sql-section';
 import type { SqlEngine } from '../ports';
 import { GateError } from '../app/errors';
 import { EXIT, type ExitCode } from './exit';

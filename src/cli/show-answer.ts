@@ -2,8 +2,15 @@
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { asOfText, CLAIM_WORDS, endedBecause, OPEN_WORDS, replacedTexts, STATE_WORDS } from '../report/words';
-import { reasonTexts, SHOWN_ROWS, statedText, tellsRow, wordingText } from '../text/answer-text';
-import { otherReadingText, withOtherReadings } from '../text/other-readings';
+import {
+  reasonTexts,
+  SHOWN_ROWS,
+  statedText,
+  tellsRow,
+  wordingText,
+  otherReadingText,
+  withOtherReadings,
+} from '../text/answer-text';
 import { declineText, standingOf } from '../text/standing';
 import {
   asideTexts,
@@ -18,7 +25,7 @@ import {
 } from '../text/claim-text';
 import { isAbsence } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
-import { formattedSql } from '../text/formatted-sql';
+import { formattedSql } from '../report/sql-section';
 import { textTable } from './table';
 
 const OBSERVED_ROWS = 3;

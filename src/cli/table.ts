@@ -1,5 +1,5 @@
 /** Text tables and CSV. Cells are made printable: what a database holds cannot move a cursor or hide text. */
-import { csvLine } from '../text/csv';
+import { csvLine } from '../text/result-text';
 import type { SqlValue } from '../domain';
 import { cell, counted, cut, visible } from '../report/printable';
 

@@ -4,7 +4,7 @@
  */
 import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../domain';
 import { cut } from '../text/clip';
-import { toCsv } from '../text/csv';
+import { toCsv } from '../text/result-text';
 import { firstRows } from './profile/table-rows';
 import { tableName, tableText } from './table-text';
 

@@ -10,7 +10,7 @@ import { coverageText } from '../sql/coverage';
 import { markup, type Html } from './html';
 import { badge, details } from './parts';
 import { capital } from './printable';
-import { coverageSql, statement, type Rerun } from './sql-section';
+import { statement, type Rerun } from './sql-section';
 import { CLAIM_WORDS, type Tone, type Worded } from './words';
 
 export function claimsTitle({ claims = [] }: Pick<AnswerRecord, 'claims'>): string {
@@ -146,5 +146,5 @@ function coveragePart(
   return markup`<h3 id="coverage">Coverage</h3>
     <p>${coverageText(coverage) ?? `The question asks about ${asked.toLocaleString('en-US')}; this SQL could use ${used.toLocaleString('en-US')} of them.`}</p>
     ${bars('Coverage', [{ reading: 'Could be used', verdict: null, matching: used, examined: asked }])}
-    ${details('The SQL that counted it', coverageSql(coverage, operators, rerun))}`;
+    ${details('The SQL that counted it', statement('coverage', coverage.sql, operators, rerun))}`;
 }

@@ -11,7 +11,7 @@ import {
   uncheckedTexts,
   withheldTexts,
 } from '../text/claim-text';
-import { otherReadingText } from '../text/other-readings';
+import { otherReadingText } from '../text/answer-text';
 import { isAbsence, isSettled } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { claimAnchor } from './claims-section';

@@ -1,8 +1,8 @@
 /** Text from a database or a model made safe to show, cut and wrapped; counts, money and durations as words. */
 import type { SteeringNote, Usage } from '../domain';
 import { counted } from '../counted';
-import { shownNumber } from '../text/value-text';
-import { visible, visibleLine } from '../text/visible';
+import { shownNumber } from '../text/result-text';
+import { visible, visibleLine } from '../text/clip';
 
 export { counted, visible };
 

@@ -8,8 +8,8 @@ import { markup, type Html } from './html';
 import { rowsTable } from './parts';
 import { counted } from './printable';
 import { copyButton } from './style';
-import { csvLine } from '../text/csv';
-import { withOtherReadings } from '../text/other-readings';
+import { csvLine } from '../text/result-text';
+import { withOtherReadings } from '../text/answer-text';
 
 /** Cells of one block: what every browser lays out at once without a pause. */
 const CELLS = 5_000;

@@ -1,7 +1,8 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
-import type { AnswerRecord, Coverage } from '../domain';
-import { markup, type Html, anchor } from './html';
-import { formattedSql } from '../text/formatted-sql';
+import type { AnswerRecord, Coverage, Dialect } from '../domain';
+import { tokensOf } from '../sql/lexer';
+import { statementsOf } from '../sql/tree';
+import { anchor, type Html, markup } from './html';
 import { copyButton } from './style';
 
 export interface Rerun {
@@ -20,12 +21,8 @@ export function sqlBody(record: AnswerRecord, rerun: Rerun): Html | null {
       coverage &&
       markup`<h3 id="coverage">Coverage</h3>
     <p>The question asks about ${coverage.asked}; this SQL could use ${coverage.used} of them.</p>
-    ${coverageSql(coverage, operators, rerun)}`
+    ${statement('coverage', coverage.sql, operators, rerun)}`
     }`;
-}
-
-export function coverageSql({ sql }: Coverage, operators: ReadonlySet<string>, rerun: Rerun): Html {
-  return statement('coverage', sql, operators, rerun);
 }
 
 /** `key`: unique on the page. */
@@ -85,4 +82,54 @@ export function sqlHtml(sql: string, operators: ReadonlySet<string>, id?: string
     return KEYWORDS.has(text.toLowerCase()) ? markup`<span class="k">${text}</span>` : markup`${text}`;
   });
   return markup`<pre class="sql" tabindex="0"><code${id !== undefined && markup` id="${id}"`}>${parts}</code></pre>`;
+}
+
+type Format = (sql: string, options: { readonly language: Dialect; readonly expressionWidth: number }) => string;
+
+const DIALECTS = ['postgresql', 'sqlite', 'snowflake'] as const satisfies readonly Dialect[];
+/** A statement that fits on a line stays on it. */
+const LINE = 76;
+
+/**
+ * SQL laid out for people. The stored SQL stays as it was written, and so does what runs. A layout is used only where each
+ * engine's lexer sees the same tokens in it, and the parsers the same tree; else the SQL is shown as it is.
+ */
+export function formattedSql(sql: string): string {
+  if (sql.length <= LINE && !sql.includes('\n')) return sql;
+  const before = meaningOf(sql);
+  if (before === null) return sql;
+  for (const language of DIALECTS) {
+    const text = laidOut(sql, language);
+    if (text !== null && meaningOf(text) === before) return text;
+  }
+  return sql;
+}
+
+function laidOut(sql: string, language: Dialect): string | null {
+  // Loaded where the first statement is shown: it would hold up the first query of a search.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- a report is made without waiting
+  const { format } = require('sql-formatter') as { readonly format: Format };
+  try {
+    return format(sql, { language, expressionWidth: LINE });
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('Parse error')) return null;
+    throw error;
+  }
+}
+
+/** null: no parser reads it. */
+function meaningOf(sql: string): string | null {
+  const trees = (['postgresql', 'sqlite'] as const).map((dialect) => treeOf(sql, dialect));
+  if (trees.every((tree) => tree === null)) return null;
+  const tokens = DIALECTS.map((dialect) => tokensOf(sql, dialect).map(({ raw }) => raw));
+  return JSON.stringify([trees, tokens]);
+}
+
+function treeOf(sql: string, dialect: Dialect): string | null {
+  try {
+    const isSpace = new Set(['leading', 'trailing', 'range']);
+    return JSON.stringify(statementsOf(sql, dialect), (key, value: unknown) => (isSpace.has(key) ? undefined : value));
+  } catch {
+    return null;
+  }
 }

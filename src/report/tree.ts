@@ -15,7 +15,7 @@ import type {
   Trajectory,
   WebObservation,
 } from '../domain';
-import { resultPreview } from '../text/preview';
+import { resultPreview } from '../text/result-text';
 import { compareIds } from './printable';
 import type { Trace } from './trace';
 

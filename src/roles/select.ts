@@ -3,7 +3,7 @@ import { groupBy } from '../group-by';
 import { parseSelectAnswer, renderSelectAnswer, selectAnswerSchema, type CandidateText } from './select-prompt';
 import { parseSelectByNumber, renderSelectByNumber, selectByNumberSchema, type FoundAnswer } from './select-by-number';
 import { headlineText } from '../text/answer-text';
-import { resultText } from '../text/preview';
+import { resultText } from '../text/result-text';
 import type { ModelOutcome, SelectedAnswer, SelectAnswerInput } from '../ports/search-steps';
 import type { StepContext } from './shared/context';
 import { told } from './answer/finish';

@@ -3,16 +3,14 @@
  * sentence is the model's with its places filled; if there is no usable one, the program writes its own. Pure, so that the
  * same functions also serve a record whose rows were fetched again.
  */
-import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
-import { visibleLine } from './visible';
-import { asideTexts, claimCaveats, declineTexts, withheldTexts } from './claim-text';
-import { provedText } from './standing';
-import { otherReadingText } from './other-readings';
+import { counted, grouped } from '../counted';
+import type { AnswerRecord, Excerpt, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { coverageText } from '../sql/coverage';
-import { cut } from './clip';
+import { asideTexts, claimCaveats, declineTexts, withheldTexts } from './claim-text';
+import { cut, visibleLine } from './clip';
+import { isToldWhole, valueText } from './result-text';
 import { fillSentence, showsColumns, showsRows } from './sentence';
-import { isToldWhole, valueText } from './value-text';
-import { counted } from '../counted';
+import { provedText } from './standing';
 
 type Answered = Pick<
   AnswerRecord,
@@ -71,8 +69,9 @@ export function statedText(record: Answered & Pick<AnswerRecord, 'answer'>): str
 }
 
 /**
- * What must be told with the sentence: how much it covers, what is not shown of what it claims, or what speaks against what
- * it assumes, what it leaves aside, what was proved before and holds no longer, the rows of a list, rows not fetched, other readings that the question allows.
+ * Caveats that must be told with the sentence: how much it covers; claims that are not shown, or what speaks against
+ * assumptions; what is left aside; what was proved before and holds no longer; the ends of a list; rows not fetched; other
+ * readings that the question allows.
  */
 export function caveatTexts(record: Answered): string[] {
   const { sentence = '', rows, truncated, coverage } = record;
@@ -150,7 +149,68 @@ function againstTexts({ reading, against = [] }: AnswerRecord['evidence'][number
   );
 }
 
-/** Removes line breaks, so that a name or reading cannot pass for a line of its own. */
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+type Shown = Pick<AnswerRecord, 'columns' | 'rows' | 'truncated' | 'openAssumptions'>;
+
+interface Beside {
+  readonly of: OpenAssumption;
+  /** The column's name in words. */
+  readonly label: string;
+  readonly values: readonly SqlValue[];
+  /** Rows whose value is another one. */
+  readonly differing: number;
+}
+
+/**
+ * The rows as they are shown, with a column for each other reading that the question's words allow and that gives the same
+ * rows but for the value in the last column.
+ */
+export function withOtherReadings<Record extends Shown>(record: Record): Record {
+  const beside = besideRows(record).filter(({ differing }) => differing > 0);
+  const measure = record.columns.at(-1);
+  if (beside.length === 0 || measure === undefined) return record;
+  return {
+    ...record,
+    columns: [...record.columns, ...beside.map(({ label }) => ({ ...measure, name: `${measure.name} (${label})` }))],
+    rows: record.rows.map((row, at) => [...row, ...beside.map(({ values }) => values[at] ?? null)]),
+  };
+}
+
+/** The result of another reading, in words; null: it is not known. */
+export function otherReadingText(record: Shown, open: OpenAssumption): string | null {
+  if (open.alternative === null) return null;
+  const { reading, gives } = open.alternative;
+  const read = `Read as "${visibleLine(reading)}"`;
+  const beside = besideRows(record).find(({ of }) => of === open);
+  if (beside === undefined) return `${read} it would be: ${visibleLine(gives)}.`;
+  if (beside.differing === 0) return `${read} it would be the same.`;
+  const measure = visibleLine(record.columns.at(-1)?.name ?? '');
+  return `${read} (${beside.label}), ${measure} differs in ${grouped(beside.differing)} of ${grouped(record.rows.length)} rows.`;
+}
+
+function besideRows(record: Shown): Beside[] {
+  const found = record.openAssumptions.flatMap((of) => {
+    const values = valuesBeside(record, of.alternative?.result);
+    return values === null ? [] : [{ of, values }];
+  });
+  return found.map(({ of, values }, at) => ({
+    ...{ of, values },
+    label: found.length === 1 ? 'other reading' : `other reading ${at + 1}`,
+    differing: values.filter((value, row) => value !== record.rows[row]?.at(-1)).length,
+  }));
+}
+
+/** The last value of the row with the same other values, for each row; null: the rows are not the same ones. */
+function valuesBeside({ columns, rows, truncated }: Shown, other: Excerpt | undefined): SqlValue[] | null {
+  if (rows.length < 2 || truncated || columns.length < 2) return null;
+  if (other?.rows.length !== rows.length || other.rowCount !== rows.length) return null;
+  if (other.columns.length !== columns.length) return null;
+  const keyOf = (row: readonly SqlValue[]): string => JSON.stringify(row.slice(0, -1));
+  const values = new Map(other.rows.map((row) => [keyOf(row), row.at(-1) ?? null]));
+  const keys = new Set(rows.map(keyOf));
+  if (keys.size < rows.length || !rows.every((row) => values.has(keyOf(row)))) return null;
+  return rows.map((row) => values.get(keyOf(row)) ?? null);
 }

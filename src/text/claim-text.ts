@@ -3,11 +3,10 @@
  * (`20 of 20 laps`): the words may say more than that. Pure.
  */
 import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
-import { visibleLine } from './visible';
+import { visibleLine, clip, cut } from './clip';
 import { FEW_ROWS } from '../sql/agreement';
 import { isAbsence, isSettled } from '../sql/claims';
 import { counted, grouped, singular } from '../counted';
-import { clip, cut } from './clip';
 
 type Explained = Pick<AnswerRecord, 'claims' | 'openAssumptions'>;
 type Layered = Pick<AnswerRecord, 'layer'>;

@@ -2,11 +2,21 @@
  * How far an answer stands proved, decided from its record alone. Every text, page, JSON and score asks here, so that none of
  * them takes silence for proof: an answer that claims nothing is unchecked. Pure.
  */
-import type { AnswerRecord, Claim, Standing } from '../domain';
 import { counted } from '../counted';
-import { isAbsence } from '../sql/claims';
+import type { AnswerRecord, Claim, Standing } from '../domain';
+import { isAbsence, isSettled } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
-import { figuresText, quotedShort, uncheckedAssumptions } from './claim-text';
+import {
+  countedText,
+  declineTexts,
+  exceptionsText,
+  figuresText,
+  notShownText,
+  quotedShort,
+  uncheckedAssumptions,
+  withheldTexts,
+} from './claim-text';
+import { cut } from './clip';
 
 /** What an answer rests on. */
 export type Resting = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions' | 'coverage' | 'notUsed'>;
@@ -123,4 +133,62 @@ function stepsText(evidence: AnswerRecord['evidence']): string {
 
 function numbered(count: number, what: string): string[] {
   return count === 0 ? [] : [`${count} ${what}`];
+}
+
+/** Proof lines are few and short, because they stand in the history twice: in the results of the last step and of the workflow. */
+const LINES = 4;
+const CHARS = 100;
+
+type Explained = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions' | 'coverage' | 'layer' | 'notUsed'>;
+
+/**
+ * The proof of an answer in a few short lines. They are part of the workflow's result, so that the Temporal UI shows them
+ * without a worker and without the store. The full evidence is in the record.
+ */
+export function proofLines(record: Explained): string[] {
+  const { claims, evidence } = record;
+  const withheld = withheldTexts(record);
+  const proved = claims === undefined ? [...withheld, ...stepLines(record)] : claimLines(claims, withheld);
+  const told = [...proved, ...openLines(record)];
+  const isPlain = claims?.length === 0 && evidence.length > 0 && told.length === withheld.length;
+  const lines = isPlain ? [provedText(record), ...withheld] : told;
+  const left = lines.length - LINES;
+  const shown = left > 0 ? [...lines.slice(0, LINES), `and ${left} more`] : lines;
+  return shown.map((line) => cut(line, CHARS));
+}
+
+function stepLines({ evidence }: Explained): string[] {
+  return evidence
+    .filter(({ state }) => state === 'proved')
+    .map(({ operator, reading, rejected }) => {
+      const others = rejected.length === 0 ? '' : `, ${rejected.length} rejected`;
+      return `${operator} proved${others}: ${reading}`;
+    });
+}
+
+/** What is not shown comes first: it must not be among the lines that are left out. */
+function claimLines(claims: readonly Claim[], withheld: readonly string[]): string[] {
+  const own = claims.filter((claim) => !isAbsence(claim));
+  return [
+    ...own.filter((claim) => !isSettled(claim)).map(notShownText),
+    ...declineTexts({ claims: [...claims] }),
+    ...withheld,
+    ...own.filter(isSettled).map(settledText),
+  ];
+}
+
+function settledText(claim: Claim): string {
+  const { statement, state, rivals, entry } = claim;
+  if (state === 'immaterial') return `makes no difference: ${statement}`;
+  const refuted = rivals.filter(({ verdict }) => verdict === 'refuted').length;
+  const others = refuted === 0 ? '' : `, ${refuted} ${refuted === 1 ? 'rival' : 'rivals'} refuted`;
+  const proved = entry === undefined ? 'proved' : 'proved before and again';
+  const counts = state === 'proved' ? `${proved}: ${countedText(claim) ?? ''}` : `holds for ${exceptionsText(claim)}`;
+  return `${counts}${others}: ${statement}`;
+}
+
+function openLines(record: Explained): string[] {
+  return uncheckedAssumptions(record).map(({ operator, kind, statement }) =>
+    kind === 'open-by-wording' ? `open by wording: ${statement}` : `${operator ?? 'the answer'} assumed: ${statement}`,
+  );
 }

@@ -2,7 +2,7 @@
 import type { Coverage, Observation } from '../../domain';
 import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn } from './prompt';
 import { readCoverage } from '../../sql/coverage';
-import { resultTexts } from '../../text/preview';
+import { resultTexts } from '../../text/result-text';
 import type { Acted, ActInput, FinalInput, FinalRun, ModelOutcome, ToolInput, ToolRun } from '../../ports/search-steps';
 import { clockIn, finishCandidate } from '../../roles/sql/candidate';
 import { runError } from '../../roles/shared/body-errors';

@@ -30,7 +30,7 @@ import type {
 import { SCHEMA_ID } from '../../record/contents';
 import { compressedTables, compressedText, withRows } from '../../database/compressed';
 import { agree as agreeing, countsInVote, flawOf, repeats } from '../../sql/votes';
-import { resultText } from '../../text/preview';
+import { resultText } from '../../text/result-text';
 import { clockIn, finishCandidate } from '../../roles/sql/candidate';
 import { addDeltas, now, once, runSql, type StepContext } from '../../roles/shared/context';
 import { contentId, runModelStep, type ModelStep } from '../../roles/shared/model-step';

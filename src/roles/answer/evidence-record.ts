@@ -14,7 +14,7 @@ import type {
   Test,
 } from '../../domain';
 import { standingOf } from '../../sql/agreement';
-import { resultPreview } from '../../text/preview';
+import { resultPreview } from '../../text/result-text';
 import { runOf } from '../../sql/proof';
 import { loadAttempts, testOf, type Attempts, type SeenTest } from '../shared/attempts';
 import type { StepContext } from '../shared/context';

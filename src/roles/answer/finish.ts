@@ -20,7 +20,7 @@ import { counted } from '../../counted';
 import { isSettled } from '../../sql/claims';
 import { isOrdered, readQuery } from '../../sql/tree';
 import { cut, oneLine } from '../../text/clip';
-import { resultPreview } from '../../text/preview';
+import { resultPreview } from '../../text/result-text';
 import { soundSentence, withYesNo } from '../../text/sentence';
 import type { AmendInput, AnswerSummary, FinishInput, KeptAfter } from '../../ports/search-steps';
 import { now, openParser, type StepContext } from '../shared/context';
@@ -29,8 +29,7 @@ import { SCHEMA_ID, type CandidateContent, type Contents } from '../../record/co
 import { explain, type Explained } from './evidence-record';
 import { KEPT_ID, keptStep } from '../keep';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
-import { proofLines } from '../../text/proof-lines';
-import { standingOf } from '../../text/standing';
+import { proofLines, standingOf } from '../../text/standing';
 import { createRunStore, writeStored, type RunStore } from '../../record/run-store';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {

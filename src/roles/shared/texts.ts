@@ -1,7 +1,7 @@
 /** Converts stored plans and evidence to the form that prompts need. */
 import type { Hypothesis, HypothesisVerdict, TestOutcome } from '../../domain';
 import type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from './evidence-text';
-import { resultText } from '../../text/preview';
+import { resultText } from '../../text/result-text';
 import type { PlanRef } from '../../ports/search-steps';
 import { loadAttempts } from './attempts';
 import type { StepContext } from './context';

@@ -8,7 +8,7 @@ import type { LookReply } from '../../domain/turns';
 import { decideAbsence, decideClaim, readCounts } from '../../sql/claims';
 import { equalResults } from '../../sql/equal';
 import { decideMateriality } from '../../sql/materiality';
-import { resultPreview } from '../../text/preview';
+import { resultPreview } from '../../text/result-text';
 import { doubtText, withoutDoubt } from '../../database/profile/row-doubts';
 import { operatorShape, toOperatorView } from '../../sql/body';
 import type { CommitInput, Committed, UsageDelta } from '../../ports/search-steps';

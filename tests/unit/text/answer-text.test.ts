@@ -3,7 +3,7 @@ import type { AnswerRecord, ResultColumn, SqlValue } from '../../../src/domain';
 import { answerText, caveatTexts, headlineText, statedText, tellsRow } from '../../../src/text/answer-text';
 import { provedText } from '../../../src/text/standing';
 import { fillSentence, soundSentence, withYesNo } from '../../../src/text/sentence';
-import { valueText } from '../../../src/text/value-text';
+import { valueText } from '../../../src/text/result-text';
 
 const QUESTION = 'In how many sprint events did the winner beat the runner-up by more than five seconds in 2023?';
 const column = (name: string, kind: ResultColumn['kind'] = 'number'): ResultColumn => ({ name, kind });

@@ -1,5 +1,5 @@
 import { clip } from '../../../src/text/clip';
-import { csvLine, toCsv, type CsvResult } from '../../../src/text/csv';
+import { csvLine, toCsv, type CsvResult } from '../../../src/text/result-text';
 
 const result = (rows: CsvResult['rows'], truncated = false): CsvResult => ({
   columns: [{ name: 'a' }, { name: 'b, c' }],

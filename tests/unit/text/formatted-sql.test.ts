@@ -1,4 +1,4 @@
-import { formattedSql } from '../../../src/text/formatted-sql';
+import { formattedSql } from '../../../src/report/sql-section';
 
 const LONG = `WITH op_paid AS (
 SELECT id, amount FROM orders WHERE state = 'paid' and note->>'a' = 'x  y' -- paid; only
@@ -28,7 +28,7 @@ test('a formatter that is not installed is no reason to show the SQL as it is', 
       throw new Error("Cannot find module 'sql-formatter'");
     });
     const { formattedSql: withoutIt } = jest.requireActual<{ formattedSql: typeof formattedSql }>(
-      '../../../src/text/formatted-sql',
+      '../../../src/report/sql-section',
     );
     expect(() => withoutIt(LONG)).toThrow("Cannot find module 'sql-formatter'");
   });

@@ -2,8 +2,7 @@
 import type { AnswerRecord, SqlValue } from '../../../src/domain';
 import { answerText } from '../../../src/cli/show-answer';
 import { renderReport } from '../../../src/report';
-import { answerText as words } from '../../../src/text/answer-text';
-import { withOtherReadings } from '../../../src/text/other-readings';
+import { answerText as words, withOtherReadings } from '../../../src/text/answer-text';
 import { record as fixture, trace } from '../report/fixture';
 
 const other = (reading: string, rows: SqlValue[][], rowCount = rows.length) => ({

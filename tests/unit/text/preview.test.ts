@@ -1,5 +1,5 @@
 import type { SqlResult, SqlValue } from '../../../src/domain';
-import { resultPreview, resultText, resultTexts } from '../../../src/text/preview';
+import { resultPreview, resultText, resultTexts } from '../../../src/text/result-text';
 
 const rows = (values: SqlValue[][], truncated = false): SqlResult => ({
   kind: 'rows',

@@ -1,4 +1,4 @@
-import { proofLines } from '../../../src/text/proof-lines';
+import { proofLines } from '../../../src/text/standing';
 import { record } from '../report/fixture';
 
 const [evidence] = record.evidence;
