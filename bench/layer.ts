@@ -31,7 +31,7 @@ function entry(number: number): LayerEntry {
   const words = Array.from({ length: 30 }, (_, at) => `${WORDS[(number * 7 + at * 13) % WORDS.length]}${number % 97}`);
   const [group, of] = [number % 40, `t${number % 8}`];
   return {
-    ...{ schemaVersion: 1, entryId: `e${number.toString(16).padStart(16, '0')}`, statement: words.join(' ') },
+    ...{ entryId: `e${number.toString(16).padStart(16, '0')}`, statement: words.join(' ') },
     ...{ rows: `rows of ${of}`, scope: null, matching: 37, examined: 37 },
     check: `SELECT count(*) AS examined, sum(a % 40 = ${group}) AS matching, sum(b = ${number}) AS rival FROM ${of} WHERE a % 40 = ${group}`,
     rivals: [{ reading: `b is ${number}`, matching: 1, examined: 37, refuted: true }],

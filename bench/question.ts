@@ -172,10 +172,10 @@ async function recorded(): Promise<Counts> {
   const inputs = (name: string, count: number): SearchInput[] => {
     left.clear();
     return Array.from({ length: Math.min(count, questions.length) }, (_, at) => ({
-      ...{ schemaVersion: 1, searchId: `${name}-${at}`, namespace: 'bench' },
+      ...{ searchId: `${name}-${at}`, namespace: 'bench', identity: 'hc_paw' },
       settings: settingsFor({ method: 'fast', models: { default: 'recorded' } }),
       question: {
-        ...{ schemaVersion: 1, text: questions[at] ?? '', database: 'hc_paw', outputMode: 'answer' },
+        ...{ text: questions[at] ?? '', database: 'hc_paw', outputMode: 'answer' },
         ...{ tools: ['execute_sql'], context: null, instructions: null, documents: [] },
       },
     }));

@@ -85,9 +85,9 @@ async function measureSearch(): Promise<readonly Figure[]> {
   const limited = { ...settings, budgets: { ...settings.budgets, llmCalls: CALLS } };
   const begin = async (searchId: string): Promise<SearchInput> => {
     const input: SearchInput = {
-      ...{ schemaVersion: 1, searchId, namespace: 'bench', settings: limited },
+      ...{ searchId, namespace: 'bench', identity: DATABASE, settings: limited },
       question: {
-        ...{ schemaVersion: 1, text: 'Dominant victories?', database: DATABASE, outputMode: 'answer' },
+        ...{ text: 'Dominant victories?', database: DATABASE, outputMode: 'answer' },
         ...{ tools: ['execute_sql'], context: null, instructions: null, documents: [] },
       },
     };

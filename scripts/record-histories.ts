@@ -98,11 +98,11 @@ async function record(
     ...{ gate, store },
     ask: (searchId, text, settings) => {
       const question: Question = {
-        ...{ schemaVersion: 1, text, database: DATABASE, outputMode: 'answer' },
+        ...{ text, database: DATABASE, outputMode: 'answer' },
         tools: settings.lookups === undefined ? ['execute_sql'] : ['execute_sql', 'web_search', 'fetch_url'],
         ...{ context: null, instructions: null, documents: [] },
       };
-      return storeInput(deps, { schemaVersion: 1, searchId, namespace: 'replay', question, settings });
+      return storeInput(deps, { searchId, namespace: 'replay', question, identity: DATABASE, settings });
     },
     hang: (name) => {
       const model = hangingModel();

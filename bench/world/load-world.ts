@@ -163,7 +163,7 @@ function environment(folder: string, places: Places): NodeJS.ProcessEnv {
   mkdirSync(home);
   const where = engine === 'sqlite' ? { path: address } : { urlEnv: 'BENCH_DATABASE' };
   const config = join(folder, 'gate.config.json');
-  writeFileSync(config, JSON.stringify({ databases: { [name]: where } }));
+  writeFileSync(config, JSON.stringify({ databases: { [name]: { id: name, ...where } } }));
   return {
     ...{ PATH: process.env['PATH'], HOME: home, GATE_CONFIG: config, GATE_STORE: join(folder, 'store') },
     ...{ OPENAI_BASE_URL: modelUrl, OPENAI_API_KEY: 'none', GATE_MODEL: 'simulated', TEMPORAL_ADDRESS: temporal },

@@ -61,11 +61,10 @@ export function benchSearches(options: SearchesOptions): readonly SearchInput[] 
     const question = questions[at % questions.length];
     if (question === undefined) throw new Error(`${QUESTIONS} holds no answerable question for ${engine}`);
     return {
-      ...{ schemaVersion: 1 as const, searchId: `${name}-${at}`, namespace: 'bench' },
+      ...{ searchId: `${name}-${at}`, namespace: 'bench', identity: question.database },
       settings: settingsOf(shape, firstSeed + at, overrides),
       question: {
         ...{
-          schemaVersion: 1 as const,
           text: question.question,
           database: question.database,
           outputMode: 'answer' as const,

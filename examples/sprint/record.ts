@@ -43,11 +43,10 @@ export async function record(file: string): Promise<string | null> {
   };
   const settings = settingsFor({ method: 'fast', models: { default: said[0]?.model ?? 'recorded' } });
   const input: SearchInput = {
-    schemaVersion: 1,
     searchId: 'q-demo',
     namespace: 'demo',
+    identity: 'sprint',
     question: {
-      schemaVersion: 1,
       text: DEMO_QUESTION,
       database: 'sprint',
       outputMode: 'answer',

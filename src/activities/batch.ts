@@ -2,7 +2,6 @@
  * What a batch workflow keeps outside its history: the manifest it works through, page by page, and one result object
  * per question. Keys: `batches/<id>/manifest.json`, `…/manifest-00000.json`, `…/results/000000.json`.
  */
-import type { Settings } from '../domain';
 import { activityInfo, Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
@@ -21,8 +20,6 @@ export interface BatchEntry {
   readonly label: string;
   /** The database's name, for a column in the UI. */
   readonly database?: string;
-  /** Where they are not those of the batch: a search that an earlier version began goes on with its own. */
-  readonly settings?: Settings;
   readonly taskQueues: {
     readonly workflow: string;
     readonly models?: Readonly<Record<string, string>>;
@@ -38,7 +35,6 @@ export type BatchOutcome =
   | { readonly kind: 'infrastructure-failure'; readonly type: string; readonly message: string };
 
 export interface BatchResult {
-  readonly schemaVersion: 1;
   readonly n: number;
   readonly searchId: string;
   /** Null: it is asked again. */
@@ -56,7 +52,7 @@ export interface BatchActivities {
   readAnswer(input: { readonly searchId: string }): Promise<AnswerSummary | null>;
   /** How a question ended that someone else, or an earlier run of the batch, has started; fails as retryable until it has. */
   followQuestion(input: { readonly searchId: string; readonly workflowId: string }): Promise<BatchOutcome>;
-  recordResult(input: { readonly batchId: string } & Omit<BatchResult, 'schemaVersion'>): Promise<void>;
+  recordResult(input: { readonly batchId: string } & BatchResult): Promise<void>;
 }
 
 export interface BatchPorts {
@@ -108,18 +104,13 @@ export async function writeBatchManifest(
     const items = entries.slice(page * pageSize, (page + 1) * pageSize);
     await store.put(pageKey(batchId, page), JSON.stringify(items), { overwrite: true });
   }
-  const header = { schemaVersion: 1, batchId, total: entries.length, pageSize, pages };
+  const header = { batchId, total: entries.length, pageSize, pages };
   await store.put(`batches/${batchId}/manifest.json`, JSON.stringify(header), { overwrite: true });
   return { pages };
 }
 
-export function putBatchResult(
-  store: ObjectStore,
-  batchId: string,
-  result: Omit<BatchResult, 'schemaVersion'>,
-): Promise<void> {
-  const stored: BatchResult = { schemaVersion: 1, ...result };
-  return store.put(batchResultKey(batchId, result.n), JSON.stringify(stored), { overwrite: true });
+export function putBatchResult(store: ObjectStore, batchId: string, result: BatchResult): Promise<void> {
+  return store.put(batchResultKey(batchId, result.n), JSON.stringify(result), { overwrite: true });
 }
 
 export function batchResultKey(batchId: string, n: number): string {

@@ -2,7 +2,7 @@
  * Checkpoints, final records and what passes between a search and its children: the only store writes that are activities of
  * their own (design D1, D4).
  */
-import type { Remark, SearchState, Settings } from '../domain';
+import type { Remark, SearchState } from '../domain';
 import type {
   AdoptInput,
   AllSteps,
@@ -20,7 +20,7 @@ import { runStep } from './run-step';
 
 export type StoreSteps = Pick<AllSteps, 'checkpoint' | 'finish' | 'amend' | 'adopt'> & OpenChildStep & RemarkStep;
 /** A remark without its time, which the activity sets. */
-export type NewRemark = Omit<Remark, 'schemaVersion' | 'at'>;
+export type NewRemark = Omit<Remark, 'at'>;
 
 export interface StoreActivities {
   saveCheckpoint(state: SearchState): Promise<void>;

@@ -91,7 +91,6 @@ export function questionOf(
   refuse(contextProblem(context, instructions));
   const { documents, notes } = documentationOf(flags.docs, cwd, configured);
   return {
-    schemaVersion: 1,
     text,
     database,
     outputMode: flags.output,
@@ -174,7 +173,7 @@ export function searchInput(
   });
   const { namespace, nonce, identity } = options;
   const searchId = searchIdOf({ question, identity, settings, namespace }, nonce);
-  return { schemaVersion: 1, searchId, namespace, question, identity, settings };
+  return { searchId, namespace, question, identity, settings };
 }
 
 export function methodOf({ method }: Pick<Config, 'method'>, flags: Pick<SearchChoices, 'method'>): MethodSpec {

@@ -135,7 +135,6 @@ function inputsOf(plan: PlanBatch) {
     const { name: database, docs: configured } = resolved;
     const { documents, notes } = documentation(item.database ?? database, configured);
     const question: Question = {
-      schemaVersion: 1,
       text: item.question,
       database,
       outputMode: flags.output,
@@ -192,7 +191,7 @@ async function generations(
       const text = await store.get(key);
       return [identity, text === null ? null : (JSON.parse(text) as { nonce: string }).nonce] as const;
     }
-    if (!dryRun) await store.put(key, JSON.stringify({ schemaVersion: 1, nonce }), { overwrite: true });
+    if (!dryRun) await store.put(key, JSON.stringify({ nonce }), { overwrite: true });
     return [identity, nonce] as const;
   });
   return new Map(found);

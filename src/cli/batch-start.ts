@@ -5,7 +5,6 @@
  * 2. A result that an earlier run left for a question that is asked again is blanked before the workflow starts.
  */
 import { batchResultKey, putBatchResult, writeBatchManifest } from '../activities/batch';
-import { canonical } from '../domain/canonical';
 import type { ObjectStore } from '../ports';
 import { counted, cut } from '../report/printable';
 import { awaitBatch, signalBatch, startBatch } from '../workers/client';
@@ -50,10 +49,8 @@ export async function startOrJoin(start: StartBatch): Promise<'started' | 'joine
   const { batchId, settings, searches } = batch;
   const isRunning = (await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null;
   if (isRunning && (await signalBatch(session.gate, batchId, 'concurrency', { concurrency }))) return 'joined';
-  const usual = canonical(settings);
-  const entries = searches.map(({ searchId, question, settings: own }, n) => ({
+  const entries = searches.map(({ searchId, question }, n) => ({
     ...{ n, searchId, database: question.database, label: cut(`${question.database}: ${question.text}`, 80) },
-    ...(canonical(own) === usual ? {} : { settings: own }),
     taskQueues: queues.questionOn(question.database),
   }));
   for (const n of pending) {

@@ -13,18 +13,14 @@ import { forkIdOf } from '../record/search-id';
 import { clockAt } from '../sql/clock';
 import { budgetsOf } from '../search/steering';
 import { usageRecord, type Fork } from '../record/fork';
-import type { ObjectStore } from '../ports';
 import { visible } from '../report/printable';
-import { createRunStore } from '../record/run-store';
-import { SCHEMA_ID } from '../record/contents';
 import { askAgain } from '../app/ask-again';
 import { follow, withOpened } from './ask-run';
-import { checkDatabase } from '../app/check-database';
 import { GateError, UsageError } from '../app/errors';
 import type { ExitCode } from './exit';
 import type { Io } from './io';
 import { limitsOf, type LimitFlags, type ModelFlags } from './options';
-import { checkpointsOf, findSearch, inputOf, openServices, sha256, type Services } from '../app/services';
+import { checkpointsOf, findSearch, inputOf, openServices, type Services } from '../app/services';
 import { authorOf, words } from './steer';
 
 export interface ForkFlags extends LimitFlags {
@@ -50,8 +46,8 @@ export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise
   const parent = await inputOf(services.store, parentId);
   if (parent === null) throw new GateError(`${parentId} cannot be forked: the store no longer has its question`);
   const state = await checkpointAfter(services, parentId, flags.at);
-  const { database, identity } = databaseOf(services, parent, flags, io);
-  const asked = { ...parent, identity, question: { ...parent.question, database: database.name } };
+  const database = databaseOf(services, parent, flags, io);
+  const asked = { ...parent, question: { ...parent.question, database: database.name } };
   const input = forkedInput(asked, state, services.config, flags, hint, io.now());
   return ask(services, database, { fork: { state, input, hint, nowMs: io.now() }, parent }, flags, io);
 }
@@ -72,8 +68,6 @@ async function ask(
       const { printAnswer } = await import('./print-answer');
       return printAnswer(services, again.record, io, { json: flags.json ?? false, ui: null });
     }
-    if (parent.identity === undefined)
-      await checkTables(store, parent, (await checkDatabase(engines, database.name)).fingerprint);
     if (!flags.detach || !flags.json)
       io.err(`${input.searchId}: fork of ${input.parent?.searchId ?? ''} after iteration ${flags.at}\n`);
     return follow({ services, engines, composition, database, input, files: {}, io, fork }, flags);
@@ -99,26 +93,16 @@ function databaseOf(
   { question, identity, searchId }: SearchInput,
   flags: ForkFlags,
   io: Io,
-): { readonly database: ResolvedDatabase; readonly identity: string } {
+): ResolvedDatabase {
   const { database } = question;
   if (flags.db === undefined && config.databases[database] === undefined)
     throw new UsageError(
       `its database ${database} is not configured here: add --db with the file or URL that was asked`,
     );
   const resolved = resolveDatabase(config, flags.db ?? database, io.cwd);
-  if (identity === undefined ? resolved.name === database : resolved.identity === identity)
-    return { database: resolved, identity: resolved.identity };
+  if (resolved.identity === identity) return resolved;
   throw new UsageError(
     `${searchId} asked ${database}, and ${resolved.name} at ${visible(resolved.addressLabel)} is another database: a fork needs the same one (give it with --db; one that moved keeps its searches only under an "id" in the configuration)`,
-  );
-}
-
-/** Where only the name is known, the tables have to be those that it had. */
-async function checkTables(store: ObjectStore, { searchId, question }: SearchInput, now: string): Promise<void> {
-  const before = await createRunStore(store, searchId, sha256).find('schema', SCHEMA_ID);
-  if (before === null || before.description.fingerprint === now) return;
-  throw new UsageError(
-    `${searchId} asked a database called ${question.database} whose tables have changed since: a fork needs the same database; ask the question again instead`,
   );
 }
 

@@ -176,7 +176,7 @@ async function sayRule(
   const about = namedIn(statement, await lookAt(opened.config, opened.database));
   const at = new Date(io.now()).toISOString();
   const said = { statement, answers, author: authorOf(flags, io), saidAt: at };
-  await append(opened, { kind: 'said', at, rule: { schemaVersion: 1, entryId, ...said, ...about } }, flags, io);
+  await append(opened, { kind: 'said', at, rule: { entryId, ...said, ...about } }, flags, io);
   if (about.tables.length === 0)
     io.err('it names no table or column: questions are told it by its words alone; name what it is about\n');
 }

@@ -144,9 +144,7 @@ export interface SettingsInput {
   readonly overrides?: Overrides;
 }
 
-export type Overrides = Partial<
-  Omit<Settings, 'schemaVersion' | 'method' | 'spec' | 'models' | 'reforce' | 'redel'>
-> & {
+export type Overrides = Partial<Omit<Settings, 'method' | 'spec' | 'models' | 'reforce' | 'redel'>> & {
   readonly figures?: Figures;
   readonly reforce?: Partial<ReforceSettings>;
   readonly redel?: Partial<Redel>;
@@ -157,7 +155,6 @@ export function settingsFor({ method, spec = method, models, overrides = {} }: S
   const search = searchOf(method, others.lookups === undefined);
   const reasons = Object.values(models).some(looksLikeReasoning);
   return {
-    schemaVersion: 1,
     method,
     spec,
     models,

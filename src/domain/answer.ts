@@ -145,7 +145,7 @@ export const CandidateSummary = z.object({
 export type CandidateSummary = z.infer<typeof CandidateSummary>;
 
 /** What a person told the search: the words of a remark. */
-export const SteeringNote = Remark.omit({ schemaVersion: true, remarkId: true }).extend({
+export const SteeringNote = Remark.omit({ remarkId: true }).extend({
   /** Of a hint: whether a model replied to a prompt that showed it. */
   shown: z.boolean().optional(),
 });
@@ -177,7 +177,7 @@ export const AnswerRecord = z.object({
   sentence: z.string().optional(),
   /** What `{examined}` in the sentence stands for, and the SQL that counts it; it belongs to the rows above. */
   examined: z.object({ sql: z.string(), count: z.number() }).optional(),
-  /** Left out where nobody counted it: the same by construction, or an earlier version. */
+  /** Left out where nobody counted it: the same by construction. */
   coverage: Coverage.optional(),
   /** Why it is unanswerable, abstained, cancelled or failed. */
   reason: z.string().nullable(),

@@ -38,7 +38,6 @@ export const Test = z.object({
 export type Test = z.infer<typeof Test>;
 
 export const Proposal = z.object({
-  schemaVersion: z.literal(1),
   proposalId: z.string(),
   tests: z.array(Test),
   /** Preset `paper`: the rollout needs no further probe. */
@@ -126,7 +125,6 @@ export const HelperReport = z.object({
 export type HelperReport = z.infer<typeof HelperReport>;
 
 export const Observation = z.object({
-  schemaVersion: z.literal(1),
   observationId: z.string(),
   proposalId: z.string(),
   tests: z.array(TestOutcome),
@@ -160,7 +158,6 @@ export type OperatorGrounding = z.infer<typeof OperatorGrounding>;
 
 /** One attempt's judgement: what the `ground` reply said after rules S1 and S2 were applied to it. */
 export const Grounding = z.object({
-  schemaVersion: z.literal(1),
   groundingId: z.string(),
   groundings: z.array(OperatorGrounding),
   facts: z.array(z.string()),
@@ -194,7 +191,6 @@ export type Dependencies = z.infer<typeof Dependencies>;
 
 /** A grounding update: one memory entry (design §2). */
 export const Update = z.object({
-  schemaVersion: z.literal(1),
   updateId: z.string(),
   operator: OperatorName,
   intent: z.string(),
@@ -224,7 +220,6 @@ export const Update = z.object({
 export type Update = z.infer<typeof Update>;
 
 export const Fact = z.object({
-  schemaVersion: z.literal(1),
   factId: z.string(),
   statement: z.string(),
   observationId: z.string(),

@@ -5,7 +5,6 @@
 import { z } from 'zod';
 
 const When = z.iso.datetime();
-const version = z.literal(1);
 
 export const EntryId = z.string().regex(/^e[0-9a-f]{16}$/);
 
@@ -19,7 +18,6 @@ export const EntryRival = z.object({
 });
 
 export const LayerEntry = z.object({
-  schemaVersion: version,
   /** A hash of the check: two questions that count the same have one entry. */
   entryId: EntryId,
   /** One sentence that says no more than the check counts. */
@@ -51,7 +49,6 @@ export type LayerEntry = z.infer<typeof LayerEntry>;
 
 /** What a person says of a database. Nobody counted it, so it is never called proved. */
 export const LayerRule = z.object({
-  schemaVersion: version,
   /** A hash of the statement, or of the question that it answers: who answers again says it anew. */
   entryId: EntryId,
   /** An answer begins with its question. */

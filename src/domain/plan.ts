@@ -24,7 +24,6 @@ export type Assumption = z.infer<typeof Assumption>;
 
 /** A SQL body. Its id is a hash of `sql` and of the operator names that the text reads (`reads`). */
 export const Body = z.object({
-  schemaVersion: z.literal(1),
   bodyId: z.string(),
   sql: z.string(),
   relations: z.array(z.string()),
@@ -64,7 +63,6 @@ export const WordingChoice = z.object({
 export type WordingChoice = z.infer<typeof WordingChoice>;
 
 export const Plan = z.object({
-  schemaVersion: z.literal(1),
   planId: z.string(),
   outline: z.string(),
   /** In dependency order; the last one yields the answer. */

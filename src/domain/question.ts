@@ -23,7 +23,6 @@ export const DocumentNote = z.object({
 export type DocumentNote = z.infer<typeof DocumentNote>;
 
 export const Question = z.object({
-  schemaVersion: z.literal(1),
   text: z.string().min(1),
   /** The configured (or generated) name of the database; never its address. */
   database: z.string().min(1),
@@ -116,7 +115,6 @@ export const ReforceSettings = z.object({
 export type ReforceSettings = z.infer<typeof ReforceSettings>;
 
 export const Settings = z.object({
-  schemaVersion: z.literal(1),
   method: MethodName,
   /** The method with its settings, as `--method` takes it. */
   spec: z.string().min(1),
@@ -184,16 +182,12 @@ export type Settings = z.infer<typeof Settings>;
 
 /** What a search starts from; stored whole under the search id. */
 export const SearchInput = z.object({
-  schemaVersion: z.literal(1),
   searchId: z.string(),
   /** Whose submission this is (user or batch); part of the search id. */
   namespace: z.string(),
   question: Question,
-  /**
-   * Which database is asked, whatever its name (docs/databases.md); part of the search id. Left out by versions that knew a
-   * database by its name alone.
-   */
-  identity: z.string().min(1).optional(),
+  /** Which database is asked, whatever its name (docs/databases.md); part of the search id. */
+  identity: z.string().min(1),
   settings: Settings,
   /** What "now" is to this search (`sql/clock.ts`); no part of the id. Left out: the question's context, or the database, says. */
   clock: z.string().optional(),

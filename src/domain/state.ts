@@ -233,7 +233,6 @@ export const Reforce = z.object({
 export type Reforce = z.infer<typeof Reforce>;
 
 export const SearchState = z.object({
-  schemaVersion: z.literal(1),
   searchId: z.string(),
   /** The iteration that runs next, from 1. */
   iteration: z.number().int(),

@@ -27,7 +27,6 @@ export type SteeringOf<K extends SteeringKind> = Extract<Steering, { kind: K }>;
 
 /** Human evidence: what models are told of a hint, a veto or a pin. */
 export const Remark = z.object({
-  schemaVersion: z.literal(1),
   /** `h1`, `h2`, … */
   remarkId: z.string(),
   kind: z.enum(['hint', 'veto', 'pin']),

@@ -28,14 +28,11 @@ import {
   Update,
 } from '../domain';
 
-const version = z.literal(1);
-
 /** The one id of a search's `schema` and of its `ranking`. */
 export const SCHEMA_ID = 'schema';
 
 /** What one search knows about its database; read once, so that all its prompts agree. */
 export const SchemaContent = z.object({
-  schemaVersion: version,
   description: DatabaseDescription,
   /** The schema as models see it, within a budget of characters. */
   text: z.string(),
@@ -61,7 +58,6 @@ export const PlanRefContent = z.object({
 const Digest = z.object({ count: z.number(), hash: z.string() });
 
 export const CandidateContent = z.object({
-  schemaVersion: version,
   candidateId: z.string(),
   sql: z.string(),
   result: SqlResult,
@@ -87,7 +83,6 @@ export const CandidateContent = z.object({
 export type CandidateContent = z.infer<typeof CandidateContent>;
 
 export const CallIntent = z.object({
-  schemaVersion: version,
   inputHash: z.string(),
   model: z.string(),
   role: z.string(),
@@ -101,7 +96,6 @@ export const CallIntent = z.object({
 export type CallIntent = z.infer<typeof CallIntent>;
 
 export const CallReply = z.object({
-  schemaVersion: version,
   inputHash: z.string(),
   /** The model asked for; `reply.model` is what the endpoint says it used. */
   model: z.string(),
@@ -114,37 +108,34 @@ export type CallReply = z.infer<typeof CallReply>;
 export const CONTENTS = {
   input: SearchInput,
   schema: SchemaContent,
-  /** Profiles that a plan needs beyond `schema`. */
+  /** Profiles of tables that a plan reads and that `schema` only lists by name. */
   profile: z.object({
-    schemaVersion: version,
     /** Of tables that `schema` only lists by name. */
     tables: z.array(TableProfile),
   }),
   /** Tables that a plan reads and that `schema` only lists by name. Prompts show them from then on. */
-  'schema-extra': z.object({ schemaVersion: version, tables: z.array(z.string()) }),
+  'schema-extra': z.object({ tables: z.array(z.string()) }),
   /** The entries of the layer that a search is shown, by the keys that its replies use, and those that no longer hold. */
   known: z.object({
-    schemaVersion: version,
     entries: z.array(z.object({ key: z.string(), entry: LayerEntry })),
     withheld: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })),
     /** Those whose checks did not end in time. Left out: none. */
     unchecked: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })).optional(),
   }),
   /** The rules of the layer that a search is told, as prompts show them. */
-  told: z.object({ schemaVersion: version, rules: z.array(z.object({ entryId: EntryId, text: z.string() })) }),
+  told: z.object({ rules: z.array(z.object({ entryId: EntryId, text: z.string() })) }),
   /** One turn of learning a database. */
-  lesson: z.object({ schemaVersion: version, turnId: z.string(), reply: LearnReply }),
+  lesson: z.object({ turnId: z.string(), reply: LearnReply }),
   /** What the probes of a search proved of its answer, as claims with checks, by the position of the step. */
-  restated: z.object({ schemaVersion: version, candidateId: z.string(), claims: z.array(Claim) }),
+  restated: z.object({ candidateId: z.string(), claims: z.array(Claim) }),
   /** What a search proved and the layer keeps, by the position of the reading. */
   kept: z.object({
-    schemaVersion: version,
     entries: z.array(z.object({ entryId: EntryId, statement: z.string() })),
   }),
   plan: Plan,
   body: Body,
   /** The assumptions of an unproved body, by body id. */
-  assumptions: z.object({ schemaVersion: version, assumptions: z.array(Assumption) }),
+  assumptions: z.object({ assumptions: z.array(Assumption) }),
   proposal: Proposal,
   observation: Observation.extend({ takenAt: z.string() }),
   grounding: Grounding.extend({ observations: z.array(z.string()) }),
@@ -152,13 +143,12 @@ export const CONTENTS = {
   fact: Fact,
   remark: Remark,
   candidate: CandidateContent,
-  evaluation: z.object({ schemaVersion: version, reply: z.unknown() }),
-  selection: z.object({ schemaVersion: version, reply: z.unknown() }),
+  evaluation: z.object({ reply: z.unknown() }),
+  selection: z.object({ reply: z.unknown() }),
   /** A reply of the conversation of `look-then-prove`. */
-  turn: z.object({ schemaVersion: version, turnId: z.string(), reply: LookReply }),
+  turn: z.object({ turnId: z.string(), reply: LookReply }),
   /** What the database decided about a commit or a decline, and how the model is told. */
   verdict: z.object({
-    schemaVersion: version,
     turnId: z.string(),
     /** The candidate that a commit made. */
     candidateId: z.string().nullable(),
@@ -168,7 +158,6 @@ export const CONTENTS = {
     found: z.string(),
   }),
   action: z.object({
-    schemaVersion: version,
     actionId: z.string(),
     note: z.string(),
     sql: z.string().nullable(),
@@ -184,21 +173,20 @@ export const CONTENTS = {
   }),
   /** The schema text of a method `reforce-…`, and its tables, each as linking shows it. */
   compressed: z.object({
-    schemaVersion: version,
     text: z.string(),
     tables: z.array(z.object({ name: z.string(), text: z.string() })),
   }),
   /** That a table is needed, and with which columns. */
-  link: z.object({ schemaVersion: version, table: z.string(), columns: z.array(z.string()) }),
+  link: z.object({ table: z.string(), columns: z.array(z.string()) }),
   /** The header of the answer. */
-  format: z.object({ schemaVersion: version, header: z.string() }),
+  format: z.object({ header: z.string() }),
   checkpoint: SearchState,
   /** Replaced when the question is asked again and the answer still holds (`roles/answer/refresh.ts`). */
   result: AnswerRecord,
   intent: CallIntent,
   reply: CallReply,
   /** The output of a finished SQL step, so that a repeated step does not run its SQL again. */
-  step: z.object({ schemaVersion: version, output: z.unknown(), input: z.string().optional() }),
+  step: z.object({ output: z.unknown(), input: z.string().optional() }),
 };
 export type Kind = keyof typeof CONTENTS;
 export type Contents = { readonly [K in Kind]: z.infer<(typeof CONTENTS)[K]> };

@@ -97,7 +97,7 @@ async function keepHint(
   nowMs: number,
 ): Promise<void> {
   const at = new Date(nowMs).toISOString();
-  await run.put('remark', remarkId, { schemaVersion: 1, remarkId, kind: 'hint', author, target: null, text, at });
+  await run.put('remark', remarkId, { remarkId, kind: 'hint', author, target: null, text, at });
 }
 
 interface Copying {

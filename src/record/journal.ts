@@ -137,7 +137,6 @@ function checked(found: CallReply, call: Call, inputHash: string, id: string): C
 
 function intentOf({ request, clock }: Call, inputHash: string, unanswered: number): CallIntent {
   return {
-    schemaVersion: 1,
     inputHash,
     model: request.model,
     role: request.role,
@@ -159,7 +158,6 @@ async function ask(call: Call, id: string, inputHash: string): Promise<CallReply
     throw error;
   });
   return {
-    schemaVersion: 1,
     inputHash,
     model: request.model,
     reply,

@@ -20,10 +20,10 @@ export const LAYER = 'layer/';
 /** Outside `layer/`: a copy of what stands there. */
 export const SNAPSHOTS = 'layer-snapshots/';
 const KIND = 'layer';
-const Batch = z.object({ schemaVersion: z.literal(1), events: z.array(LayerEvent) });
+const Batch = z.object({ events: z.array(LayerEvent) });
 const SNAPSHOT = 'layer-snapshot';
 /** `objects`: the names of the objects that it holds the events of. */
-const Snapshot = z.object({ schemaVersion: z.literal(1), objects: z.array(z.string()), events: z.array(LayerEvent) });
+const Snapshot = z.object({ objects: z.array(z.string()), events: z.array(LayerEvent) });
 /** Objects that are read at the same time. */
 const AT_ONCE = 32;
 /** Of all layers that this process remembers; of one, a quarter. */
@@ -34,7 +34,7 @@ const MANY = 200;
 export interface LayerPlace {
   readonly store: ObjectStore;
   readonly hash: Hash;
-  /** As `databaseKey` gives it. */
+  /** As `identityKey` gives it. */
   readonly database: string;
 }
 
@@ -46,7 +46,7 @@ export async function appendToLayer(
 ): Promise<void> {
   const [first] = events;
   if (first === undefined) return;
-  const batch = Batch.parse({ schemaVersion: 1, events });
+  const batch = Batch.parse({ events });
   const name = `${first.at.replace(/[^0-9TZ]/g, '')}-${(place.store.nameOf ?? place.hash)(canonical(batch)).slice(0, 24)}`;
   const from = searchId === null ? '' : `.${searchId}`;
   await place.store.put(`${folderOf(place)}${name}${from}.json`, writeEnvelope(KIND, batch, place.hash), {
@@ -130,7 +130,7 @@ async function writeSnapshot(place: LayerPlace, keys: readonly string[], events:
   const objects = keys.map((key) => key.slice(folderOf(place).length));
   const name = (store.nameOf ?? hash)(canonical(objects)).slice(0, 24);
   const key = `${snapshotsOf(place)}${String(keys.length).padStart(8, '0')}-${name}.json`;
-  const text = writeEnvelope(SNAPSHOT, { schemaVersion: 1, objects, events }, hash);
+  const text = writeEnvelope(SNAPSHOT, { objects, events }, hash);
   try {
     await store.put(key, text, { overwrite: true });
   } catch (error) {

@@ -4,8 +4,7 @@
  * 1. An envelope has a hash of its data, which is checked on every read: a damaged object is always an error.
  * 2. Ids are structural, so a repeated step writes the same keys again; readers never see half an object (`put`).
  * 3. Large contents are stored once for all searches (`objects.ts`): the readable key then holds a reference.
- * 4. Data of a newer schema version is an error that asks for an upgrade.
- * 5. Contents are parsed once per process (`content-cache.ts`), because every step loads much of what earlier steps wrote.
+ * 4. Contents are parsed once per process (`content-cache.ts`), because every step loads much of what earlier steps wrote.
  */
 import { z } from 'zod';
 import type { SearchInput } from '../domain';
@@ -29,9 +28,7 @@ export interface RunStore {
   delete(kind: Kind, id: string): Promise<void>;
 }
 
-const LATEST = 1;
 const Envelope = z.object({
-  schemaVersion: z.number(),
   kind: z.string(),
   /** Hash of the data's JSON, in the envelope or in an object of its own. */
   sha256: z.string(),
@@ -88,7 +85,7 @@ export function writeEnvelope(kind: string, data: unknown, hash: Hash): string {
 
 /** Uses the same JSON for the hash and the envelope, because states and prompts are long. */
 function envelopeText(kind: string, json: string, hash: Hash): string {
-  const head = JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(json) });
+  const head = JSON.stringify({ kind, sha256: hash(json) });
   return `${head.slice(0, -1)},"data":${json}}`;
 }
 
@@ -128,7 +125,7 @@ export function referenceIn(text: string, key: string): ObjectReference | null {
   return envelope.data?.object ?? null;
 }
 
-/** A content as stored, also by another version of this program; null if it is not stored. */
+/** A content as stored, not parsed by its schema; null if it is not stored. */
 export async function readAsStored(store: ObjectStore, key: string, kind: Kind, hash: Hash): Promise<unknown> {
   const text = await store.get(key);
   if (text === null) return null;
@@ -143,7 +140,7 @@ async function writeContent(store: ObjectStore, kind: Kind, data: unknown, hash:
   const json = JSON.stringify(data);
   if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return envelopeText(kind, json, hash);
   const object = await putObject(store, json, hash);
-  return JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(json), object } satisfies Envelope);
+  return JSON.stringify({ kind, sha256: hash(json), object } satisfies Envelope);
 }
 
 async function readContent(store: ObjectStore, text: string, reading: Reading): Promise<unknown> {
@@ -166,18 +163,9 @@ function readInline<S extends z.ZodType>({ data, sha256 }: Envelope, reading: Re
 }
 
 function parseData<S extends z.ZodType>(data: unknown, { schema, key }: Reading<S>): z.infer<S> {
-  const version = versionOf(data);
-  if (version < LATEST) throw corrupt(key, `its version ${version} is unknown`);
-  if (version > LATEST)
-    throw new StoreError('corrupt', `${key} was written by a newer version of this program: upgrade it`);
   const parsed = schema.safeParse(data);
   if (!parsed.success) throw corrupt(key, z.prettifyError(parsed.error).split('\n').slice(0, 2).join(' '));
   return parsed.data;
-}
-
-function versionOf(data: unknown): number {
-  const version = typeof data === 'object' && data !== null && 'schemaVersion' in data ? data.schemaVersion : LATEST;
-  return typeof version === 'number' ? version : LATEST;
 }
 
 function parseJson(text: string, key: string): unknown {

@@ -12,10 +12,8 @@ export const SEARCH_ID = /^q-[0-9a-f]{16}$/;
 type Asked = Pick<SearchInput, 'question' | 'identity' | 'settings' | 'namespace'>;
 
 export function searchIdOf({ question, identity, settings, namespace }: Asked, nonce?: string): string {
-  const rest = { settings, namespace, nonce: nonce ?? null };
-  if (identity === undefined) return named(canonical({ question, ...rest }));
   const { database: _, ...asked } = question;
-  return named(canonical({ question: asked, identity, ...rest }));
+  return named(canonical({ question: asked, identity, settings, namespace, nonce: nonce ?? null }));
 }
 
 /** A fork is named by its parent, by where it begins and by what is different: the same fork twice is one search. */
@@ -41,11 +39,7 @@ function named(identity: string): string {
   return `q-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
 }
 
-/** The key under which the store keeps caches of a database. Identities get an @, which no name begins with. */
-export function databaseKey({ identity, question }: Pick<SearchInput, 'identity' | 'question'>): string {
-  return identity === undefined ? question.database : identityKey(identity);
-}
-
+/** The key under which the store keeps caches and the layer of a database. */
 export function identityKey(identity: string): string {
   return `@${identity}`;
 }

@@ -31,7 +31,7 @@ export async function evaluate(context: StepContext, step: EvaluateInput): Promi
     read: (reply) => ({
       kind: 'ok',
       store: async () => {
-        await context.run.put('evaluation', contentId(step), { schemaVersion: 1, reply });
+        await context.run.put('evaluation', contentId(step), { reply });
         const scores = reply.scores.map(({ trajectory, progress, potential, bottleneck }) => ({
           trajectory,
           progress,

@@ -44,7 +44,7 @@ export {
 
 /** Stores a person's remark for later prompts. */
 export interface RemarkStep {
-  keepRemark(searchId: string, remark: Omit<Remark, 'schemaVersion' | 'at'>): Promise<void>;
+  keepRemark(searchId: string, remark: Omit<Remark, 'at'>): Promise<void>;
 }
 
 export function createSteps(deps: StepDeps): AllSteps & OpenChildStep & RemarkStep {
@@ -89,7 +89,7 @@ export function createSteps(deps: StepDeps): AllSteps & OpenChildStep & RemarkSt
     keepRemark: (searchId, remark) => {
       const at = new Date(deps.clock.now()).toISOString();
       const run = createRunStore(deps.store, searchId, deps.hash);
-      return run.put('remark', remark.remarkId, { schemaVersion: 1, ...remark, at });
+      return run.put('remark', remark.remarkId, { ...remark, at });
     },
     checkpoint: async (state) => {
       await createRunStore(deps.store, state.searchId, deps.hash).put('checkpoint', `i${state.iteration}`, state);

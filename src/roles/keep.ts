@@ -199,7 +199,7 @@ async function store(
     const statement = read.statement?.trim() || claim.statement.trim();
     const restsOn = read.restsOn.flatMap((key) => heldBy(key)?.entry.entryId ?? []);
     const entry: LayerEntry = {
-      ...{ schemaVersion: 1, entryId, statement, rows: claim.rows, scope: read.scope, check },
+      ...{ entryId, statement, rows: claim.rows, scope: read.scope, check },
       ...{ matching: claim.matching, examined: claim.examined },
       rivals: claim.rivals.map(({ verdict, ...rival }) => ({ ...rival, refuted: verdict === 'refuted' })),
       ...{ tables: [...tables], columns: [...columns], operator: operatorOf(claim, made), restsOn },
@@ -226,7 +226,7 @@ async function store(
   const before = (await context.run.find('kept', KEPT_ID))?.entries ?? [];
   const all = [...before, ...kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement }))];
   const entries = [...new Map(all.map((each) => [each.entryId, each])).values()];
-  await context.run.put('kept', KEPT_ID, { schemaVersion: 1, entries });
+  await context.run.put('kept', KEPT_ID, { entries });
   const contradicted = new Set(kept.flatMap(({ against }) => against.map(({ held }) => held.entry.entryId)));
   return { kept: kept.length, contradicted: [...contradicted] };
 }

@@ -38,7 +38,7 @@ export async function learn(context: StepContext, step: LearnInput): Promise<Mod
       kind: 'ok',
       store: async () => {
         const turnId = contentId(step);
-        await context.run.put('lesson', turnId, { schemaVersion: 1, turnId, reply });
+        await context.run.put('lesson', turnId, { turnId, reply });
         return { turnId, done: reply.done };
       },
     }),
@@ -109,7 +109,7 @@ export async function prove(context: StepContext, { turnId }: ProveInput): Promi
       );
     });
     await context.run.put('verdict', turnId, {
-      ...{ schemaVersion: 1, turnId, candidateId: null, claims },
+      ...{ turnId, candidateId: null, claims },
       found: asked.join('\n\n'),
     });
     await ask(context, scope.description, reply.open);

@@ -50,7 +50,7 @@ function read(context: StepContext, scope: SearchScope, turnId: string, reply: L
   return {
     kind: 'ok',
     store: async () => {
-      await context.run.put('turn', turnId, { schemaVersion: 1, turnId, reply });
+      await context.run.put('turn', turnId, { turnId, reply });
       return { turnId, action: reply.action };
     },
   };
@@ -75,7 +75,7 @@ export async function queries(context: StepContext, step: QueriesInput): Promise
     }));
     const observationId = step.turnId;
     await context.run.put('observation', observationId, {
-      ...{ schemaVersion: 1, observationId, proposalId: step.turnId, tests, takenAt },
+      ...{ observationId, proposalId: step.turnId, tests, takenAt },
     });
     const read = written.flatMap((each) => (each.kind === 'ok' ? each.value.relations : []));
     await showTables(context, step.turnId, read, '');

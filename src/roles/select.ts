@@ -26,7 +26,7 @@ export async function selectAnswer(
     read: (reply) => ({
       kind: 'ok',
       store: async () => {
-        await context.run.put('selection', contentId(step), { schemaVersion: 1, reply });
+        await context.run.put('selection', contentId(step), { reply });
         return { candidate: step.candidates[reply.choice - 1]?.id ?? null, reason: reply.reason };
       },
     }),
@@ -51,7 +51,7 @@ async function selectByNumber(context: StepContext, step: SelectAnswerInput): Pr
     read: (reply) => ({
       kind: 'ok',
       store: async () => {
-        await context.run.put('selection', contentId(step), { schemaVersion: 1, reply });
+        await context.run.put('selection', contentId(step), { reply });
         return { candidate: same[reply.choice - 1]?.[0]?.id ?? null, reason: 'no candidate was reliable enough' };
       },
     }),

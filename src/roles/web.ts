@@ -30,7 +30,6 @@ export async function web(context: StepContext, step: WebInput, mayRetry: boolea
     if (asked === undefined) throw new WebError('refused', `${step.actionId} asks nothing of the web`);
     const seen = await look(context, { ...step, ...asked }, mayRetry);
     const observation: Observation = {
-      schemaVersion: 1,
       observationId: step.position,
       proposalId: step.actionId,
       tests: [],

@@ -274,7 +274,6 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
 
 export function initialState(searchId: string, nowMs: number): SearchState {
   return {
-    schemaVersion: 1,
     searchId,
     iteration: 1,
     startedAtMs: nowMs,

@@ -25,7 +25,6 @@ export function makeBody(sql: string, reads: readonly string[], inspection: Sele
   const text = normaliseSql(sql);
   const used = unique(reads.filter((name) => inspection.relations.some((relation) => sameName(relation, name)))).sort();
   return {
-    schemaVersion: 1,
     bodyId: bodyId(text, used, hash),
     sql: text,
     relations: unique(inspection.relations.filter((relation) => !used.some((name) => sameName(relation, name)))).sort(),

@@ -21,7 +21,6 @@ const KIND = 'description';
 
 /** The hash says that it is what was written, and the version what was written: ten thousand columns are not read twice. */
 const Kept = z.object({
-  schemaVersion: z.literal(1),
   describedAtMs: z.number(),
   description: z.custom<DatabaseDescription>((value) => typeof value === 'object' && value !== null),
 });
@@ -45,7 +44,7 @@ export function withDescriptionCache<T extends { readonly engine: SqlEngine }>(o
     const known = revision !== null && last?.revision === revision ? last.kept : null;
     const stored = known ?? (revision === null ? null : await unlessStoreFails(() => read(cache, revision)));
     if (stored !== null && isFresh(stored)) return remember(stored, revision);
-    const kept: Kept = { schemaVersion: 1, describedAtMs: nowMs(), description: await engine.describe(options) };
+    const kept: Kept = { describedAtMs: nowMs(), description: await engine.describe(options) };
     if (revision !== null) await unlessStoreFails(() => write(cache, revision, kept));
     return remember(kept, revision);
   }

@@ -24,7 +24,6 @@ const LONGEST_ID = 150;
 export const UNKNOWN_OWNER = 'unknown';
 
 const Kept = z.object({
-  schemaVersion: z.literal(1),
   workflowId: z.string(),
   metadata: z.record(z.string(), z.base64()),
   data: z.base64(),
@@ -115,7 +114,6 @@ async function retrieve(store: ObjectStore, { claimData }: StorageDriverClaim): 
 function kept({ metadata, data }: Payload, workflowId: string): Kept {
   const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)] as const);
   return {
-    schemaVersion: 1,
     workflowId,
     metadata: Object.fromEntries(entries),
     data: base64(data ?? new Uint8Array()),

@@ -51,7 +51,7 @@ export interface RunBatchInput {
   readonly pages: number;
   /** Positions of the questions that are asked; left out: all that have no final record. */
   readonly only?: readonly number[];
-  /** The same for every question of the batch, unless its entry has settings of its own. */
+  /** The same for every question of the batch. */
   readonly question: Pick<
     AnswerQuestionInput,
     'settings' | 'modelTimeoutMs' | 'modelOutageMs' | 'iterationsPerRun' | 'searchAttributes'
@@ -221,9 +221,8 @@ class Batch {
 
   private async ask(entry: BatchEntry): Promise<BatchOutcome> {
     const { workflow, ...taskQueues } = entry.taskQueues;
-    const { searchAttributes, settings: ofBatch } = this.input.question;
-    const settings = entry.settings ?? ofBatch;
-    const question = { ...this.input.question, settings, searchId: entry.searchId, taskQueues, state: null };
+    const { searchAttributes, settings } = this.input.question;
+    const question = { ...this.input.question, searchId: entry.searchId, taskQueues, state: null };
     try {
       this.starting += 1;
       const child = await startChild(answerQuestion, {

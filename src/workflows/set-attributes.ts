@@ -15,7 +15,7 @@ export interface Attributes {
   setNowAndThen(pairs: readonly SearchAttributePair[]): void;
 }
 
-/** `shown` undefined, as in the inputs of older workflows: no attributes are set. */
+/** `shown` undefined: no attributes are set. */
 export function openAttributes(shown: ShownAttributes | undefined): Attributes {
   let last = Date.now();
   const set = (pairs: readonly SearchAttributePair[]): void => {

@@ -48,9 +48,9 @@ async function run(store: ObjectStore, question: string, exchanges: readonly Exc
   };
   const settings = settingsFor({ method: 'fast', models: { default: 'recorded' } });
   await storeInput(deps, {
-    ...{ schemaVersion: 1, searchId, namespace: 'test', settings },
+    ...{ searchId, namespace: 'test', identity: 'recorded', settings },
     question: {
-      ...{ schemaVersion: 1, text: question, database: 'recorded', outputMode: 'answer', tools: ['execute_sql'] },
+      ...{ text: question, database: 'recorded', outputMode: 'answer', tools: ['execute_sql'] },
       ...{ context: null, instructions: null, documents: [] },
     },
   });

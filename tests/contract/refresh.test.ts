@@ -155,9 +155,9 @@ async function searched(
     clock: { now: () => Date.UTC(2026, 2, 10, 9) },
   };
   const input = {
-    ...{ schemaVersion: 1 as const, searchId: SEARCH, namespace: 'test' },
+    ...{ searchId: SEARCH, namespace: 'test', identity: 'shop' },
     question: {
-      ...{ schemaVersion: 1 as const, text: 'How many sales?', database: 'shop', outputMode: 'answer' as const },
+      ...{ text: 'How many sales?', database: 'shop', outputMode: 'answer' as const },
       ...{ tools: ['execute_sql' as const], context: null, instructions: null, documents: [] },
     },
     settings: settingsFor({

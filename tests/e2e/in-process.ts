@@ -39,14 +39,13 @@ export interface AskInProcess {
   readonly store?: ObjectStore;
   /** As `models.maxOutputTokens` of a configuration sets it. */
   readonly outputCeiling?: number;
-  readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'spec' | 'models'>>;
+  readonly overrides?: Partial<Omit<Settings, 'method' | 'spec' | 'models'>>;
 }
 
 export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
   const { method = 'fast' } = ask;
   const settings = settingsFor({ method, models: { default: SIMULATED_MODEL }, overrides: ask.overrides });
   const question: SearchInput['question'] = {
-    schemaVersion: 1,
     text: ask.question.question,
     database: ask.question.database,
     outputMode: 'sql',
@@ -55,7 +54,8 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
     instructions: null,
     documents: [],
   };
-  const searchId = searchIdOf({ question, settings, namespace: 'test' });
+  const asked = { question, identity: question.database, settings, namespace: 'test' };
+  const searchId = searchIdOf(asked);
   const store = ask.store ?? createMemoryStore();
   const model = createOpenAiModel({ apiKey: 'test', baseUrl: ask.baseUrl, timeoutMs: 30_000 });
   const deps = {
@@ -66,7 +66,7 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
     hash: sha256,
     ...(ask.outputCeiling === undefined ? {} : { outputCeiling: ask.outputCeiling }),
   };
-  await storeInput(deps, { schemaVersion: 1, searchId, namespace: 'test', question, settings });
+  await storeInput(deps, { searchId, ...asked });
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId, settings, state: null };
   const steps = createSteps(deps);

@@ -104,11 +104,11 @@ function inputOf(
   const overrides = { seed, secondDerivation: 'always' } as const;
   const settings = settingsFor({ method: 'thorough', models, overrides });
   const question: SearchInput['question'] = {
-    ...{ schemaVersion: 1, text, database, outputMode: engine === 'sqlite' ? 'answer' : 'sql' },
+    ...{ text, database, outputMode: engine === 'sqlite' ? 'answer' : 'sql' },
     ...{ tools: ['execute_sql'], context: null, instructions: null, documents: [] },
   };
-  const searchId = searchIdOf({ question, settings, namespace });
-  return { schemaVersion: 1, searchId, namespace, question, settings };
+  const asked = { question, identity: database, settings, namespace };
+  return { searchId: searchIdOf(asked), ...asked };
 }
 
 /** As `gate ask` starts one; a server that is away is asked again. */

@@ -155,8 +155,8 @@ function writeConfig(folder: string, { data, baseUrl, port, requestTimeoutMs }: 
   const file = join(folder, 'gate.config.json');
   const config = {
     databases: {
-      sprint: { path: data.address({ engine: 'sqlite', database: 'sprint' }) },
-      sprint_pg: { url: postgresUrl.href },
+      sprint: { id: 'sprint', path: data.address({ engine: 'sqlite', database: 'sprint' }) },
+      sprint_pg: { id: 'sprint_pg', url: postgresUrl.href },
     },
     models: { default: SIMULATED_MODEL, baseUrl, requestTimeoutMs },
     prices: { [SIMULATED_MODEL]: { inputPerMillion: 1, outputPerMillion: 4 } },

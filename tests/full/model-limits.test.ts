@@ -47,7 +47,7 @@ async function run({ allowed, limits, workers }: Scenario): Promise<Measured> {
   const database = unique('sprint');
   const [question] = data.questions;
   const path = data.databases[0]?.split('=')[1];
-  const settings = { databases: { [database]: { path } }, models: { default: SIMULATED_MODEL, limits } };
+  const settings = { databases: { [database]: { path, id: database } }, models: { default: SIMULATED_MODEL, limits } };
   writeFileSync(join(folder, 'gate.config.json'), JSON.stringify(settings));
   const env = { HOME: folder, GATE_STORE: join(folder, 'store'), OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'k' };
   const config = loadConfig({ env, cwd: folder });
@@ -94,11 +94,11 @@ function inputOf({ text, database }: { readonly text: string; readonly database:
   // The search of some calls: a conversation makes too few for a limit to matter.
   const settings = withoutLooking(fast);
   const question: SearchInput['question'] = {
-    ...{ schemaVersion: 1, text, database, outputMode: 'sql', tools: ['execute_sql'], context: null },
+    ...{ text, database, outputMode: 'sql', tools: ['execute_sql'], context: null },
     ...{ instructions: null, documents: [] },
   };
-  const searchId = searchIdOf({ question, settings, namespace: database });
-  return { schemaVersion: 1, searchId, namespace: database, question, settings };
+  const asked = { question, identity: database, settings, namespace: database };
+  return { searchId: searchIdOf(asked), ...asked };
 }
 
 test('fifty searches keep to the requests a minute of their model over two workers: nothing is refused', async () => {

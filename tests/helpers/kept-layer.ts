@@ -18,7 +18,7 @@ export const AT = '2026-01-01T00:00:00.000Z';
 export function entryOf(more: Partial<LayerEntry>): LayerEntry {
   const check = more.check ?? 'SELECT count(*), sum(total = 100 * paid), sum(total = paid) FROM orders';
   return {
-    ...{ schemaVersion: 1, entryId: entryIdOf(check, sha256), statement: 'orders.total is in cents.' },
+    ...{ entryId: entryIdOf(check, sha256), statement: 'orders.total is in cents.' },
     ...{ rows: 'paid orders', scope: null, check, matching: 40, examined: 40 },
     rivals: [{ reading: 'whole units', matching: 0, examined: 40, refuted: true }],
     ...{ tables: ['orders'], columns: ['orders.total', 'orders.paid'], operator: null, restsOn: [] },

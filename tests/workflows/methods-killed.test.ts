@@ -45,11 +45,11 @@ function inputOf(spec: string, at: number): SearchInput {
     overrides: { seed: 100 * at, ...overrides },
   });
   const question = {
-    ...{ schemaVersion: 1 as const, text: QUESTION, database: 'sprint', outputMode: 'answer' as const },
+    ...{ text: QUESTION, database: 'sprint', outputMode: 'answer' as const },
     ...{ tools: ['execute_sql' as const], context: null, instructions: null, documents: [] },
   };
-  const namespace = 'test';
-  return { schemaVersion: 1, searchId: searchIdOf({ question, settings, namespace }), namespace, question, settings };
+  const asked = { question, identity: 'sprint', settings, namespace: 'test' };
+  return { searchId: searchIdOf(asked), ...asked };
 }
 
 async function outcomeOf({ store }: StepDeps, { searchId }: SearchInput) {

@@ -44,7 +44,7 @@ export type Turn = 'look' | 'commit' | 'returned' | 'decline' | 'unusable';
 const CALL = { llmCalls: 1, promptTokens: 100, completionTokens: 10 };
 const QUERY = { sqlExecutions: 1, sqlMs: 1 };
 
-type Overrides = Partial<Omit<Settings, 'schemaVersion' | 'method' | 'spec' | 'models'>>;
+type Overrides = Partial<Omit<Settings, 'method' | 'spec' | 'models'>>;
 
 /** Of the search proper: without the conversation with which `fast` begins. */
 export function scriptedSettings(overrides: Overrides = {}, method: MethodName = 'fast'): Settings {

@@ -22,7 +22,6 @@ export function isPageKey(key: string): boolean {
 
 /** How `gate batch run` was called; batches of `gate-bench compare` have none. */
 const BatchCommand = z.object({
-  schemaVersion: z.literal(1),
   name: z.string(),
   /** From `batch` on, without `--fresh`, `--json` and `--events`. */
   args: z.array(z.string()).readonly(),
@@ -44,7 +43,7 @@ export async function keepCommand(
   const own = args.filter((argument, at) => !ONCE.has(argument) && ![argument, args[at - 1]].includes('--retry-of'));
   const shown = own.map(withoutSecrets);
   const isMasked = shown.some((argument, at) => argument !== own[at]);
-  const command: BatchCommand = { schemaVersion: 1, ...told, args: shown, isMasked };
+  const command: BatchCommand = { ...told, args: shown, isMasked };
   await store.put(commandKey(batchId), JSON.stringify(command), { overwrite: true });
 }
 
@@ -52,7 +51,6 @@ const commandKey = (batchId: string): string => `batches/${batchId}/command.json
 
 /** Which part of a run, or of `gate-bench compare`, a batch is. */
 const BatchArm = z.object({
-  schemaVersion: z.literal(1),
   /** Null: of `gate-bench compare`. */
   run: z.string().nullable(),
   method: z.string(),
@@ -61,12 +59,8 @@ const BatchArm = z.object({
 });
 export type BatchArm = z.infer<typeof BatchArm>;
 
-export async function keepArm(
-  store: ObjectStore,
-  batchId: string,
-  told: Omit<BatchArm, 'schemaVersion'>,
-): Promise<void> {
-  const arm: BatchArm = { schemaVersion: 1, ...told };
+export async function keepArm(store: ObjectStore, batchId: string, told: BatchArm): Promise<void> {
+  const arm: BatchArm = { ...told };
   await store.put(armKey(batchId), JSON.stringify(arm), { overwrite: true });
 }
 

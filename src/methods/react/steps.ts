@@ -47,7 +47,6 @@ export async function storeAction(context: StepContext, actionId: string, reply:
   const isSeveral = !ends && web === null && queriesPerAction(context) > 1;
   const sql = ends ? reply.finalSql : web === null && !isSeveral ? (reply.queries[0]?.sql ?? null) : null;
   await context.run.put('action', actionId, {
-    schemaVersion: 1,
     actionId,
     note: reply.note,
     sql,
@@ -103,7 +102,6 @@ export async function tool(context: StepContext, step: ToolInput): Promise<ToolR
     );
     const beyond = refused(`not run, because an action runs at most ${most} queries: ask again`);
     const observation: Observation = {
-      schemaVersion: 1,
       observationId: step.position,
       proposalId: step.actionId,
       tests: queries.map((query, at) => {
@@ -136,7 +134,6 @@ export async function final(context: StepContext, step: FinalInput): Promise<Fin
     const run = await finishCandidate(
       context,
       {
-        schemaVersion: 1,
         candidateId: step.candidateId,
         sql,
         result,

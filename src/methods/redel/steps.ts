@@ -44,7 +44,7 @@ async function store(
   reply: RedelAction,
   prompt: RedelPrompt,
 ): Promise<RedelActed> {
-  const blank = { schemaVersion: 1, actionId, note: reply.note, sql: null, answer: null } as const;
+  const blank = { actionId, note: reply.note, sql: null, answer: null } as const;
   switch (reply.action) {
     case 'delegate': {
       const subtasks = reply.subtasks.map((text) => {
@@ -106,7 +106,7 @@ export async function readHelpers(
       subtasks.map(({ text, refused = '' }, at) => helperReport(context, text, refused, runs[at] ?? null)),
     );
     const { position: observationId, actionId: proposalId } = step;
-    const observation: Observation = { schemaVersion: 1, observationId, proposalId, tests: [], helpers };
+    const observation: Observation = { observationId, proposalId, tests: [], helpers };
     await context.run.put('observation', observationId, { ...observation, takenAt: now(context) });
     const outcome = helpers.some((helper) => helper.outcome === 'reported') ? 'rows' : 'empty';
     return { observationId: step.position, outcome, usage: {} };

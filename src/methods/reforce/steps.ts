@@ -53,7 +53,7 @@ export async function compress(context: StepContext, step: CompressInput): Promi
     const { results, usage } = await runSql(context, hidden ? [] : shown.map(({ rows }) => rows));
     const tables = shown.map((table, at) => withRows(table, results[at]));
     const text = `-- ${description.version}\n\n${compressedText(tables)}`;
-    await context.run.put('compressed', step.position, { schemaVersion: 1, text, tables });
+    await context.run.put('compressed', step.position, { text, tables });
     const isLong = Buffer.byteLength(text) > (context.settings.reforce?.linkBytes ?? Infinity);
     const worded = context.input.question.outputMode === 'answer';
     return { schemaId: step.position, tables: isLong ? tables.length : 0, worded, usage };
@@ -67,7 +67,7 @@ export async function link(context: StepContext, step: LinkInput): Promise<Model
   return ask(context, step, prompts.link, prompt, async ({ needed, columns }) => {
     if (needed === 'N') return { linkId: null };
     const linkId = contentId(step);
-    await context.run.put('link', linkId, { schemaVersion: 1, table: name, columns });
+    await context.run.put('link', linkId, { table: name, columns });
     return { linkId };
   });
 }
@@ -75,7 +75,7 @@ export async function link(context: StepContext, step: LinkInput): Promise<Model
 export async function format(context: StepContext, step: FormatInput): Promise<ModelOutcome<Formatted>> {
   return ask(context, step, prompts.format, await shownIn(context, step), async ({ header }) => {
     const formatId = contentId(step);
-    await context.run.put('format', formatId, { schemaVersion: 1, header });
+    await context.run.put('format', formatId, { header });
     return { formatId };
   });
 }
@@ -85,7 +85,7 @@ export async function explore(context: StepContext, step: ExploreInput): Promise
   const prompt = { ...(await shownIn(context, step)), turns, asks: step.asks };
   return ask(context, step, prompts.explore, prompt, async ({ note, queries }) => {
     const actionId = contentId(step);
-    await context.run.put('action', actionId, { schemaVersion: 1, actionId, note, sql: null, queries, answer: null });
+    await context.run.put('action', actionId, { actionId, note, sql: null, queries, answer: null });
     return { actionId, queries: queries.length };
   });
 }
@@ -138,7 +138,7 @@ export async function generate(context: StepContext, step: GenerateInput): Promi
   };
   return ask(context, step, prompts.generate, prompt, async ({ note, sql }) => {
     const actionId = contentId(step);
-    await context.run.put('action', actionId, { schemaVersion: 1, actionId, note, sql, answer: null });
+    await context.run.put('action', actionId, { actionId, note, sql, answer: null });
     return { actionId };
   });
 }
@@ -164,7 +164,7 @@ export async function refine(context: StepContext, step: RefineInput): Promise<R
     await observe(context, step.position, step.actionId, runs, takenAt);
     const earlier = await Promise.all(step.earlier.map((id) => testsOf(context, id)));
     const content = {
-      ...{ schemaVersion: 1 as const, candidateId: step.candidateId, sql, result, takenAt, ...clockIn(context, sql) },
+      ...{ candidateId: step.candidateId, sql, result, takenAt, ...clockIn(context, sql) },
       ...{ digest: null, control: null, ordered: false, wording: [], plan: null, answer: null },
     };
     const run = await finishCandidate(context, content, [], usage);
@@ -243,7 +243,7 @@ async function observe(
   takenAt: string,
 ): Promise<void> {
   await context.run.put('observation', observationId, {
-    ...{ schemaVersion: 1, observationId, proposalId: actionId, takenAt },
+    ...{ observationId, proposalId: actionId, takenAt },
     tests: tests.map(({ sql, result }) => ({
       ...{ operator: VOTE, probeSql: sql, result, hypotheses: [], materiality: null },
     })),

@@ -342,7 +342,6 @@ async function writeIndex(context: StepContext, record: AnswerRecord): Promise<v
   if (context.input.childOf !== undefined) return;
   const { id, status, endedBy, database, method, preset, startedAt, endedAt } = record;
   const entry = {
-    schemaVersion: 1,
     id,
     question: oneLine(record.question, 200),
     ...{ database, status, endedBy, method, preset, startedAt, endedAt },

@@ -148,7 +148,6 @@ async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly
   const absence = judged.find((each) => each.absence?.proved === true)?.absence;
   const impossible = absence?.reason ?? reply.impossible;
   await context.run.put('grounding', groundingId, {
-    schemaVersion: 1,
     groundingId,
     groundings: judged.map(({ grounding }) => grounding),
     facts: statements,
@@ -227,7 +226,6 @@ async function storeFacts(
   const dependsOn = await dependencies(context, plan, shown);
   const views = statements.map(async (statement, index): Promise<FactView> => {
     const fact: Fact = {
-      schemaVersion: 1,
       factId: `${groundingId}.fact${index + 1}`,
       statement,
       observationId: shown.observationId,

@@ -6,7 +6,7 @@ import type { SqlResult } from '../../domain';
 import { canonical } from '../../domain/canonical';
 import { BoundedMap } from '../../bounded-map';
 import { perStore } from '../../record/content-cache';
-import { databaseKey } from '../../record/search-id';
+import { identityKey } from '../../record/search-id';
 import { runSql, type SqlRun, type StepContext } from '../shared/context';
 
 const REMEMBERED = 20_000;
@@ -22,7 +22,8 @@ export async function runChecks(
   const counted = countedIn(context.deps.store);
   const { database } = context.input.question;
   // By name, too: the same rows may be read under another name with other rights.
-  const keyOf = (check: string): string => canonical([databaseKey(context.input), database, dataRevision, check]);
+  const keyOf = (check: string): string =>
+    canonical([identityKey(context.input.identity), database, dataRevision, check]);
   const before = checks.map((check) => (dataRevision === null ? undefined : counted.get(keyOf(check))));
   const due = checks.filter((_, at) => before[at] === undefined);
   const { results, usage } = await runSql(context, due);

@@ -7,7 +7,7 @@ import { wordsOf } from '../../database/relevance';
 import { oneLine } from '../../text/clip';
 import { layerOf, type HeldEntry, type Layer } from '../../layer/state';
 import { readLayer, type LayerPlace } from '../../record/layer-store';
-import { databaseKey } from '../../record/search-id';
+import { identityKey } from '../../record/search-id';
 import type { StepContext } from '../shared/context';
 
 /** The counts of an entry now; `why`: why it no longer holds, null if it does. */
@@ -22,7 +22,7 @@ export interface Recounted {
 }
 
 export function layerPlace({ deps, input }: Pick<StepContext, 'deps' | 'input'>): LayerPlace {
-  return { store: deps.store, hash: deps.hash, database: databaseKey(input) };
+  return { store: deps.store, hash: deps.hash, database: identityKey(input.identity) };
 }
 
 const LAYERS = new WeakMap<readonly LayerEvent[], Layer>();

@@ -80,7 +80,7 @@ export async function importEntries(
     if (decided.outcome === 'kept') {
       const { matching, examined, rivals } = decided.counts;
       const entry: LayerEntry = {
-        ...{ schemaVersion: 1, entryId: each.entryId, statement: each.claim.statement, rows: each.claim.rows },
+        ...{ entryId: each.entryId, statement: each.claim.statement, rows: each.claim.rows },
         ...{ scope: each.claim.scope, check: each.check, matching, examined },
         rivals: rivals.map(({ verdict, ...rival }) => ({ ...rival, refuted: verdict === 'refuted' })),
         ...{ tables: [...each.tables], columns: [...each.columns], operator: each.claim.operator },

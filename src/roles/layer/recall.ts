@@ -36,7 +36,7 @@ export async function recall(
   const told = rulesFor(shown.rules, { question, tables: likeliest(tables) }).map((rule) => ({
     ...{ entryId: rule.entry.entryId, text: ruleText(rule) },
   }));
-  if (told.length > 0) await context.run.put('told', SCHEMA_ID, { schemaVersion: 1, rules: told });
+  if (told.length > 0) await context.run.put('told', SCHEMA_ID, { rules: told });
   if (visible.size === 0) return {};
   const seenAs = (held: HeldEntry): HeldEntry => visible.get(held.entry.entryId) ?? held;
   const relevant = relevantEntries(
@@ -49,7 +49,6 @@ export async function recall(
   ).map(seenAs);
   const { holding, broken, late, afterMs, usage } = await countAgain(context, relevant, dataRevision);
   await context.run.put('known', SCHEMA_ID, {
-    schemaVersion: 1,
     entries: holding.map(({ entry }, at) => ({ key: `k${at + 1}`, entry })),
     withheld: broken.map(({ held, why }) => ({
       ...{ entryId: held.entry.entryId, statement: held.statement, why: why ?? '' },

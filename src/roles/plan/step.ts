@@ -158,7 +158,6 @@ async function storePlan(
   for (const body of [control, ...wording.map((choice) => choice.body)])
     if (body !== null) await storeBody(context, body);
   const content: Plan = {
-    schemaVersion: 1,
     planId: id,
     outline: reply.outline,
     operators,

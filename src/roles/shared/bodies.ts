@@ -80,7 +80,7 @@ export function queryBody(sql: string, what: string, scope: BodyScope, operators
 export async function storeBody(context: StepContext, body: Body, assumptions?: readonly Assumption[]): Promise<void> {
   await context.run.put('body', body.bodyId, body);
   if (assumptions !== undefined) {
-    await context.run.put('assumptions', body.bodyId, { schemaVersion: 1, assumptions: [...assumptions] });
+    await context.run.put('assumptions', body.bodyId, { assumptions: [...assumptions] });
   }
 }
 

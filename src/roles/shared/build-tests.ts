@@ -120,6 +120,6 @@ export async function storeProposal(
     await storeBody(context, body, known?.assumptions ?? [{ kind: 'meaning', statement: mapping, risk: RIVAL_RISK }]);
   }
   const tests = built.map(({ test }) => test);
-  await context.run.put('proposal', proposalId, { schemaVersion: 1, proposalId, tests, done });
+  await context.run.put('proposal', proposalId, { proposalId, tests, done });
   return proposalId;
 }

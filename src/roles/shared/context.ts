@@ -109,7 +109,7 @@ export async function once<T extends object>(context: StepContext, work: () => P
   const done = await context.run.find('step', context.position);
   if (done !== null && (done.input === undefined || done.input === key.input)) return done.output as T;
   const output = await work();
-  await context.run.put('step', context.position, { schemaVersion: 1, ...key, output });
+  await context.run.put('step', context.position, { ...key, output });
   return output;
 }
 

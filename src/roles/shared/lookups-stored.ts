@@ -18,7 +18,7 @@ export async function storeLookups(
 ): Promise<Lookup[]> {
   const named = lookups.map((web, at) => ({ web, actionId: `${id}.ask${at + 1}` }));
   for (const { web, actionId } of named)
-    await context.run.put('action', actionId, { schemaVersion: 1, actionId, note, sql: null, answer: null, web });
+    await context.run.put('action', actionId, { actionId, note, sql: null, answer: null, web });
   return named.map(({ web, actionId }) => ({ actionId, tool: web.tool }));
 }
 

@@ -43,7 +43,6 @@ export async function storeUpdate(
 ): Promise<UpdateView> {
   const { name, intent, relations, columns, grain, inputs } = operator;
   const update: Update = {
-    schemaVersion: 1,
     updateId: updateIdOf(position, name),
     operator: name,
     intent,

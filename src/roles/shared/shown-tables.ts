@@ -32,7 +32,6 @@ export async function showTables(
   ].map(({ name }) => name);
   if (tables.length === 0) return;
   await context.run.put('schema-extra', planId, {
-    schemaVersion: 1,
     tables: [...new Set(tables)].slice(0, EXTRA_TABLES),
   });
 }
@@ -62,7 +61,7 @@ export async function profileExtra(context: StepContext, planId: string): Promis
   if (extra === null || (await context.run.find('profile', planId)) !== null) return {};
   const { description } = await context.run.get('schema', SCHEMA_ID);
   const { profiles, usage } = await profileShown(context, description, extra.tables);
-  await context.run.put('profile', planId, { schemaVersion: 1, tables: [...profiles] });
+  await context.run.put('profile', planId, { tables: [...profiles] });
   return usage;
 }
 

@@ -20,7 +20,6 @@ export async function candidate(context: StepContext, step: CandidateInput): Pro
       const { sql, error } = planSql(plan);
       const { planId, bodies } = step.plan;
       const content: Omit<CandidateContent, 'sql' | 'result' | 'control' | 'wording'> = {
-        schemaVersion: 1,
         candidateId: step.candidateId,
         digest: null,
         ordered: plan.plan.ordered,

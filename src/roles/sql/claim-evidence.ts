@@ -30,18 +30,17 @@ export async function storeEvidence(
   const { run } = context;
   const judged = probes.map((read) => judge(read, seen));
   await run.put('proposal', id, {
-    schemaVersion: 1,
     proposalId: id,
     tests: judged.map(({ test }) => test),
     done: false,
   });
   const observation = {
-    ...{ schemaVersion: 1 as const, observationId: id, proposalId: id, takenAt },
+    ...{ observationId: id, proposalId: id, takenAt },
     tests: judged.map(({ outcome }) => outcome),
   };
   await run.put('observation', id, observation);
   await run.put('grounding', id, {
-    ...{ schemaVersion: 1, groundingId: id, observations: [id], facts: [], tryNext: [], avoid: [] },
+    ...{ groundingId: id, observations: [id], facts: [], tryNext: [], avoid: [] },
     groundings: judged.map(({ operator, isProved, verdicts, bodyId, summary }) => ({
       ...{ operator, observationId: id, verdicts, summary },
       winner: isProved ? 'h1' : null,

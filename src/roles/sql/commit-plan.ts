@@ -115,7 +115,6 @@ function loaded(
   clock: ReturnType<typeof clockOf>,
 ): LoadedPlan {
   const plan: Plan = {
-    schemaVersion: 1,
     planId,
     outline: '',
     operators: operators.map(([operator]) => operator),

@@ -86,7 +86,6 @@ class Commit {
       csvChars: context.settings.csvChars,
     });
     await context.run.put('verdict', this.step.turnId, {
-      schemaVersion: 1,
       turnId: this.step.turnId,
       candidateId: this.step.candidateId,
       claims: [...claims],
@@ -293,7 +292,7 @@ async function decline(
     decideAbsence({ statement, rows, check: runs[at]?.sql ?? check }, absenceCounts(runs[at]?.result)),
   );
   const { found, open } = foundByDecline(claims);
-  await context.run.put('verdict', turnId, { schemaVersion: 1, turnId, candidateId: null, claims, found });
+  await context.run.put('verdict', turnId, { turnId, candidateId: null, claims, found });
   return { kind: 'decline', settled: open === 0, reason: reason ?? 'no reason given', usage };
 }
 

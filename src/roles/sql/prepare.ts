@@ -40,7 +40,6 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
     const { profiles, usage } = await profileShown(context, description, names);
     const text = profiles.length === 0 ? shownContext.text : profiledText(description, shownContext, profiles);
     await context.run.put('schema', SCHEMA_ID, {
-      schemaVersion: 1,
       description,
       text,
       ...(shown === null ? {} : { shown: [...shown] }),

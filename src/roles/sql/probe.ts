@@ -42,7 +42,6 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
       }));
       const observationId = step.position;
       await context.run.put('observation', observationId, {
-        schemaVersion: 1,
         observationId,
         proposalId: step.proposalId,
         tests,

@@ -11,7 +11,7 @@ import { PROFILE_VERSION, profileTables, TableProfile } from '../../database/pro
 import { readTables } from '../../database/profile/table-rows';
 import type { SqlEngine } from '../../ports';
 import type { UsageDelta } from '../../ports/search-steps';
-import { databaseKey } from '../../record/search-id';
+import { identityKey } from '../../record/search-id';
 import { openEngine, sqlUsage, type StepContext } from '../shared/context';
 import { readStored, writeStored } from '../../record/run-store';
 import { shareWork } from '../../record/shared-work';
@@ -62,7 +62,7 @@ async function take(
     values: showsValues(context),
   });
   const { store, hash } = context.deps;
-  const kept: Kept = { schemaVersion: 1, revision, takenAtMs, profiles: [...taken.profiles] };
+  const kept: Kept = { revision, takenAtMs, profiles: [...taken.profiles] };
   await writeStored(store, { key, kind: KIND, hash }, kept);
   return taken;
 }
@@ -102,7 +102,6 @@ export async function takeProfiles(
 }
 
 const Kept = z.object({
-  schemaVersion: z.literal(1),
   /** As the engine gave it; empty where it gives none. */
   revision: z.string(),
   takenAtMs: z.number(),
@@ -118,5 +117,5 @@ function cacheKey(
 ): string {
   const what = `${showsValues({ settings }) ? 'tables' : 'shapes'}${PROFILE_VERSION}`;
   const shown = deps.hash(names.join('\n')).slice(0, 16);
-  return `profiles/${encodeURIComponent(databaseKey(input))}/${fingerprint}/${what}-${shown}.json`;
+  return `profiles/${encodeURIComponent(identityKey(input.identity))}/${fingerprint}/${what}-${shown}.json`;
 }

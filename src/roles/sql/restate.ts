@@ -32,7 +32,7 @@ export async function restate(context: StepContext, { position, candidateId }: R
       const claim = countedClaim({ operator, statement: update.mapping, rows: '', check }, counts, rivals);
       return claim.state === 'proved' ? [claim] : [];
     });
-    await context.run.put('restated', position, { schemaVersion: 1, candidateId, claims });
+    await context.run.put('restated', position, { candidateId, claims });
     return { proved: claims.length, usage };
   });
 }

@@ -20,9 +20,9 @@ async function batch(answers: Readonly<Record<string, Partial<AnswerRecord> | nu
   const { store } = openServices(process.io);
   const entries = Object.entries(answers);
   for (const [at, [id, answer]] of entries.entries()) {
-    const question = { schemaVersion: 1 as const, text: `${id}?`, database, outputMode: 'sql' as const };
+    const question = { text: `${id}?`, database, outputMode: 'sql' as const };
     const input: SearchInput = {
-      ...{ schemaVersion: 1, searchId: idOf(at), namespace: 'batch x', settings },
+      ...{ searchId: idOf(at), namespace: 'batch x', identity: database, settings },
       question: { ...question, tools: ['execute_sql'], context: null, instructions: null, documents: [] },
     };
     await saveInput(store, input);
@@ -183,7 +183,7 @@ test('SQL of another engine than the one that scores it is refused', async () =>
   const { bench, put, home } = await batch({ a: { sql: 'SELECT count(*) FROM t' } });
   const { store } = openServices({ env: { HOME: home, PATH: '' }, cwd: home, platform: 'linux' });
   const description = { dialect: 'postgresql' as const, version: '16', fingerprint: 'f', tables: [] };
-  const content = { schemaVersion: 1 as const, description, text: '', shown: [], profiles: [] };
+  const content = { description, text: '', shown: [] };
   await createRunStore(store, idOf(0), sha256).put('schema', 'schema', content);
   put('questions.jsonl', `${JSON.stringify({ id: 'a', question: 'a?', database: 'shop', engine: 'sqlite' })}\n`);
   const { code, err } = await bench('submit', 'out', '--format', 'ehrsql2024', '--out', 'prediction.json');

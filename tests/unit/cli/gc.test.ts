@@ -22,7 +22,7 @@ const DRY = { ...MONTH, dryRun: true };
 
 const PROFILE = { table: 'c'.repeat(9_000), read: 1, whole: true, pieces: [], doubts: [], flags: [] };
 
-const PROFILES = { schemaVersion: 1 as const, tables: [PROFILE] };
+const PROFILES = { tables: [PROFILE] };
 
 /** A store whose clock the test owns. */
 class World {
@@ -63,10 +63,7 @@ class World {
     );
     for (let n = 0; n < searches.length; n += 1) {
       const outcome = n < done ? { kind: 'answer', status: 'answered' } : null;
-      await this.store.put(
-        batchResultKey(id, n),
-        JSON.stringify({ schemaVersion: 1, n, searchId: searches[n], outcome }),
-      );
+      await this.store.put(batchResultKey(id, n), JSON.stringify({ n, searchId: searches[n], outcome }));
     }
     this.clock = NOW;
   }

@@ -13,7 +13,7 @@ import { testProcess } from './test-io';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const CENTS: LayerEntry = {
-  ...{ schemaVersion: 1, entryId: 'e0000000000000001', statement: 'orders.total is in cents.', rows: 'paid orders' },
+  ...{ entryId: 'e0000000000000001', statement: 'orders.total is in cents.', rows: 'paid orders' },
   ...{ scope: null, matching: 40, examined: 40 },
   check: 'SELECT count(*), sum(total = 100 * paid), sum(total = paid) FROM orders',
   rivals: [{ reading: 'whole units', matching: 0, examined: 40, refuted: true }],

@@ -4,7 +4,6 @@ import { SEARCH_ID, searchIdOf } from '../../../src/record/search-id';
 
 const models = { default: 'gpt-4.1-mini' };
 const question = {
-  schemaVersion: 1 as const,
   text: 'how many?',
   database: 'shop',
   outputMode: 'answer' as const,
@@ -86,33 +85,33 @@ describe('settingsFor', () => {
 
 describe('searchIdOf', () => {
   const settings = settingsFor({ method: 'fast', models });
-  const id = searchIdOf({ question, settings, namespace: 'user' });
+  const asked = { question, identity: 'd-1', settings, namespace: 'user' };
+  const id = searchIdOf(asked);
 
-  test('equal input gives equal ids, whatever the order of keys', () => {
+  test('equal input gives equal ids, whatever the order of keys and the name of the database', () => {
     const shuffled = Object.fromEntries(Object.entries(question).reverse()) as typeof question;
     expect(id).toMatch(SEARCH_ID);
-    expect(searchIdOf({ namespace: 'user', settings: { ...settings }, question: shuffled })).toBe(id);
+    expect(searchIdOf({ ...asked, settings: { ...settings }, question: shuffled })).toBe(id);
+    expect(searchIdOf({ ...asked, question: { ...question, database: 'other' } })).toBe(id);
   });
 
   test('one query an action of react is no setting, several make another search', () => {
     const react = settingsFor({ method: 'react', models });
     expect(react).not.toHaveProperty('queriesPerAction');
     const several = { ...react, queriesPerAction: 8 };
-    expect(searchIdOf({ question, settings: several, namespace: 'user' })).not.toBe(
-      searchIdOf({ question, settings: react, namespace: 'user' }),
-    );
+    expect(searchIdOf({ ...asked, settings: several })).not.toBe(searchIdOf({ ...asked, settings: react }));
   });
 
   test('question, context, database, method, settings, seed, namespace and nonce each change it', () => {
     const ids = [
-      searchIdOf({ question: { ...question, text: 'how few?' }, settings, namespace: 'user' }),
-      searchIdOf({ question: { ...question, context: 'now is 2100' }, settings, namespace: 'user' }),
-      searchIdOf({ question: { ...question, database: 'other' }, settings, namespace: 'user' }),
-      searchIdOf({ question, settings: { ...settings, method: 'react' }, namespace: 'user' }),
-      searchIdOf({ question, settings: { ...settings, iterations: 7 }, namespace: 'user' }),
-      searchIdOf({ question, settings: { ...settings, seed: 1 }, namespace: 'user' }),
-      searchIdOf({ question, settings, namespace: 'batch-1' }),
-      searchIdOf({ question, settings, namespace: 'user' }, 'nonce'),
+      searchIdOf({ ...asked, question: { ...question, text: 'how few?' } }),
+      searchIdOf({ ...asked, question: { ...question, context: 'now is 2100' } }),
+      searchIdOf({ ...asked, identity: 'd-2' }),
+      searchIdOf({ ...asked, settings: { ...settings, method: 'react' } }),
+      searchIdOf({ ...asked, settings: { ...settings, iterations: 7 } }),
+      searchIdOf({ ...asked, settings: { ...settings, seed: 1 } }),
+      searchIdOf({ ...asked, namespace: 'batch-1' }),
+      searchIdOf(asked, 'nonce'),
     ];
     expect(new Set([id, ...ids]).size).toBe(9);
   });

@@ -12,7 +12,7 @@ interface Told extends Partial<Omit<LayerEntry, 'from' | 'rivals'>> {
 function layer(told: Readonly<Record<string, Told>>): readonly HeldEntry[] {
   const events = Object.entries(told).map(([name, { asked = null, rival = 'otherwise', ...more }], at): LayerEvent => {
     const entry: LayerEntry = {
-      ...{ schemaVersion: 1, entryId: `e${String(at).padStart(16, '0')}`, statement: name, rows: 'rows', scope: null },
+      ...{ entryId: `e${String(at).padStart(16, '0')}`, statement: name, rows: 'rows', scope: null },
       ...{ check: `SELECT 50, 50, 1 WHERE '${name}' > ''`, matching: 50, examined: 50 },
       rivals: [{ reading: rival, matching: 1, examined: 50, refuted: true }],
       ...{ tables: [`t${at}`], columns: [], operator: null, restsOn: [], from: { searchId: 's', question: asked } },

@@ -6,7 +6,7 @@ import type { LayerEntry, LayerEvent } from '../../../src/domain';
 const id = (n: number): string => `e${String(n).padStart(16, '0')}`;
 const at = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
 const entry = (n: number, more: Partial<LayerEntry> = {}): LayerEntry => ({
-  ...{ schemaVersion: 1, entryId: id(n), statement: `statement ${n}`, rows: 'rows', scope: null },
+  ...{ entryId: id(n), statement: `statement ${n}`, rows: 'rows', scope: null },
   ...{ check: `SELECT ${n}`, matching: 50, examined: 50 },
   rivals: [{ reading: 'another', matching: 3, examined: 50, refuted: true }],
   ...{ tables: ['t'], columns: ['t.a'], operator: null, restsOn: [], from: { searchId: 's', question: null } },
@@ -138,7 +138,7 @@ describe('what a person says', () => {
   const said = (statement: string, minute: number): LayerEvent => ({
     ...{ kind: 'said', at: at(minute) },
     rule: {
-      ...{ schemaVersion: 1, entryId: id(7), statement, tables: ['t'], columns: [], answers: 'q1' },
+      ...{ entryId: id(7), statement, tables: ['t'], columns: [], answers: 'q1' },
       ...{ author: 'ann', saidAt: at(minute) },
     },
   });

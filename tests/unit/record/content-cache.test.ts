@@ -3,7 +3,7 @@ import { createRunStore, writeEnvelope } from '../../../src/roles';
 import { hash, searchInput } from '../roles/fixtures';
 
 const body = {
-  ...{ schemaVersion: 1 as const, bodyId: 'b1', sql: 'SELECT 1', relations: [], reads: [] },
+  ...{ bodyId: 'b1', sql: 'SELECT 1', relations: [], reads: [] },
   recursive: false,
   hasWith: false,
 };

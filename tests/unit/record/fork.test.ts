@@ -105,7 +105,7 @@ test('the journal is copied up to the fork, and neither ending nor later iterati
 
 test('tables that a plan brought into view are in view for the fork, too', async () => {
   const parent = await finishedParent();
-  const extra = { schemaVersion: 1 as const, tables: ['zz_hidden_gaps'] };
+  const extra = { tables: ['zz_hidden_gaps'] };
   for (const plan of ['i1.t0.plan', 'i2.t0.plan']) await parent.run.put('schema-extra', plan, extra);
   await storeFork({ store: parent.store, hash }, forkOf(parent));
   const child = createRunStore(parent.store, CHILD, hash);
@@ -117,15 +117,15 @@ test('what the layer told is in the prompts of the fork, too; what the parent ke
   const parent = await finishedParent();
   const entryId = 'e0123456789abcdef';
   const entry: LayerEntry = {
-    ...{ schemaVersion: 1, entryId, statement: 'Marks of winners are times.', rows: 'marks', scope: null },
+    ...{ entryId, statement: 'Marks of winners are times.', rows: 'marks', scope: null },
     ...{ check: 'SELECT 6, 6, 0', matching: 6, examined: 6 },
     rivals: [{ reading: 'all are gaps', matching: 0, examined: 6, refuted: true }],
     ...{ tables: [], columns: [], operator: null, restsOn: [], from: { searchId: 'q-1', question: null } },
     ...{ provedAt: '2026-11-20T09:30:00.000Z', schemaFingerprint: '' },
   };
   const withheld = [{ entryId, statement: 'Gaps are in ms.', why: 'it holds for 12 of 24 (50 %) only' }];
-  await parent.run.put('known', 'schema', { schemaVersion: 1, entries: [{ key: 'k1', entry }], withheld });
-  await parent.run.put('kept', 'kept', { schemaVersion: 1, entries: [{ entryId, statement: 'A.' }] });
+  await parent.run.put('known', 'schema', { entries: [{ key: 'k1', entry }], withheld });
+  await parent.run.put('kept', 'kept', { entries: [{ entryId, statement: 'A.' }] });
   const { child, record } = await searchFork(parent, forkOf(parent, { layer: 'on' }));
   const said = child.model.requests.flatMap(({ messages }) => messages.map(({ content }) => content)).join('\n');
   expect(said).toContain('Marks of winners are times. [6 of 6 marks; rivals: all are gaps 0]');
@@ -134,7 +134,7 @@ test('what the layer told is in the prompts of the fork, too; what the parent ke
 
 test('a fork without the layer has nothing of what it told its parent', async () => {
   const parent = await finishedParent();
-  await parent.run.put('known', 'schema', { schemaVersion: 1, entries: [], withheld: [] });
+  await parent.run.put('known', 'schema', { entries: [], withheld: [] });
   await storeFork({ store: parent.store, hash }, forkOf(parent));
   expect(await createRunStore(parent.store, CHILD, hash).find('known', 'schema')).toBeNull();
 });

@@ -5,7 +5,6 @@ import { containing, hash, searchInput } from '../roles/fixtures';
 
 const large = { ...searchInput(), question: { ...searchInput().question, instructions: 'x'.repeat(INLINE_LIMIT) } };
 const schema = {
-  schemaVersion: 1 as const,
   description: {
     ...{ dialect: 'sqlite' as const, version: 'SQLite 3', fingerprint: 'f' },
     tables: [],
@@ -36,12 +35,6 @@ test('a small content stays under its readable key', async () => {
   const store = createMemoryStore();
   await createRunStore(store, 's1', hash).put('schema', 'schema', { ...schema, text: 'small' });
   expect(await store.list('objects/')).toEqual([]);
-});
-
-test('what was stored inline before there were objects is read as before', async () => {
-  const store = createMemoryStore();
-  await store.put('runs/s1/schema/schema.json', writeEnvelope('schema', schema, hash));
-  expect(await createRunStore(store, 's1', hash).get('schema', 'schema')).toEqual(schema);
 });
 
 test('every step after the first finds the schema in memory, and cannot change it', async () => {

@@ -47,9 +47,9 @@ const looks = {
     result: rows([[at + 41]]),
   })),
 };
-const turn = (turnId: string, reply: LookReply) => [turnId, { schemaVersion: 1 as const, turnId, reply }] as const;
+const turn = (turnId: string, reply: LookReply) => [turnId, { turnId, reply }] as const;
 const verdict = (turnId: string, claims: Claim[], candidateId: string | null) =>
-  [turnId, { schemaVersion: 1 as const, turnId, candidateId, claims, found: '' }] as const;
+  [turnId, { turnId, candidateId, claims, found: '' }] as const;
 
 const talked: Trace = {
   ...trace,

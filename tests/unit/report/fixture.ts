@@ -68,7 +68,6 @@ const close = operator('op_close', 'Sprints decided by less than a second', { in
 const proved: OperatorView = { ...times, state: 'grounded', bodyId: 'b2', updateId: 'u1', risk: 0 };
 
 export const state: SearchState = {
-  schemaVersion: 1,
   searchId: 'q-0123456789abcdef',
   iteration: 3,
   startedAtMs: 0,
@@ -116,7 +115,6 @@ const probe = `SELECT count(*) AS riders, count(*) FILTER (WHERE position = 1 AN
 FROM results -- one row per rider`;
 
 export const observation: Observation = {
-  schemaVersion: 1,
   observationId: 'i1.t1.a1.probe',
   proposalId: 'i1.t1.a1.propose',
   tests: [
@@ -257,12 +255,11 @@ export const record: AnswerRecord = {
 export const trace: Trace = {
   searchId: record.id,
   input: {
-    schemaVersion: 1,
     searchId: record.id,
     namespace: 'user',
+    identity: 'races',
     settings,
     question: {
-      schemaVersion: 1,
       text: record.question,
       database: 'races',
       outputMode: 'answer',
@@ -276,7 +273,6 @@ export const trace: Trace = {
   record,
   plans: {
     p1: {
-      schemaVersion: 1,
       planId: 'p1',
       outline: 'Bring every result to seconds, then compare first and second of each sprint event.',
       operators: [],
@@ -288,7 +284,6 @@ export const trace: Trace = {
   bodies: {},
   proposals: {
     'i1.t1.a1.propose': {
-      schemaVersion: 1,
       proposalId: 'i1.t1.a1.propose',
       done: false,
       tests: [
@@ -320,7 +315,6 @@ export const trace: Trace = {
   observations: { 'i1.t1.a1.probe': observation },
   groundings: {
     'i1.t1.a1.ground': {
-      schemaVersion: 1,
       groundingId: 'i1.t1.a1.ground',
       groundings: [
         {

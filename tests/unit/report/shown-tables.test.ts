@@ -23,9 +23,7 @@ describe('trace and report', () => {
     });
     const tables = ['<b>', 'c', 'd'].map(table);
     const description = { dialect: 'sqlite' as const, version: 'SQLite', fingerprint: 'f', tables };
-    const shown = await loaded((run) =>
-      run.put('schema', 'schema', { schemaVersion: 1, description, text: '', shown: ['<b>', 'd'] }),
-    );
+    const shown = await loaded((run) => run.put('schema', 'schema', { description, text: '', shown: ['<b>', 'd'] }));
     expect(renderTraceText(shown)).toContain(
       "schema: columns of 2 of 3 tables shown, ranked by the question's words: <b>, d\n",
     );

@@ -114,11 +114,10 @@ export function searchInput(overrides: Partial<Settings> = {}, searchId = SEARCH
   const fast = settingsFor({ method: 'fast', models: { default: 'test-model' } });
   const settings = { ...withoutLooking(fast), profiles: false, ...overrides };
   return {
-    schemaVersion: 1,
     searchId,
     namespace: 'test',
+    identity: 'races',
     question: {
-      schemaVersion: 1,
       text: 'In how many events was the runner-up within two seconds?',
       database: 'races',
       outputMode: 'answer',

@@ -1,4 +1,5 @@
 /** The layer in searches, in-process: what one question proves serves the next, and is counted again first. */
+import { identityKey } from '../../../src/record/search-id';
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import { LayerEvent } from '../../../src/domain';
 import { PRESETS } from '../../../src/config/presets';
@@ -64,7 +65,7 @@ interface Options {
 /** Questions one after the other on one database and store. */
 function questions(engine = laps()) {
   const store = createMemoryStore();
-  const place = { store, hash, database: 'races' };
+  const place = { store, hash, database: identityKey('races') };
   const layer = async () => layerOf(await readLayer(place));
   let [asked, told] = [0, 0];
   return {
@@ -359,11 +360,11 @@ describe('an answer asked for again that rests on an entry', () => {
   test('no longer holds once a person said what it was not told; what it was told changes nothing', async () => {
     const at = questions();
     const tell = (saidAt: string, statement: string) =>
-      appendToLayer({ store: at.store, hash, database: 'races' }, [
+      appendToLayer({ store: at.store, hash, database: identityKey('races') }, [
         {
           ...{ kind: 'said', at: saidAt },
           rule: {
-            ...{ schemaVersion: 1, entryId: 'e0000000000000001', statement, tables: ['lap'], columns: [] },
+            ...{ entryId: 'e0000000000000001', statement, tables: ['lap'], columns: [] },
             ...{ answers: null, author: 'ann', saidAt },
           },
         },
@@ -419,11 +420,11 @@ test('a question is told what a person said, apart from what is proved; others a
   const said = (n: number, statement: string): LayerEvent => ({
     ...{ kind: 'said', at },
     rule: {
-      ...{ schemaVersion: 1, entryId: `e000000000000000${n}`, statement, tables: [], columns: [] },
+      ...{ entryId: `e000000000000000${n}`, statement, tables: [], columns: [] },
       ...{ answers: null, author: 'ann', saidAt: at },
     },
   });
-  await appendToLayer({ store: asked.store, hash, database: 'races' }, [
+  await appendToLayer({ store: asked.store, hash, database: identityKey('races') }, [
     said(1, 'Which runner-up counts in events with shared places? The first by car.'),
     said(2, 'Whose clock is it? That of the timekeeper.'),
   ]);

@@ -1,4 +1,5 @@
 /** Learning a database without a question, in-process: a real SQLite and a scripted model. */
+import { identityKey } from '../../../src/record/search-id';
 import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
 import { layerOf } from '../../../src/layer/state';
 import { runLearn } from '../../../src/methods/learn';
@@ -63,7 +64,7 @@ async function learn(
   };
   const outcome = await runLearn({ searchId: SEARCH, settings: made.input.settings, state: null }, steps, hooks);
   const record = await createRunStore(store, SEARCH, hash).get('result', SEARCH);
-  const layer = layerOf(await readLayer({ store, hash, database: 'races' }));
+  const layer = layerOf(await readLayer({ store, hash, database: identityKey('races') }));
   const asked = made.model.requests.filter(({ role }) => role === 'learn');
   const prompts = asked.map(({ messages }) => messages.map(({ content }) => content).join('\n'));
   return { ...made, outcome, record, layer, prompts };

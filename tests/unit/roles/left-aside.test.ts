@@ -1,4 +1,5 @@
 /** An answer over a table with deleted and test rows: what it leaves aside is asked about once, then named. */
+import { identityKey } from '../../../src/record/search-id';
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import { PRESETS } from '../../../src/config/presets';
 import { LayerEvent } from '../../../src/domain';
@@ -36,7 +37,7 @@ const rule = (statement: string, columns: string[]): LayerEvent =>
     kind: 'said',
     at: AT,
     rule: {
-      ...{ schemaVersion: 1, entryId: 'e00000000000000aa', statement, author: 'ann', saidAt: AT, answers: null },
+      ...{ entryId: 'e00000000000000aa', statement, author: 'ann', saidAt: AT, answers: null },
       ...{ tables: ['orders'], columns },
     },
   });
@@ -55,7 +56,7 @@ async function ask(
   { events = [], profiles = true, looks = [], setup = SHOP, assumed = null }: Asked = {},
 ) {
   const store = createMemoryStore();
-  await appendToLayer({ store, hash, database: 'races' }, [...events]);
+  await appendToLayer({ store, hash, database: identityKey('races') }, [...events]);
   const replies = [
     ...looks.map((sql) => text({ action: 'look', queries: [{ why: 'what it holds', sql }] })),
     ...sqls.map((sql, at) =>
@@ -73,7 +74,7 @@ async function ask(
   const told = model.requests.slice(1 + looks.length).map(({ messages }) => messages.at(-1)!.content);
   const record = await createRunStore(store, SEARCH, hash).get('result', SEARCH);
   const again = async (...said: LayerEvent[]) => {
-    await appendToLayer({ store, hash, database: 'races' }, said);
+    await appendToLayer({ store, hash, database: identityKey('races') }, said);
     return refresh(await openStep(deps, { searchId: SEARCH, position: 'refresh' }), record);
   };
   return { told, record, again };

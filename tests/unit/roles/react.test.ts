@@ -101,7 +101,7 @@ describe('react', () => {
   test('with one query an action, what is stored is as before', async () => {
     const { run } = await acted([action({ sql: 'SELECT 1' }), ended()], {});
     expect(await run.get('action', 'i1.react')).toEqual({
-      ...{ schemaVersion: 1, actionId: 'i1.react', note: 'n', sql: 'SELECT 1', answer: null },
+      ...{ actionId: 'i1.react', note: 'n', sql: 'SELECT 1', answer: null },
     });
   });
 

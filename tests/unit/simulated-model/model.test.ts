@@ -44,7 +44,6 @@ const GOLD: Gold = {
 
 const context = (text = QUESTION.question) => ({
   question: {
-    schemaVersion: 1 as const,
     text,
     database: 'shop',
     outputMode: 'sql' as const,

@@ -21,7 +21,7 @@ const QUESTION: GoldQuestion = {
 
 const messages = renderPlan({
   question: {
-    ...{ schemaVersion: 1, text: QUESTION.question, database: 'none', outputMode: 'sql', tools: ['execute_sql'] },
+    ...{ text: QUESTION.question, database: 'none', outputMode: 'sql', tools: ['execute_sql'] },
     ...{ context: null, instructions: null, documents: [] },
   },
   ...{ dialect: 'sqlite', schema: '', memory: [], facts: [], knownIntents: [], otherPlans: [] },

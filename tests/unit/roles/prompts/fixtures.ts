@@ -20,7 +20,6 @@ export function rulesOf(messages: readonly ChatMessage[]): string {
 
 export const context: PromptContext = {
   question: {
-    schemaVersion: 1,
     text: 'How many races this year were won by more than two seconds?',
     database: 'club',
     outputMode: 'sql',
