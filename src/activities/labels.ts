@@ -7,7 +7,6 @@ import type {
   AdoptInput,
   ChildInput,
   FinishInput,
-  FollowUp,
   ModelInput,
   ModelOutcome,
   SqlInput,
@@ -71,11 +70,11 @@ export class Labels {
       case 'recount':
         return label(input, 'count again what was kept before');
       case 'check':
-        return label(input, `check ${input.operators.join(', ')}${this.next(input.next)}`);
+        return label(input, `check ${input.operators.join(', ')}`);
       case 'probe':
         return label(input, `probe ${this.names([input.proposalId])}`);
       case 'settle':
-        return label(input, `settle ${this.names([input.groundingId])}${this.next(input.next)}`);
+        return label(input, `settle ${this.names([input.groundingId])}`);
       case 'candidate':
         return label(input, `run candidate ${input.candidateId}`);
       case 'tool':
@@ -116,20 +115,12 @@ export class Labels {
     if (known === null || typeof known !== 'object') return;
     if (known.proposalId) this.operatorsOf.set(known.proposalId, known.proposed ?? names(known.operators));
     if (known.nextProposalId) this.operatorsOf.set(known.nextProposalId, known.nextOperators ?? []);
-    if (known.next) this.learn(known.next);
     if (known.observationId) this.operatorsOf.set(known.observationId, names(known.tests));
     if (known.groundingId) this.operatorsOf.set(known.groundingId, names(known.operators));
   }
 
   learnFrom(outcome: ModelOutcome<unknown>): void {
     if (outcome.kind === 'ok') this.learn(outcome.value);
-  }
-
-  private next(input: FollowUp | undefined): string {
-    if (input === undefined) return '';
-    return input.purpose === 'probe'
-      ? `; probe ${this.names([input.proposalId])}`
-      : `; run candidate ${input.candidateId}`;
   }
 
   private names(ids: readonly string[]): string {
@@ -145,7 +136,6 @@ interface Known {
   readonly nextProposalId?: string | null;
   readonly nextOperators?: readonly string[];
   readonly observationId?: string;
-  readonly next?: object;
   readonly groundingId?: string;
   readonly tests?: readonly { readonly operator: string }[];
   readonly operators?: readonly (string | { readonly operator: string })[];

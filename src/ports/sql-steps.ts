@@ -17,16 +17,11 @@ export interface CheckInput extends StepBase {
   readonly plan: PlanRef;
   /** Operators whose bodies are new. */
   readonly operators: readonly string[];
-  /** The next step if nothing fails: it runs in the same round trip (D3). */
-  readonly next?: FollowUp;
 }
 export interface Checked {
   readonly failures: readonly { readonly operator: string; readonly error: string }[];
   readonly usage: UsageDelta;
-  /** The output of `next`, when it ran. */
-  readonly next?: Probed | CandidateRun;
 }
-export type FollowUp = ProbeInput | CandidateInput;
 
 export interface ProbeInput extends StepBase {
   readonly purpose: 'probe';
@@ -50,8 +45,6 @@ export interface SettleInput extends StepBase {
   readonly plan: PlanRef;
   readonly groundingId: string;
   readonly memory: MemoryRef;
-  /** The next step if every winner is proved: it runs in the same round trip (D3). */
-  readonly next?: FollowUp;
 }
 /** The id of the update that a settlement gives an operator. */
 export function updateIdOf(position: string, operator: string): string {
@@ -68,8 +61,6 @@ export interface Settled {
     readonly error: string | null;
   }[];
   readonly usage: UsageDelta;
-  /** The output of `next`, when it ran. */
-  readonly next?: Probed | CandidateRun;
 }
 
 export interface CandidateInput extends StepBase {

@@ -8,7 +8,6 @@ import type { Findings } from './findings';
 import { ground } from './ground';
 import { probe, probeInput, takeImmaterial, takeProbe } from './probe';
 import { propose, type PendingProposal } from './propose';
-import { ranAhead } from './run-ahead';
 import { findOperator, needsWork } from './state/plan-view';
 
 /** Which operators were attempted, which gained new evidence (rule S7), and a proposal that came with the last judgement. */
@@ -76,7 +75,7 @@ async function probeInRounds(
         : await propose(context, findings, `${at}.propose`, targets, probes);
     if (proposed === null || proposed.operators.length === 0) break;
     const input = probeInput(context, at, findings.currentPlan(), proposed.proposalId);
-    const probed = ranAhead(findings.ahead, input) ?? (await probe(context, findings, input));
+    const probed = await probe(context, findings, input);
     takeProbe(findings, probed);
     probes.push(probed);
     if (proposed.done) break;

@@ -4,12 +4,10 @@
  */
 import type { CandidateView, EndedBy, PlanView, SearchState, Trajectory } from '../domain';
 import { isCutShort } from '../domain/control-view';
-import { nextTrajectory } from './state/archive';
 import { addUsage } from './state/budgets';
 import { candidateBodies, derivationKey, usable } from './state/independence';
 import { isComplete, openRisk, planRef } from './state/plan-view';
 import { refutedReading } from './remember/refute';
-import { ranAhead, type RanAhead } from './run-ahead';
 import type { CandidateInput, CandidateRun, SearchSteps } from '../ports/search-steps';
 
 export const UNANSWERABLE_CLASS = 'unanswerable';
@@ -24,18 +22,13 @@ export async function runCandidates(
   mayRun: (state: SearchState) => boolean,
   /** Called with the state after each run, so that nothing is lost if a later run throws. */
   keep: (state: SearchState) => void = () => undefined,
-  /** A candidate that already ran in the same step as the check of its plan. */
-  ahead: RanAhead | null = null,
 ): Promise<SearchState> {
   let next = state;
   for (const trajectory of state.trajectories) {
     if (!isCandidate(trajectory) || refutedReading(trajectory.plan, state) !== undefined) continue;
     const known = knownCandidate(next, trajectory.plan);
     if (known === undefined) {
-      const input = candidateInput(next, trajectory.id, trajectory.plan);
-      const done = ranAhead(ahead, input);
-      if (done !== null) next = takeRun(next, trajectory, done);
-      else if (mayRun(next)) next = takeRun(next, trajectory, await steps.candidate(input));
+      if (mayRun(next)) next = takeRun(next, trajectory, await steps.candidate(candidateInput(next, trajectory)));
     } else if (known.outcome === 'rows') next = refresh(next, known, trajectory);
     else next = needsReplan(next, trajectory);
     keep(next);
@@ -123,7 +116,7 @@ export function candidateOfRun(
 }
 
 /** The input of the next candidate run for a complete plan of this trajectory. */
-function candidateInput(state: SearchState, trajectory: string, plan: PlanView): CandidateInput {
+function candidateInput(state: SearchState, { id: trajectory, plan }: WithPlan): CandidateInput {
   const id = nextCandidateId(state);
   return {
     purpose: 'candidate',
@@ -134,12 +127,6 @@ function candidateInput(state: SearchState, trajectory: string, plan: PlanView):
     plan: planRef(plan),
     against: comparable(state),
   };
-}
-
-/** The same for the child that an expansion is about to create; null if its derivation has already run. */
-export function nextCandidate(state: SearchState, plan: PlanView): CandidateInput | null {
-  if (knownCandidate(state, plan) !== undefined) return null;
-  return candidateInput(state, nextTrajectory(state), plan);
 }
 
 function knownCandidate(state: SearchState, plan: PlanView): CandidateView | undefined {

@@ -1,6 +1,5 @@
 import type { PlanView, SearchState, Trajectory, UpdateView, Usage } from '../domain';
-import type { CandidateInput, MemoryRef, PlanRef, SearchSteps } from '../ports/search-steps';
-import { nextCandidate } from './candidate';
+import type { MemoryRef, PlanRef, SearchSteps } from '../ports/search-steps';
 import { webOf, type Findings, type FindingsContext, type SearchNow } from './findings';
 import { plansOfRoot } from './state/frontier';
 import { planRef } from './state/plan-view';
@@ -17,8 +16,6 @@ export interface ExpansionContext extends FindingsContext {
   readonly unanswerable: readonly string[];
   /** Turns of the conversation that came before the search. */
   readonly looked: readonly string[];
-  /** The candidate run of this plan, if it would certainly be the next one; else null. */
-  candidateOf(plan: PlanView): CandidateInput | null;
   /** For the progress line; `usage` is what this expansion has spent so far, `plan` the one it works on. */
   report(bottleneck: string | null, learned: string | null, usage: Usage, plan: PlanView | null): void;
 }
@@ -67,6 +64,5 @@ export function expansionContext(
     looked: state.looking?.turns ?? [],
     usageBefore: state.usage,
     ...webOf(state, search.settings),
-    candidateOf: (plan) => nextCandidate(state, plan),
   };
 }

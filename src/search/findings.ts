@@ -16,7 +16,6 @@ import type {
 } from '../domain';
 import { NO_USAGE } from '../domain/control-view';
 import type { MemoryRef, ModelOutcome, UsageDelta } from '../ports/search-steps';
-import type { RanAhead } from './run-ahead';
 import { addUsage, callsLeft, exhaustedBudget, type Spending } from './state/budgets';
 import { counted } from '../counted';
 
@@ -71,7 +70,6 @@ export interface Expansion {
   readonly distanceDelta: number;
   readonly usage: Usage;
   readonly events: readonly SearchEvent[];
-  readonly ahead: RanAhead | null;
   /** An infrastructure error. It ends the search, after the results and charges of the expansion are merged. */
   readonly failure: { readonly error: unknown } | null;
 }
@@ -96,7 +94,6 @@ export class Findings {
   refit: { readonly groundingId: string; readonly operators: readonly string[] } | null = null;
   distanceDelta = 0;
   usage: Usage = NO_USAGE;
-  ahead: RanAhead | null = null;
   /** Whether the prompts show people's remarks. */
   showsRemarks = true;
   readonly updates: UpdateView[] = [];
@@ -227,7 +224,6 @@ export class Findings {
       distanceDelta: this.distanceDelta,
       usage: this.usage,
       events: this.events,
-      ahead: this.ahead,
       failure,
     };
   }

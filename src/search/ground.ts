@@ -4,8 +4,7 @@ import type { Findings } from './findings';
 import { distanceOf } from './probe';
 import type { PendingProposal } from './propose';
 import { applyBody, assumedBody } from './remember/update';
-import { takeAhead } from './run-ahead';
-import { candidateAfter, keepSettled, settle } from './settle';
+import { keepSettled, settle } from './settle';
 import { findOperator, planRef } from './state/plan-view';
 import { tryModel } from './try-model';
 
@@ -38,10 +37,8 @@ export async function ground(
       settled = { results: [], usage: {} };
       if (grounded.operators.every((o) => o.winner === null)) return null;
       const at = `${position}.settle${tryNumber}`;
-      const next = candidateAfter(context, findings, at, grounded);
-      settled = await settle(context, findings, at, grounded, next);
+      settled = await settle(context, findings, at, grounded);
       findings.charge(settled.usage);
-      findings.ahead = takeAhead(next, settled) ?? findings.ahead;
       const errors = settled.results.filter((result) => result.error !== null);
       return errors.length === 0 ? null : errors.map((r) => `${r.operator}: ${r.error ?? ''}`).join('\n');
     },

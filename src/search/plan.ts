@@ -10,9 +10,7 @@ import type { Findings } from './findings';
 import { tryModel } from './try-model';
 import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
 import { isBlocked, planRef } from './state/plan-view';
-import type { Checked, FollowUp, Planned } from '../ports/search-steps';
-import { probeInput } from './probe';
-import { candidateAhead, takeAhead } from './run-ahead';
+import type { Checked, Planned } from '../ports/search-steps';
 import type { PendingProposal } from './propose';
 
 export interface NewPlan {
@@ -32,7 +30,6 @@ export async function makePlan(
 ): Promise<NewPlan | null> {
   const { searchId, steps } = context;
   const first = refit === null ? `${context.position}.plan` : `${context.position}.s${refit.step}.refit`;
-  const nextStep = refit === null ? 1 : refit.step + 1;
   let checked: Checked = { failures: [], usage: {} };
   const ask = (position: string) =>
     tryModel<Planned>(
@@ -51,7 +48,7 @@ export async function makePlan(
         }),
       async (planned, tryNumber) => {
         if (planned.kind === 'lookup') return tooManyLookups(findings, planned.lookups);
-        checked = await checkWritten(context, findings, `${position}.check${tryNumber}`, planned, nextStep);
+        checked = await checkWritten(context, findings, `${position}.check${tryNumber}`, planned);
         return checked.failures.length === 0
           ? null
           : checked.failures.map((f) => `${f.operator}: ${f.error}`).join('\n');
@@ -82,34 +79,19 @@ async function checkWritten(
   findings: Findings,
   position: string,
   planned: Planned,
-  nextStep: number,
 ): Promise<Checked> {
   const written = planned.kind === 'plan' ? planned.plan.operators.filter((o) => o.bodyId !== null) : [];
   if (planned.kind !== 'plan' || written.length === 0) return { failures: [], usage: {} };
   findings.checkpoint('sql');
-  const next = followUp(context, planned, nextStep);
   const checked = await context.steps.check({
     purpose: 'check',
     searchId: context.searchId,
     position,
     plan: planRef(planned.plan),
     operators: written.map((operator) => operator.name),
-    ...(next === null ? {} : { next }),
   });
   findings.charge(checked.usage);
-  findings.ahead = takeAhead(next, checked);
   return checked;
-}
-
-/** The step to run along with the check: the tests that came with the plan, or the whole plan if it has no doubts. */
-function followUp(
-  context: ExpansionContext,
-  planned: Extract<Planned, { kind: 'plan' }>,
-  step: number,
-): FollowUp | null {
-  const { plan, proposalId } = planned;
-  if (proposalId !== null) return probeInput(context, `${context.position}.s${step}.a1.r1`, plan, proposalId);
-  return candidateAhead(plan, context);
 }
 
 function revision({ trajectory }: ExpansionContext) {

@@ -17,7 +17,6 @@ import type { Expansion } from './findings';
 import { provedAnswer } from './keep-proved';
 import { progressOf } from './progress';
 import { remember } from './remember/remember';
-import type { RanAhead } from './run-ahead';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
 import { chooseAnswer, chooseByNumber, judge, judged, type Decision } from './select-answer';
 import { frontierOf, secondDerivation, selectPlan } from './select-plan';
@@ -50,7 +49,7 @@ class SearchLoop extends Run<SearchSteps> {
     const expansion = await this.expand(selected);
     this.state = remember(this.state, expansion, this.settings);
     if (expansion.failure !== null) throw expansion.failure.error;
-    await this.runCandidates(expansion.ahead);
+    await this.runCandidates();
     this.state = { ...this.state, iteration: this.state.iteration + 1 };
     this.report(this.bottleneck, this.learned);
     return null;
@@ -93,11 +92,11 @@ class SearchLoop extends Run<SearchSteps> {
   }
 
   /** The final SQL of every plan that is complete becomes a candidate. */
-  private async runCandidates(ahead: RanAhead | null): Promise<void> {
+  private async runCandidates(): Promise<void> {
     this.said = [];
     const keep = (state: SearchState) =>
       (this.state = this.said.reduce((at, command) => steer(at, this.settings, command), state));
-    await runCandidates(this.state, this.steps, (state) => this.mayRun(state), keep, ahead);
+    await runCandidates(this.state, this.steps, (state) => this.mayRun(state), keep);
   }
 
   private mayRun(state: SearchState): boolean {

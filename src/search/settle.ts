@@ -1,28 +1,11 @@
 import type { PlanView, UpdateView } from '../domain';
-import { updateIdOf, type CandidateInput, type Grounded, type Settled } from '../ports/search-steps';
+import type { Grounded, Settled } from '../ports/search-steps';
 import type { ExpansionContext } from './expansion';
 import type { Findings } from './findings';
 import { applyBody, assumedBody, holdBeside } from './remember/update';
-import { candidateAhead } from './run-ahead';
 import { ancestors, DOUBT, findOperator, planRef } from './state/plan-view';
 
 type SettledResult = Settled['results'][number];
-
-/** The candidate to run along, if every winner is proved and the plan has no further doubts; null otherwise. */
-export function candidateAfter(
-  context: ExpansionContext,
-  findings: Findings,
-  position: string,
-  grounded: Grounded,
-): CandidateInput | null {
-  if (grounded.written.length > 0 || grounded.impossible !== null || grounded.nextProposalId !== null) return null;
-  const plan = grounded.operators.reduce((at, { operator, winner, bodyId }) => {
-    if (winner === null || bodyId === null) return at;
-    const body = { bodyId, updateId: updateIdOf(position, operator), risk: 0, assumptions: 0 };
-    return applyBody(at, operator, body, findings.allUpdates());
-  }, findings.currentPlan());
-  return candidateAhead(plan, context);
-}
 
 /** Runs the SQL of the winners over the plan. Not async, like `probe`. */
 export function settle(
@@ -30,7 +13,6 @@ export function settle(
   findings: Findings,
   position: string,
   grounded: Grounded,
-  next: CandidateInput | null,
 ): Promise<Settled> {
   findings.checkpoint('sql');
   return context.steps.settle({
@@ -40,7 +22,6 @@ export function settle(
     plan: planRef(findings.currentPlan()),
     groundingId: grounded.groundingId,
     memory: findings.memory(),
-    ...(next === null ? {} : { next }),
   });
 }
 

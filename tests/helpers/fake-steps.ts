@@ -12,7 +12,6 @@ import { BrokenModelError } from '../../src/search/select-answer';
 import type { SearchHooks, SearchOutcome } from '../../src/search/run';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from './without-looking';
-import { addDeltas } from '../../src/roles/shared/context';
 import type {
   AnswerSummary,
   CandidateInput,
@@ -22,7 +21,6 @@ import type {
   EvaluateInput,
   Evaluation,
   FinishInput,
-  FollowUp,
   Grounded,
   GroundInput,
   AmendInput,
@@ -96,7 +94,6 @@ export class FakeSteps implements SearchSteps, KeepSteps {
     private readonly script: Script,
     private readonly gate: Gate = () => Promise.resolve(),
     /** Runs the `next` of a check or a settling along with it, as the real steps do. */
-    private readonly runsAhead = false,
   ) {}
 
   count(...steps: readonly StepName[]): number {
@@ -145,17 +142,15 @@ export class FakeSteps implements SearchSteps, KeepSteps {
     const usual = { knownUpdates: [] };
     return this.sql('prepare', input, () => ({ ...usual, ...this.script.prepare?.(input) }));
   }
-  async check(input: CheckInput): Promise<Checked> {
-    const done = await this.sql('check', input, () => ({ failures: this.script.check?.(input) ?? [] }));
-    return done.failures.length === 0 ? this.withNext(done, input.next) : done;
+  check(input: CheckInput): Promise<Checked> {
+    return this.sql('check', input, () => ({ failures: this.script.check?.(input) ?? [] }));
   }
   probe(input: ProbeInput): Promise<Probed> {
     const observationId = `${input.position}.observation`;
     return this.sql('probe', input, () => ({ observationId, tests: this.script.probe?.(input) ?? [] }));
   }
-  async settle(input: SettleInput): Promise<Settled> {
-    const done = await this.sql('settle', input, () => ({ results: this.script.settle?.(input) ?? [] }));
-    return done.results.every(({ update }) => update !== null) ? this.withNext(done, input.next) : done;
+  settle(input: SettleInput): Promise<Settled> {
+    return this.sql('settle', input, () => ({ results: this.script.settle?.(input) ?? [] }));
   }
   candidate(input: CandidateInput): Promise<CandidateRun> {
     const usual = { outcome: 'rows' as const, rowCount: 1, trivial: false, control: null, equalTo: null };
@@ -184,12 +179,6 @@ export class FakeSteps implements SearchSteps, KeepSteps {
     this.log.push({ step: 'amend', input });
     this.amended = input;
     return Promise.resolve({ kept: 1, notKept: input.notKept });
-  }
-
-  private async withNext<T extends Checked | Settled>(done: T, next: FollowUp | undefined): Promise<T> {
-    if (!this.runsAhead || next === undefined) return done;
-    const output = next.purpose === 'probe' ? await this.probe(next) : await this.candidate(next);
-    return { ...done, usage: addUsage(NO_USAGE, addDeltas(done.usage, output.usage)), next: { ...output, usage: {} } };
   }
 
   private async model<T>(step: StepName, input: unknown, reply: () => Reply<T>): Promise<ModelOutcome<T>> {

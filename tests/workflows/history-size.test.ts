@@ -1,7 +1,7 @@
 import type { OperatorView, Settings, UpdateView, Usage } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from '../helpers/without-looking';
-import type { CandidateInput, CandidateRun, FollowUp, Planned } from '../../src/ports/search-steps';
+import type { CandidateInput, CandidateRun, Planned } from '../../src/ports/search-steps';
 import { sha256 } from '../../src/sha256';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import type { WorkerSteps } from '../../src/workers/run-worker';
@@ -142,8 +142,6 @@ function shortSteps(question: string, doubtful: boolean, onFinish: (usage: Usage
   const ran = ({ against }: CandidateInput): CandidateRun => ({
     ...{ outcome: 'rows', rowCount: 3, trivial: false, control: 18, equalTo: against[0] ?? null, usage: queries },
   });
-  // What follows runs in the same round trip, as the real steps do it.
-  const ahead = async (next: FollowUp) => (next.purpose === 'probe' ? steps.probe(next) : ran(next));
   const id = (key: string): string => sha256(key).slice(0, 16);
   return {
     ...steps,
@@ -181,8 +179,8 @@ function shortSteps(question: string, doubtful: boolean, onFinish: (usage: Usage
       const facts = [{ id: `${input.position}.fact1`, status: 'active' as const, dependsOn: [] }];
       return { ...outcome, value: { ...outcome.value, learned, facts }, usage };
     },
-    check: async ({ next }) => ({ failures: [], usage: queries, ...(next && { next: await ahead(next) }) }),
-    settle: async ({ position, groundingId, plan, next }) => {
+    check: () => Promise.resolve({ failures: [], usage: queries }),
+    settle: ({ position, groundingId, plan }) => {
       const [operator = ''] = (groundingId.split('#')[1] ?? '').split('+');
       const bodyId = `b${id(`${plan.planId} settled`)}`;
       const update: UpdateView = {
@@ -190,7 +188,7 @@ function shortSteps(question: string, doubtful: boolean, onFinish: (usage: Usage
         ...{ inputs: [], bodyId, status: 'active', dependsOn: [], reuses: 0 },
       };
       const results = [{ operator, bodyId, update, assumed: false, error: null }];
-      return { results, usage: queries, ...(next && { next: await ahead(next) }) };
+      return Promise.resolve({ results, usage: queries });
     },
     candidate: (input) => Promise.resolve(ran(input)),
     finish: async (input, options) => {

@@ -101,8 +101,8 @@ export function now(context: StepContext): string {
 }
 
 /**
- * Runs a step once: a finished step returns its stored output (D2, D5). A step that may have run ahead also passes its
- * `input`: if the step that is asked for has another one, it runs again.
+ * Runs a step once: a finished step returns its stored output (D2, D5). A step whose position may come
+ * again with another `input`, where a search that was cut short is asked again, passes it: then it runs again.
  */
 export async function once<T extends object>(context: StepContext, work: () => Promise<T>, input?: object): Promise<T> {
   const key = input === undefined ? {} : { input: context.deps.hash(canonical(input)) };

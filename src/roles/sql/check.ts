@@ -8,7 +8,6 @@ import { columnDifference, isAnswer, runError } from '../shared/body-errors';
 import { addDeltas, once, runSql, type StepContext } from '../shared/context';
 import { findLoaded, limited, loadPlan, planSql, type LoadedPlan } from '../shared/load-plan';
 import { profileExtra } from '../shared/shown-tables';
-import { runAhead } from './run-ahead';
 import { orRefused, together } from '../shared/statements';
 
 type Failure = Checked['failures'][number];
@@ -26,12 +25,7 @@ export async function check(context: StepContext, step: CheckInput): Promise<Che
       return error === null ? [] : [{ operator: name, error }];
     });
     const profiled = await profileExtra(context, step.plan.planId);
-    const ahead = failures.length === 0 ? await runAhead(context, step.next) : null;
-    return {
-      failures: firstCauses(plan, failures),
-      usage: addDeltas(usage, profiled, ahead?.usage ?? {}),
-      ...ahead?.output,
-    };
+    return { failures: firstCauses(plan, failures), usage: addDeltas(usage, profiled) };
   });
 }
 

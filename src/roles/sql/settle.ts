@@ -9,11 +9,10 @@ import { hasLost } from '../../sql/agreement';
 import type { Settled, SettleInput } from '../../ports/search-steps';
 import { mergedOutcomes } from '../shared/attempts';
 import { columnDifference, isAnswer, runError } from '../shared/body-errors';
-import { addDeltas, once, runSql, type StepContext } from '../shared/context';
+import { once, runSql, type StepContext } from '../shared/context';
 import type { Contents } from '../../record/contents';
 import { findLoaded, loadPlan, planSql, withBodies, type LoadedPlan } from '../shared/load-plan';
 import { dependencies, storeUpdate } from '../shared/provenance';
-import { runAhead } from './run-ahead';
 import { orRefused, together } from '../shared/statements';
 
 type Won = OperatorGrounding & { readonly winner: string; readonly bodyId: string };
@@ -30,8 +29,7 @@ export async function settle(context: StepContext, step: SettleInput): Promise<S
     const results: Settled['results'][number][] = [];
     for (const [index, result] of read(run.results).entries())
       results.push(await settleOne({ context, step, plan, grounding }, won[index] as Won, result));
-    const ahead = results.every(({ update }) => update !== null) ? await runAhead(context, step.next) : null;
-    return { results, usage: addDeltas(run.usage, ahead?.usage ?? {}), ...ahead?.output };
+    return { results, usage: run.usage };
   });
 }
 

@@ -323,7 +323,6 @@ describe('a veto', () => {
       distanceDelta: 0,
       usage: initialState('s', 0).usage,
       events: [],
-      ahead: null,
       failure: null,
     };
     const next = enforce(mergeExpansion(after, expansion, settings));

@@ -34,7 +34,6 @@ const expansion = (of: string, plans: readonly PlanView[], more: Partial<Expansi
   distanceDelta: 0,
   usage: NO_USAGE,
   events: [],
-  ahead: null,
   failure: null,
   ...more,
 });
