@@ -4,10 +4,10 @@ import { isToldByClaims, uncheckedAssumptions } from '../text/claim-text';
 import { isSettled } from '../sql/claims';
 import { claimAnchor } from './claims-section';
 import { anchor, markup, type Html } from './html';
-import { badge, details, rowsTable, verdictBadge } from './parts';
+import { badge, details, rowsTable } from './parts';
 import { capital } from './printable';
 import { statement, type Rerun, sqlHtml } from './sql-section';
-import { CLAIM_WORDS, STATE_WORDS, type Worded } from './words';
+import { CLAIM_WORDS, STATE_WORDS, VERDICT_WORDS, type Worded } from './words';
 
 const OBSERVED_SHOWN = 20;
 
@@ -120,4 +120,9 @@ function sourcesPart(sources: Evidence['sources']): Html | null {
 
 function sqlPart(sql: string, operators: ReadonlySet<string>): Html {
   return details('SQL of this step', sqlHtml(sql, operators));
+}
+
+function verdictBadge(verdict: string): Html {
+  const known = (VERDICT_WORDS as Readonly<Record<string, Worded | undefined>>)[verdict];
+  return badge(known?.says ?? verdict, known?.tone ?? 'calm');
 }

@@ -1,10 +1,10 @@
 /** How the answer was found, for those who want to look into the search: closed until it is opened, with its words explained. */
 import type { AnswerRecord, Usage } from '../domain';
 import { anchor, markup, type Html } from './html';
-import { badge, details, head, table } from './parts';
-import { counted, dollars, duration } from './printable';
-import { searchPart } from './search-section';
-import { sqlHtml, type Rerun } from './sql-section';
+import { badge, details, head, resultOf, table } from './parts';
+import { counted, dollars, duration, visible } from './printable';
+import { searchOutline, type Entry } from './search-outline';
+import { sqlHtml, statement, type Rerun } from './sql-section';
 import type { Trace } from './trace';
 import { endedBecause, procedureText } from './words';
 
@@ -16,6 +16,52 @@ export function machinery(trace: Trace, rerun: Rerun): Html {
     ${details('The search in full', markup`${GLOSSARY} ${record && candidatesPart(record)} ${searchPart(trace, rerun)} ${schemaPart(trace)}`)}
     ${record?.children && childrenPart(record.children)}
     ${usage && details('What it used', usageList(usage, wallMs))}`;
+}
+
+function searchPart(trace: Trace, rerun: Rerun): Html[] {
+  return searchOutline(trace).map(
+    ({ id, title, about, entries }) =>
+      markup`<h3 id="${id}">${title}</h3>
+        ${about !== null && markup`<p class="soft">${about} Open a line for more.</p>`}
+        ${entryList(id, entries, rerun)}`,
+  );
+}
+
+/** `key`: unique on the page. */
+function entryList(key: string, entries: readonly Entry[], rerun: Rerun): Html {
+  return markup`<ul class="tree">
+    ${entries.map((entry, at) => entryItem(`${key}-${at + 1}`, entry, rerun))}
+  </ul>`;
+}
+
+function entryItem(key: string, entry: Entry, rerun: Rerun): Html {
+  const { sql, result, quoted, below = [], branches = [] } = entry;
+  const isLeaf = sql === undefined && quoted === undefined && below.length === 0;
+  return markup`<li>
+    ${isLeaf ? entryLine(entry) : details(entryLine(entry), markup`<div class="card">${entryBody(key, entry, rerun)}</div>`)}
+    ${branches.length > 0 && entryList(key, branches, rerun)}
+  </li>`;
+}
+
+function entryLine({ text, marks = [] }: Entry): Html {
+  return markup`${text} ${marks.map(({ says, tone }) => badge(says, tone))}`;
+}
+
+const SHOWN_ROWS = 10;
+const SHOWN_CHARS = 2_000;
+
+function entryBody(key: string, { sql, result, quoted, below = [] }: Entry, rerun: Rerun): Html {
+  return markup`${sql !== undefined && statement(key, sql, new Set(), rerun)}
+    ${result !== undefined && resultOf('Observed', result, SHOWN_ROWS)}
+    ${quoted !== undefined && markup`<pre>${visible(quoted.slice(0, SHOWN_CHARS))}</pre>`}
+    ${
+      below.length > 0 &&
+      markup`<ul class="plain">
+        ${below.map(
+          (entry, at) => markup`<li>${entryLine(entry)} ${entryBody(`${key}-b${at + 1}`, entry, rerun)}</li>`,
+        )}
+      </ul>`
+    }`;
 }
 
 const WORDS: readonly (readonly [string, string])[] = [

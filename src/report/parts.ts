@@ -1,17 +1,12 @@
-/** The small parts that several sections share: badges, tables of rows, results, readings with their verdicts. */
-import type { SqlResult, SqlValue, Verdict } from '../domain';
+/** The small parts that several sections share: badges, tables of rows, results. */
+import type { SqlResult, SqlValue } from '../domain';
 import { clip } from '../text/clip';
-import { anchor, markup, type Html } from './html';
+import { markup, type Html } from './html';
 import { cell, counted } from './printable';
-import type { HypothesisNode } from './tree';
 import type { Tone } from './words';
 
 export function badge(text: string, tone: Tone): Html {
   return markup`<span class="badge ${tone}">${text}</span>`;
-}
-
-export function link(kind: string, id: string, text = id): Html {
-  return markup`<a href="#${anchor(kind, id)}">${text}</a>`;
 }
 
 const CELL = 400;
@@ -109,34 +104,4 @@ export function resultOf(label: string, result: SqlResult, shown: number): Html 
     default:
       return result satisfies never;
   }
-}
-
-const VERDICT_TONES: Readonly<Record<Verdict, Tone>> = { supported: 'good', refuted: 'bad', open: 'warn' };
-
-export function verdictBadge(verdict: string): Html {
-  if (verdict === 'immaterial') return badge('makes no difference', 'calm');
-  return badge(verdict, (VERDICT_TONES as Readonly<Record<string, Tone | undefined>>)[verdict] ?? 'calm');
-}
-
-export function hypothesisItem(hypothesis: HypothesisNode): Html {
-  const { verdict, agreement, predicates } = hypothesis;
-  const state = verdict?.verdict ?? 'open';
-  return markup`<li class="reading ${state}">
-    <div>
-      <code>${hypothesis.id}</code> ${hypothesis.mapping} ${verdict ? verdictBadge(state) : badge('not judged', 'calm')}
-      ${hypothesis.won && badge('kept', 'good')}
-    </div>
-    ${hypothesis.expectation && markup`<div class="soft">Expected: ${hypothesis.expectation}</div>`}
-    ${predicates.map(
-      ({ sql, outcome, note }) =>
-        markup`<div>
-          <code>${sql}</code> ${badge(outcome, outcome === 'true' ? 'good' : outcome === 'false' ? 'bad' : 'warn')}
-          ${note}
-        </div>`,
-    )}
-    ${agreement && markup`<div>Agreement: ${agreement.matching} of ${counted(agreement.examined, 'row')}</div>`}
-    ${hypothesis.notes.map((note) => markup`<div class="soft">${note}</div>`)}
-    ${verdict?.reason && markup`<div class="soft">${verdict.reason}</div>`}
-    ${verdict?.overruled && markup`<div class="soft">Overruled by the data: ${verdict.overruled}</div>`}
-  </li>`;
 }

@@ -1,12 +1,11 @@
-/** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
-import type { AnswerRecord, Claim, HelperReport, SqlResult, SqlValue, WebObservation } from '../domain';
+/** A trace as text for a terminal. */
+import type { AnswerRecord, SqlResult, SqlValue } from '../domain';
 import { statedText } from '../text/answer-text';
-import { keptText, provedBeforeText, uncheckedTexts, withheldTexts } from '../text/claim-text';
-import { claimText } from '../sql/claims';
+import { keptText, uncheckedTexts, withheldTexts } from '../text/claim-text';
 import { cell, counted, cut, dollars, noteText, tokensText, wrapped } from './printable';
-import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode, type TurnNode } from './tree';
+import { searchOutline, type Entry } from './search-outline';
 import type { Trace } from './trace';
-import { endedBecause, TURN_WORDS } from './words';
+import { endedBecause } from './words';
 
 const WIDTH = 160;
 const ROWS = 3;
@@ -16,21 +15,16 @@ const REPLY_LINES = 12;
 
 export function renderTraceText(trace: Trace): string {
   const { record, input, state } = trace;
-  const tree = searchTree(trace);
   const lines = [
     `${trace.searchId}  ${record?.status ?? 'running'}  ${cut(record?.question ?? input?.question.text ?? '', WIDTH)}`,
     `database ${cut(record?.database ?? input?.question.database ?? '?', 80)}, method ${record?.method ?? input?.settings.spec ?? '?'}`,
     ...schemaLines(trace),
-    '',
-    ...(tree.conversation.length === 0 ? [] : ['Conversation', ...tree.conversation.flatMap(turnLines), '']),
-    ...tree.roots.flatMap((root) => trajectoryLines(root, '', '', trace)),
+    ...searchOutline(trace).flatMap(({ title, entries }) => [
+      '',
+      title,
+      ...entries.flatMap((each) => entryLines(each)),
+    ]),
   ];
-  if (tree.lookups.length > 0)
-    lines.push('Lookups on the web', ...tree.lookups.flatMap((lookup) => attemptLines(lookup, '  ')));
-  for (const attempt of tree.loose) lines.push(...attemptLines(attempt, '  '));
-  for (const event of state?.events ?? []) {
-    lines.push(`! iteration ${event.iteration}: ${event.kind} ${event.subject}: ${cut(event.detail, WIDTH)}`);
-  }
   lines.push(...replyLines(trace));
   const candidates = state?.candidates ?? [];
   if (candidates.length > 0) lines.push('', 'Candidates');
@@ -103,104 +97,23 @@ function sourceText({ url, fetchedAt, lookup }: NonNullable<AnswerRecord['source
   return `${lookup === undefined ? '' : `[${lookup}] `}${cut(url, WIDTH)} (${fetchedAt})`;
 }
 
-function turnLines({ id, action, said, candidate, claims, looks }: TurnNode): string[] {
-  const made = candidate === null ? '' : ` · candidate ${candidate}`;
-  return [
-    `  ${id} ${TURN_WORDS[action]}${said === '' ? '' : `: ${cut(said, WIDTH)}`}${made}`,
-    ...claims.flatMap(claimLines).map((line) => `    ${indented(line)}`),
-    ...looks.flatMap(({ tests }) => tests.flatMap((test) => lookLines(test).map((line) => `    ${line}`))),
+function entryLines(entry: Entry, lead = '  ', inner = '  '): string[] {
+  const { text, marks = [], sql, result, quoted, below = [], branches = [] } = entry;
+  const marked = marks.map(({ says }) => ` · ${cut(says, 80)}`).join('');
+  const body = `${inner}${branches.length > 0 ? '│ ' : '  '}`;
+  const details = [
+    ...(sql === undefined ? [] : [`query    ${cut(sql, WIDTH)}`]),
+    ...(result === undefined ? [] : resultLines(result)),
+    ...(quoted === undefined ? [] : [cut(quoted, WIDTH)]),
+    ...below.flatMap((each) => entryLines(each, '', '')),
   ];
-}
-
-function claimLines(claim: Claim): string[] {
-  const before = provedBeforeText(claim);
-  return [...claimText(claim).split('\n'), ...(before === null ? [] : [`  ${before}`])];
-}
-
-/** `cut` takes blanks at the beginning away. */
-function indented(line: string): string {
-  return `${line.startsWith(' ') ? '  ' : ''}${cut(line, WIDTH)}`;
-}
-
-function lookLines({ why, probeSql, result }: TestNode): string[] {
-  return [...(why === null ? [] : [cut(why, WIDTH)]), `  query    ${cut(probeSql, WIDTH)}`, ...resultLines(result)];
-}
-
-function trajectoryLines(node: TrajectoryNode, lead: string, inner: string, trace: Trace): string[] {
-  const { trajectory, changes, attempts, candidates, children } = node;
-  const changed = changes
-    .map(({ operator, from, to }) => `${operator} ${from === null ? '' : `${from} -> `}${to}`)
-    .join(', ');
-  const marks = [
-    ...candidates.map(({ id }) => `candidate ${id}`),
-    ...(trajectory.mergedInto === null ? [] : [`into ${trajectory.mergedInto}`]),
-  ];
-  const bottleneck = trajectory.bottleneck === null ? '' : `, bottleneck ${trajectory.bottleneck}`;
-  const outline =
-    trajectory.plan && trajectory.via.endsWith('plan') ? trace.plans[trajectory.plan.planId]?.outline : undefined;
-  const body = children.length > 0 ? `${inner}│ ` : `${inner}  `;
   return [
-    `${lead}${trajectory.id} [${trajectory.status}] iteration ${trajectory.iteration} ${trajectory.via}${changed && `: ${changed}`}${marks.map((mark) => ` · ${mark}`).join('')}`,
-    ...(outline ? [`${body}${cut(outline, WIDTH)}`] : []),
-    ...(trajectory.via === 'root'
-      ? []
-      : [
-          `${body}progress ${Math.round(trajectory.progress * 100)} %, distance ${trajectory.distance}, potential ${trajectory.potential}${bottleneck}`,
-        ]),
-    ...attempts.flatMap((attempt) => attemptLines(attempt, body)),
-    ...children.flatMap((child, index) => {
-      const last = index === children.length - 1;
-      return trajectoryLines(child, `${inner}${last ? '└ ' : '├ '}`, `${inner}${last ? '  ' : '│ '}`, trace);
+    ...(text === '' ? [] : [`${lead}${cut(text, 2 * WIDTH)}${marked}`]),
+    ...details.map((line) => body + line),
+    ...branches.flatMap((branch, at) => {
+      const [fork, side] = at === branches.length - 1 ? ['└ ', '  '] : ['├ ', '│ '];
+      return entryLines(branch, inner + fork, inner + side);
     }),
-  ];
-}
-
-function attemptLines(attempt: AttemptNode, indent: string): string[] {
-  const note = attempt.note === null ? [] : [`${indent}${cut(attempt.note, WIDTH)}`];
-  if (attempt.web !== null) note.push(...webLines(attempt.id, attempt.web).map((line) => indent + line));
-  note.push(...attempt.helpers.flatMap((helper) => helperLines(attempt.id, helper).map((line) => indent + line)));
-  return [...note, ...attempt.tests.flatMap((test) => testLines(attempt.id, test).map((line) => indent + line))];
-}
-
-function webLines(id: string, { tool, request, outcome, text, citations }: WebObservation): string[] {
-  return [
-    `attempt ${id}: ${tool} ${cut(request, WIDTH)}`,
-    `  ${outcome}${citations.length > 0 ? ` (${counted(citations.length, 'source')})` : ''}: ${cut(text, WIDTH)}`,
-  ];
-}
-
-function helperLines(id: string, { task, helper, outcome, text }: HelperReport): string[] {
-  return [
-    `attempt ${id}: subtask ${cut(task, WIDTH)}`,
-    `  ${outcome}${helper === null ? '' : ` (${helper})`}: ${cut(text, WIDTH)}`,
-  ];
-}
-
-function testLines(id: string, test: TestNode): string[] {
-  return [
-    `attempt ${id} on ${test.operator}${test.why === null ? '' : `: ${cut(test.why, WIDTH)}`}`,
-    `  probe    ${cut(test.probeSql, WIDTH)}`,
-    ...resultLines(test.result),
-    ...test.hypotheses.flatMap((hypothesis) => {
-      const verdict = hypothesis.verdict?.verdict ?? 'not judged';
-      return [
-        `  ${hypothesis.won ? '*' : ' '} ${hypothesis.id} ${verdict}: ${cut(hypothesis.mapping, WIDTH)}`,
-        ...hypothesis.predicates.map(
-          ({ sql, outcome, note }) => `      ${outcome}: ${cut(sql, WIDTH)}${note ? ` (${cut(note, 80)})` : ''}`,
-        ),
-        ...(hypothesis.agreement
-          ? [`      agrees in ${hypothesis.agreement.matching} of ${counted(hypothesis.agreement.examined, 'row')}`]
-          : []),
-        ...hypothesis.notes.map((note) => `      ${cut(note, WIDTH)}`),
-        ...(hypothesis.verdict?.reason ? [`      ${cut(hypothesis.verdict.reason, WIDTH)}`] : []),
-        ...(hypothesis.verdict?.overruled
-          ? [`      overruled by the data: ${cut(hypothesis.verdict.overruled, WIDTH)}`]
-          : []),
-      ];
-    }),
-    ...(test.materiality?.immaterial ? [`  immaterial: ${cut(test.materiality.reason, WIDTH)}`] : []),
-    ...test.rejected.map((error) => `  SQL refused: ${cut(error, WIDTH)}`),
-    ...(test.summary ? [`  learned  ${cut(test.summary, WIDTH)}`] : []),
   ];
 }
 
@@ -208,17 +121,17 @@ function resultLines(result: SqlResult): string[] {
   switch (result.kind) {
     case 'rows':
       return [
-        `  observed ${counted(result.rows.length, 'row')}${result.truncated ? ', cut' : ''}: ${result.columns.map(({ name }) => cut(name, 40)).join(' | ')}`,
+        `observed ${counted(result.rows.length, 'row')}${result.truncated ? ', cut' : ''}: ${result.columns.map(({ name }) => cut(name, 40)).join(' | ')}`,
         ...result.rows
           .slice(0, ROWS)
-          .map((row) => `           ${cut(row.map((value: SqlValue) => cell(value)).join(' | '), WIDTH)}`),
+          .map((row) => `         ${cut(row.map((value: SqlValue) => cell(value)).join(' | '), WIDTH)}`),
       ];
     case 'sql-error':
-      return [`  SQL error: ${cut(result.message, WIDTH)}`];
+      return [`SQL error: ${cut(result.message, WIDTH)}`];
     case 'timeout':
-      return [`  timeout after ${result.afterMs / 1000} s`];
+      return [`timeout after ${result.afterMs / 1000} s`];
     case 'refused':
-      return [`  refused: ${cut(result.message, WIDTH)}`];
+      return [`refused: ${cut(result.message, WIDTH)}`];
     default:
       return result satisfies never;
   }

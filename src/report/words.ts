@@ -2,7 +2,17 @@
  * Plain words for the names that the program uses inside: why a search ended, what a state means. The report and the terminal
  * share them, so that no reader meets an internal name without its meaning.
  */
-import type { Ablation, AnswerRecord, BudgetName, Claim, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
+import type {
+  Ablation,
+  AnswerRecord,
+  BudgetName,
+  Claim,
+  EndedBy,
+  Evidence,
+  OperatorView,
+  Trajectory,
+  Verdict,
+} from '../domain';
 import { isCutShort as endedEarly } from '../domain/control-view';
 import { utc } from './printable';
 import type { Trace } from './trace';
@@ -79,6 +89,15 @@ export const CLAIM_WORDS: Readonly<Record<Claim['state'], Worded>> = {
   immaterial: { says: 'makes no difference', tone: 'calm' },
   failed: { says: 'not shown', tone: 'bad' },
   open: { says: 'not shown', tone: 'warn' },
+};
+
+/** How a reading fared; `none`: nobody judged it. */
+export const VERDICT_WORDS: Readonly<Record<Verdict | 'immaterial' | 'none', Worded>> = {
+  supported: { says: 'supported', tone: 'good' },
+  refuted: { says: 'refuted', tone: 'bad' },
+  open: { says: 'open', tone: 'warn' },
+  immaterial: { says: 'makes no difference', tone: 'calm' },
+  none: { says: 'not judged', tone: 'calm' },
 };
 
 export const TURN_WORDS: Readonly<Record<'look' | 'commit' | 'unanswerable', string>> = {

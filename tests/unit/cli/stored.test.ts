@@ -240,7 +240,7 @@ describe('what is stored is shown without Temporal', () => {
 
   test('trace prints the tree, report writes the file that it names', async () => {
     const process = await withSearch();
-    expect((await process.gate('trace')).out).toContain('t0 [open] iteration 0 root');
+    expect((await process.gate('trace')).out).toContain('t0 iteration 0: the question · open');
     const { out } = await process.gate('report', 'last', '--out', 'r.html');
     expect(out.trim()).toBe(join(process.home, 'r.html'));
     expect(readFileSync(out.trim(), 'utf8')).toContain('<!doctype html>');

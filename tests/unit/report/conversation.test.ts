@@ -71,9 +71,9 @@ test('gate trace tells it turn by turn: what was looked at, what was counted, wh
     '      observed 1 row: place',
     '               42',
     '  i2.look committed: op_times · candidate c7',
-    '    FAILED: All but winners store their gap. (81 of 162 riders)',
+    '    81 of 162 riders: “All but winners store their gap.” · not shown',
     '      it holds for 81 of 162 (50 %) only',
-    '      rival "everyone stores a time": 162 of 162, open',
+    '      rival “everyone stores a time”: not refuted, 162 of 162',
     '  i10.look declined: no ride has a date',
   ]);
 });
@@ -88,7 +88,9 @@ test('gate trace tells what earlier questions proved, what of it holds no longer
   const layer = { shown: 1, withheld, unchecked, kept: [{ entryId: 'e2', statement: 'A day has one sprint.' }] };
   const verdicts = Object.fromEntries([verdict('i2.look', [known], 'c7')]);
   const text = renderTraceText({ ...talked, verdicts, record: { ...trace.record!, layer } });
-  expect(text).toContain('(81 of 162 riders)\n      proved before, 2026-11-20 in q-1, counted again\n');
+  expect(text).toContain(
+    '81 of 162 riders: “All but winners store their gap.” · proved\n      proved before, 2026-11-20 in q-1, counted again\n',
+  );
   expect(text).toContain(
     [
       '\n\nNo longer holds: "Gaps are in ms."; it holds for 12 of 24 (50 %) only',
@@ -115,7 +117,7 @@ test('the report shows it before the branches, with the rows of a look and the c
   const part = page.slice(page.indexOf('id="conversation"'), page.indexOf('id="search"')).replace(/<[^>]+>/g, ' ');
   const words = part.replace(/\s+/g, ' ');
   expect(words).toContain('i1.look looked gaps by place');
-  expect(words).toContain('not shown 81 of 162 riders: “All but winners store their gap.”');
+  expect(words).toContain('81 of 162 riders: “All but winners store their gap.” not shown');
   expect(words).toContain('i10.look declined: no ride has a date');
 });
 

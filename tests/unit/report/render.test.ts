@@ -249,7 +249,7 @@ describe('renderTraceText', () => {
   const text = renderTraceText(trace);
 
   test('says why execution refused a body, as the report does', () => {
-    expect(text).toContain('SQL refused: no such column: gap');
+    expect(text).toContain('The SQL was refused: no such column: gap');
     expect(renderReport(trace)).toContain('The SQL was refused: no such column: gap');
   });
 

@@ -2,7 +2,7 @@
 import type { Settings } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react/loop';
 import { loadTrace } from '../../../src/report';
-import { searchTree } from '../../../src/report/tree';
+import { searchOutline } from '../../../src/report/search-outline';
 import { createSteps, createRunStore } from '../../../src/roles';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 
@@ -94,8 +94,9 @@ describe('react', () => {
     expect(told[1]).toContain('Tool calls left: 4.');
     expect(record).toMatchObject({ status: 'answered', rows: [[2]], usage: { sqlExecutions: 3 } });
     expect(await run.get('action', 'i1.react')).toMatchObject({ sql: null, queries });
-    const [root] = searchTree(trace!).roots;
-    expect(root?.attempts[0]?.tests.map(({ why }) => why)).toEqual(queries.map(({ why }) => why));
+    const [root] = searchOutline(trace!).find(({ id }) => id === 'search')!.entries;
+    const tried = root!.below!.flatMap(({ text, sql }) => (sql === undefined ? [] : [text.split(': ')[1]]));
+    expect(tried).toEqual(queries.map(({ why }) => why));
   });
 
   test('with one query an action, what is stored is as before', async () => {

@@ -181,9 +181,8 @@ test('report and trace show the subtasks of an agent with what came back, and th
     return { text: renderTraceText(trace!), html: renderReport(trace!) };
   };
   const root = await shown(SEARCH);
-  expect(root.text).toContain(`attempt i1.tool: subtask ${MARKS}\n`);
-  expect(root.text).toContain(`reported (${id}): gaps begin with +`);
-  expect(root.html).toMatch(/Subtask: List the forms.*reported.*What came back.*gaps begin with \+.*refused/s);
+  expect(root.text).toContain(`attempt i1.tool: subtask ${MARKS} · reported · ${id}\n      gaps begin with +`);
+  expect(root.html).toMatch(/subtask List the forms.*reported.*gaps begin with \+.*refused/s);
   expect((await shown(id)).html).toContain('gaps begin with +');
 });
 
