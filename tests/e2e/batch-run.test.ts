@@ -167,7 +167,7 @@ describe('gate batch run', () => {
       const { code, out } = await home.here(batch('--dry-run'));
       expect(code).toBe(0);
       expect(out).toMatch(/24 of 24 questions to ask: 24 to 96 model calls/);
-      expect(out).toMatch(/Assumed: 1 to 4 calls a question \(preset fast\)/);
+      expect(out).toMatch(/Assumed: 1 to 4 calls a question \(method fast\)/);
       expect(model.ledger().totals.asked).toBe(0);
     });
   });

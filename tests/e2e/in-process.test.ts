@@ -57,16 +57,16 @@ it.each([
   ['thorough', [1, 2]],
   // The paper's selector is asked even about a single candidate.
   ['paper', [3]],
-] as const)('preset %s answers easy questions in %j model calls', async (preset, calls) => {
+] as const)('method %s answers easy questions in %j model calls', async (method, calls) => {
   const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates: sure });
   try {
-    expect([...new Set(await callsOf(model, preset))]).toEqual(calls);
+    expect([...new Set(await callsOf(model, method))]).toEqual(calls);
   } finally {
     await model.close();
   }
 });
 
-it('preset fast answers easy questions in a look or two and a commit', async () => {
+it('method fast answers easy questions in a look or two and a commit', async () => {
   const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates: sure });
   try {
     const calls = await callsOf(model, 'fast');
@@ -77,7 +77,7 @@ it('preset fast answers easy questions in a look or two and a commit', async () 
   }
 });
 
-it('doubtful questions earn their probes: at most 6 calls each for nine in ten with preset thorough', async () => {
+it('doubtful questions earn their probes: at most 6 calls each for nine in ten with method thorough', async () => {
   const rates = { ...sure, doubt: 1 };
   const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates });
   try {

@@ -11,7 +11,7 @@ function loadedBy(module: string): readonly string[] {
   return JSON.parse(execFileSync(process.execPath, ['-e', LIST, path], { encoding: 'utf8' })) as string[];
 }
 
-test.each(['cli/services.js', 'cli/print-answer.js', 'report/index.js'])(
+test.each(['app/services.js', 'cli/print-answer.js', 'report/index.js'])(
   '%s, for commands that read the store, loads neither Temporal nor the steps of a search',
   (module) => {
     const loaded = loadedBy(module);

@@ -84,7 +84,7 @@ const asked = [QUESTION, '--db', './races.sqlite'];
 test('the web is looked up, cited in the record, and its orders are data', async () => {
   const before = model.requests.length;
   const record = await home.ask([...asked, '--web']);
-  expect(record).toMatchObject({ code: 0, status: 'answered', method: 'gate', rows: [[2]] });
+  expect(record).toMatchObject({ code: 0, status: 'answered', method: 'fast', rows: [[2]] });
   expect(record.usage).toMatchObject({ llmCalls: 4, lookups: 2 });
   expect(searched).toEqual(['close finish']);
   expect(record.sources).toEqual([

@@ -29,7 +29,7 @@ test('a question is answered, every step once, with progress to query', async ()
     expect(await questionProgress(run.gate, run.searchId)).toMatchObject({ candidates: expect.any(Number) as number });
     const handle = run.gate.client.workflow.getHandle(questionWorkflowId(run.searchId));
     const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    expect(currentDetails).toMatch(/^#### db-\w+ · "how many\?"\n/);
+    expect(currentDetails).toMatch(/^#### db-\w+: how many refunds\?\n/);
     expect(currentDetails).toMatch(/\*\*answered\*\* \(ended by iterations\)/);
     expect(currentDetails).toMatch(/\*\*Usage\*\* \d+ model calls/);
   });
@@ -193,7 +193,7 @@ test('a search continues as new between iterations and goes on where it was', as
       const last = await historyOf(run);
       expect(last.description.runId).not.toBe(first.runId);
       // The server does not carry the summary of a workflow over to its next run; the memo it does.
-      expect(last.description.memo).toMatchObject({ label: `${run.database} · "how many?"` });
+      expect(last.description.memo).toMatchObject({ label: `${run.database}: how many refunds?` });
       expect(calls.filter((position) => position === 'prepare')).toHaveLength(1);
       expect(new Set(calls).size).toBe(calls.length);
     },

@@ -7,17 +7,16 @@ import { temporal } from '@temporalio/proto';
 import { isCutShort } from '../../src/domain/control-view';
 import { limiter } from '../../src/limiter';
 import type { AnswerSummary } from '../../src/ports/search-steps';
-import { awaitQuestion, cancelWorkflow, startQuestion, type GateClient } from '../../src/workers/client';
+import { awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { steerQuestion, type Steered } from '../../src/workers/steer-question';
-import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { extent } from '../helpers/extent';
 import { Draw } from '../helpers/random-world';
-import { unique, withWorkers } from '../helpers/temporal';
 import { holdAt } from './hold';
-import { lookingSettings, noBatch as batch, scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
+import { lookingSettings, scriptedSettings, scriptedWorker, type Run, type Script } from './scripted-steps';
 
 const author = 'ada';
+const worker = scriptedWorker({ modelTimeoutMs: 30_000 });
 const searchSettings = scriptedSettings({ layer: 'on', iterations: 3, maxPlans: 2 });
 /** Short searches, with a step of every kind. */
 const KINDS = {
@@ -50,7 +49,7 @@ const TRUE_REASONS: readonly RegExp[] = [
 
 /** One search, held at `place`. */
 class Moment {
-  readonly searchId = unique('q');
+  private searchId = '';
   state: SearchState | null = null;
   private readonly hold;
 
@@ -61,12 +60,15 @@ class Moment {
     this.hold = holdAt(place);
   }
 
-  readonly onStep: NonNullable<Script['onStep']> = (call) => this.hold.onStep(call);
+  run(commands: readonly Told[]): Promise<AnswerSummary> {
+    const { settings, script } = KINDS[this.kind];
+    const onFinish: Script['onFinish'] = (_summary, state) => void (this.state = state);
+    const held = { ...script, onStep: this.hold.onStep, onFinish };
+    return worker.ask(held, (run) => this.told(run, commands), { settings });
+  }
 
-  async run(gate: GateClient, queue: string, commands: readonly Told[]): Promise<AnswerSummary> {
-    const { settings } = KINDS[this.kind];
-    const queues = questionQueues(queue);
-    await startQuestion(gate, { searchId: this.searchId, settings, modelTimeoutMs: 30_000, queues, label: 'held' });
+  private async told({ gate, searchId }: Run, commands: readonly Told[]): Promise<AnswerSummary> {
+    this.searchId = searchId;
     const ending = awaitQuestion(gate, this.searchId);
     await Promise.race([this.hold.reached, ending]);
     const name = this.hold.calls.at(-1)?.name ?? '';
@@ -146,51 +148,28 @@ function expectOneOf(reason: string, known: readonly RegExp[]): void {
   expect(known.filter((each) => each.test(reason)).length > 0 ? 'a true reason' : reason).toBe('a true reason');
 }
 
-/** Runs the moments of one kind of search on one worker. */
-async function atMoments(
-  kind: Kind,
-  work: (
-    on: (place: string, commands: readonly Told[]) => Promise<Moment & { readonly summary: AnswerSummary }>,
-  ) => Promise<unknown>,
-): Promise<void> {
-  const database = unique('db');
-  const moments = new Map<string, Moment>();
-  const steps = scriptedSteps({
-    ...KINDS[kind].script,
-    onStep: (call) => moments.get(call.searchId)?.onStep(call),
-    onFinish: ({ id }, state) => {
-      const moment = moments.get(id);
-      if (moment !== undefined) moment.state = state;
-    },
-  });
-  const places = limiter(16);
-  await withWorkers({ steps, batch, databases: [database] }, async (gate) =>
-    work(async (place, commands) => {
-      const moment = new Moment(kind, place);
-      moments.set(moment.searchId, moment);
-      const summary = await new Promise<AnswerSummary>((resolve, reject) =>
-        places.add(() => moment.run(gate, database, commands).then(resolve, reject)),
-      );
-      return Object.assign(moment, { summary });
-    }),
+const atOnce = limiter(16);
+
+async function at(kind: Kind, place: string, commands: readonly Told[]) {
+  const moment = new Moment(kind, place);
+  const summary = await new Promise<AnswerSummary>((resolve, reject) =>
+    atOnce.add(() => moment.run(commands).then(resolve, reject)),
   );
+  return Object.assign(moment, { summary });
 }
 
 /** Positions of its steps, in order. */
 async function stepsOf(kind: Kind): Promise<readonly string[]> {
   const positions: string[] = [];
-  const [database, searchId] = [unique('db'), unique('q')];
-  const steps = scriptedSteps({ ...KINDS[kind].script, onStep: ({ position }) => void positions.push(position) });
-  await withWorkers({ steps, batch, databases: [database] }, async (gate) => {
-    const { settings } = KINDS[kind];
-    const queues = questionQueues(database);
-    await startQuestion(gate, { searchId, settings, modelTimeoutMs: 30_000, queues, label: 'x' });
-    await awaitQuestion(gate, searchId);
-  });
+  const { settings, script } = KINDS[kind];
+  const onStep: Script['onStep'] = ({ position }) => void positions.push(position);
+  await worker.ask({ ...script, onStep }, ({ gate, searchId }) => awaitQuestion(gate, searchId), { settings });
   return positions;
 }
 
 const SEEDS = [1, 2, 3].slice(0, extent({ usual: 1, full: 3 }));
+/** Of the commands, each step is told every so many in turn. */
+const EVERY = extent({ usual: 3, full: 1 });
 
 describe.each(Object.keys(KINDS) as Kind[])('%s', (kind) => {
   let places: readonly string[];
@@ -199,36 +178,30 @@ describe.each(Object.keys(KINDS) as Kind[])('%s', (kind) => {
   });
 
   test('does what each command says, or says why not, at each of its steps, and ends', async () => {
-    await atMoments(kind, (on) =>
-      Promise.all(
-        places.flatMap((place) =>
-          COMMANDS.map(async (command) => {
-            const { summary, state, where } = await on(place, [command]);
-            const seen = { where, command, status: summary.status, endedBy: summary.endedBy };
-            const isOver = ['stop', 'cancel'].includes(command);
-            if (!isOver && command !== 'veto') expect(seen).toMatchObject({ status: 'answered' });
-            if (command === 'hint' && !isCutShort(summary.endedBy))
-              expect({ ...seen, unheard: state?.steered?.unheard ?? [] }).toEqual({ ...seen, unheard: [] });
-          }),
-        ),
+    const told = (step: number) => COMMANDS.filter((_, command) => (command + step) % EVERY === 0);
+    await Promise.all(
+      places.flatMap((place, step) =>
+        told(step).map(async (command) => {
+          const { summary, state, where } = await at(kind, place, [command]);
+          const seen = { where, command, status: summary.status, endedBy: summary.endedBy };
+          const isOver = ['stop', 'cancel'].includes(command);
+          if (!isOver && command !== 'veto') expect(seen).toMatchObject({ status: 'answered' });
+          if (command === 'hint' && !isCutShort(summary.endedBy))
+            expect({ ...seen, unheard: state?.steered?.unheard ?? [] }).toEqual({ ...seen, unheard: [] });
+        }),
       ),
     );
   });
 
   test.each(SEEDS)('ends after any commands in any order (seed %i)', async (seed) => {
-    await atMoments(kind, (on) =>
-      Promise.all(
-        Array.from({ length: 12 }, async (_, at) => {
-          const draw = new Draw(`${kind} ${String(seed)} ${String(at)}`);
-          const place = places[draw.below(places.length)] ?? '';
-          const commands = Array.from(
-            { length: 1 + draw.below(4) },
-            () => COMMANDS[draw.below(COMMANDS.length)] ?? 'hint',
-          );
-          const { summary } = await on(place, commands);
-          expect(['answered', 'abstained', 'cancelled']).toContain(summary.status);
-        }),
-      ),
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, run) => {
+        const draw = new Draw(`${kind} ${String(seed)} ${String(run)}`);
+        const place = places[draw.below(places.length)] ?? '';
+        const any = () => COMMANDS[draw.below(COMMANDS.length)] ?? 'hint';
+        const { summary } = await at(kind, place, Array.from({ length: 1 + draw.below(4) }, any));
+        expect(['answered', 'abstained', 'cancelled']).toContain(summary.status);
+      }),
     );
   });
 });

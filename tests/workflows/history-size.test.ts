@@ -3,41 +3,32 @@ import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from '../helpers/without-looking';
 import type { CandidateInput, CandidateRun, Planned } from '../../src/ports/search-steps';
 import { sha256 } from '../../src/sha256';
-import { awaitQuestion, startQuestion } from '../../src/workers/client';
+import { awaitQuestion } from '../../src/workers/client';
 import type { WorkerSteps } from '../../src/workers/run-worker';
 import type { Serving } from '../../src/workers/serving';
-import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { unique, withWorkers } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps, noBatch as batch, type Turn } from './scripted-steps';
+import { scriptedSettings, scriptedSteps, scriptedWorker, type Script, type Turn } from './scripted-steps';
 
 /** Bytes of history that a model call may cost (design D3). */
 const A_CALL = 8 * 1024;
 
+const worker = scriptedWorker();
+
 test('a search of 40 model calls keeps its history small', async () => {
-  const database = unique('db');
-  const searchId = unique('q');
   let calls = 0;
   // Three plans of six operators, one operator an iteration: the longest way there is.
-  const steps = scriptedSteps({
-    operators: 6,
-    padding: 120,
-    onFinish: ({ usage }) => {
-      calls = usage.llmCalls;
+  const script: Script = { operators: 6, padding: 120, onFinish: ({ usage }) => void (calls = usage.llmCalls) };
+  await worker.ask(
+    script,
+    async ({ gate, searchId }) => {
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
+      const description = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).describe();
+      expect(calls).toBeGreaterThanOrEqual(35);
+      expect((description.historySize ?? 0) / calls).toBeLessThan(A_CALL);
+      expect(description.historyLength / calls).toBeLessThan(15);
     },
-  });
-  await withWorkers({ steps, batch, databases: [database] }, async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'x' },
-      settings: scriptedSettings({ iterations: 14, cMin: 3 }),
-    });
-    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
-    const description = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).describe();
-    const perCall = (description.historySize ?? 0) / calls;
-    expect(calls).toBeGreaterThanOrEqual(35);
-    expect(perCall).toBeLessThan(A_CALL);
-    expect(description.historyLength / calls).toBeLessThan(15);
-  });
+    { settings: scriptedSettings({ iterations: 14, cMin: 3 }) },
+  );
 });
 
 const QUESTION = 'How many sprint events were held in each season, from the earliest season on?';
@@ -46,19 +37,18 @@ const WITHOUT_LOOKING = withoutLooking(FAST);
 
 /** A search as `gate ask` starts it: the size of its history for each of its calls, in bytes, and its events. */
 async function historyOf(settings: Settings, stepsFor: (onFinish: (usage: Usage) => void) => WorkerSteps) {
-  const [database, searchId] = [unique('db'), unique('q')];
   let calls = 0;
-  const steps = stepsFor((usage) => (calls = usage.llmCalls));
-  return withWorkers({ steps, batch, databases: [database] }, async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, modelTimeoutMs: 300_000, queues: questionQueues(database) },
-      ...{ label: `${database}: ${QUESTION}`, database, serving: SERVING, settings },
-    });
-    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
-    const handle = gate.client.workflow.getHandle(questionWorkflowId(searchId));
-    const { historySize = 0, historyLength } = await handle.describe();
-    return { calls, perCall: historySize / calls, events: historyLength };
-  });
+  return worker.ask(
+    stepsFor((usage) => (calls = usage.llmCalls)),
+    async ({ gate, searchId }) => {
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
+      const { historySize = 0, historyLength } = await gate.client.workflow
+        .getHandle(questionWorkflowId(searchId))
+        .describe();
+      return { calls, perCall: historySize / calls, events: historyLength };
+    },
+    { modelTimeoutMs: 300_000, label: `${worker.database}: ${QUESTION}`, serving: SERVING, settings },
+  );
 }
 
 test.each([

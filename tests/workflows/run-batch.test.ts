@@ -1,7 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import type { Payload } from '@temporalio/common';
+import { createMemoryStore } from '../../src/adapters/scripted';
 import {
   batchResultKey,
   writeBatchManifest,
@@ -9,12 +8,13 @@ import {
   type BatchPorts,
   type BatchResult,
 } from '../../src/activities/batch';
-import { ModelError, type ObjectStore } from '../../src/ports';
+import { ModelError } from '../../src/ports';
 import type { AnswerSummary } from '../../src/ports/search-steps';
 import {
   awaitBatch,
   awaitQuestion,
   cancelWorkflow,
+  connectClient,
   signalBatch,
   startBatch,
   startQuestion,
@@ -22,54 +22,58 @@ import {
 } from '../../src/workers/client';
 import { batchPause, batchProgress, isPaused } from '../../src/workers/workflow-views';
 import { dataConverter } from '../../src/workers/payloads';
-import type { WorkersOptions } from '../../src/workers/run-worker';
+import { createGateWorkers, type WorkersOptions, type WorkerSteps } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
 import { batchWorkflowId, questionWorkflowId } from '../../src/workflows/ids';
 import type { RunBatchInput } from '../../src/workflows/run-batch';
-import { testFolder, unique, withClient, withWorkers } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
+import { quietLogger, testTemporal, unique, withClient, withWorkers } from '../helpers/temporal';
+import { dispatched, scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
 
-/** One file per key; enough of a store for what a batch keeps. */
-function folderStore(folder: string): ObjectStore {
-  const path = (key: string) => join(folder, encodeURIComponent(key));
-  mkdirSync(folder, { recursive: true });
-  return {
-    get: async (key) =>
-      readdirSync(folder).includes(encodeURIComponent(key)) ? readFileSync(path(key), 'utf8') : null,
-    put: async (key, text) => {
-      mkdirSync(dirname(path(key)), { recursive: true });
-      writeFileSync(path(key), text);
-    },
-    list: async (prefix) =>
-      readdirSync(folder)
-        .map(decodeURIComponent)
-        .filter((key) => key.startsWith(prefix))
-        .sort(),
-    entries: async () => [],
-    delete: async (key) => rmSync(path(key), { force: true }),
+const store = createMemoryStore();
+const readAnswer: BatchPorts['readAnswer'] = async (searchId) => {
+  const text = await store.get(`runs/${searchId}/answer.json`);
+  return text === null ? null : (JSON.parse(text) as AnswerSummary);
+};
+
+/** The steps of each batch on the worker that most tests share. */
+const scripts = new Map<string, WorkerSteps>();
+const shared = unique('db');
+let gate: GateClient;
+let end: () => Promise<void>;
+beforeAll(async () => {
+  quietLogger();
+  gate = await connectClient(testTemporal());
+  const steps = dispatched((searchId) => scripts.get(searchId.replace(/-\d+$/, ''))!);
+  const batch = { store, readAnswer };
+  const workers = await createGateWorkers({ ...testTemporal(), graceMs: 200, steps, batch, databases: [shared] });
+  const running = workers.run();
+  end = async () => {
+    workers.stop();
+    await running;
+    await gate.close();
   };
-}
+});
+afterAll(() => end());
 
 class Fixture {
-  readonly store = folderStore(testFolder());
-  readonly database = unique('db');
+  readonly database: string;
   readonly batchId = unique('b');
   readonly entries: BatchEntry[];
   /** Steps by search id, and how many searches worked at the same time. */
   readonly calls = new Map<string, string[]>();
   mostAtOnce = 0;
 
-  constructor(readonly size: number) {
+  /** `own`: on workers of its own. */
+  constructor(
+    readonly size: number,
+    readonly own = false,
+  ) {
+    this.database = own ? unique('db') : shared;
     const queues = questionQueues(this.database);
     this.entries = Array.from({ length: size }, (_, n) => ({
       ...{ n, searchId: `${this.batchId}-${String(n)}`, label: `question ${String(n)}`, taskQueues: queues },
     }));
   }
-
-  readonly readAnswer: BatchPorts['readAnswer'] = async (searchId) => {
-    const text = await this.store.get(`runs/${searchId}/answer.json`);
-    return text === null ? null : (JSON.parse(text) as AnswerSummary);
-  };
 
   get plans(): number {
     return [...this.calls.values()].flat().filter((name) => name === 'plan').length;
@@ -90,21 +94,23 @@ class Fixture {
           if (name === 'finish') active.delete(searchId);
         }
       },
-      onFinish: (summary) => this.store.put(`runs/${summary.id}/answer.json`, JSON.stringify(summary)),
+      onFinish: (summary) => store.put(`runs/${summary.id}/answer.json`, JSON.stringify(summary)),
     });
   }
 
-  run<T>(
-    steps: ReturnType<Fixture['steps']>,
+  async run<T>(
+    steps: WorkerSteps,
     work: (gate: GateClient) => Promise<T>,
     more: Pick<WorkersOptions, 'dataConverter' | 'maxModelCalls'> = {},
   ): Promise<T> {
-    const batch = { store: this.store, readAnswer: this.readAnswer };
-    return withWorkers({ steps, batch, databases: [this.database], ...more }, work);
+    if (this.own)
+      return withWorkers({ steps, batch: { store, readAnswer }, databases: [this.database], ...more }, work);
+    scripts.set(this.batchId, steps);
+    return work(gate);
   }
 
   async start(gate: GateClient, pageSize = 10, eventsPerRun = 100, more: Partial<RunBatchInput> = {}): Promise<void> {
-    const { pages } = await writeBatchManifest(this.store, this.batchId, this.entries, pageSize);
+    const { pages } = await writeBatchManifest(store, this.batchId, this.entries, pageSize);
     const question = {
       settings: scriptedSettings({ maxPlans: 1, cMin: 1 }),
       modelTimeoutMs: 5_000,
@@ -124,8 +130,8 @@ class Fixture {
   }
 
   async results(): Promise<BatchResult[]> {
-    const keys = await this.store.list(`batches/${this.batchId}/results/`);
-    return Promise.all(keys.map(async (key) => JSON.parse((await this.store.get(key)) ?? '') as BatchResult));
+    const keys = await store.list(`batches/${this.batchId}/results/`);
+    return Promise.all(keys.map(async (key) => JSON.parse((await store.get(key)) ?? '') as BatchResult));
   }
 }
 
@@ -157,7 +163,7 @@ test('a question that infrastructure fails is recorded apart and the batch goes 
     const ended = await awaitBatch(gate, fixture.batchId);
     expect(ended).toMatchObject({ kind: 'completed', value: { counts: { answered: 3, 'infrastructure-failure': 1 } } });
   });
-  const failed = JSON.parse((await fixture.store.get(batchResultKey(fixture.batchId, 1))) ?? '') as BatchResult;
+  const failed = JSON.parse((await store.get(batchResultKey(fixture.batchId, 1))) ?? '') as BatchResult;
   expect(failed.outcome).toEqual({
     ...{ kind: 'infrastructure-failure', type: 'ModelError.authentication' },
     message: 'no key: check OPENAI_API_KEY',
@@ -211,7 +217,7 @@ test('an endpoint that answers again lets further questions start', async () => 
 });
 
 test('a cancelled batch starts nothing more and completes; run again, it goes on and pays nothing twice', async () => {
-  const fixture = new Fixture(12);
+  const fixture = new Fixture(12, true);
   let seen = 0;
   let reached: () => void = () => undefined;
   const some = new Promise<void>((resolve) => (reached = resolve));
@@ -246,7 +252,7 @@ test('a cancelled batch starts nothing more and completes; run again, it goes on
 });
 
 test('a batch whose worker stopped in the middle goes on with the next worker', async () => {
-  const fixture = new Fixture(8);
+  const fixture = new Fixture(8, true);
   let seen = 0;
   let reached: () => void = () => undefined;
   const some = new Promise<void>((resolve) => (reached = resolve));
@@ -266,7 +272,7 @@ test('a batch whose worker stopped in the middle goes on with the next worker', 
 });
 
 test('a continued batch of more questions in flight than its worker has places leaves places for their steps', async () => {
-  const fixture = new Fixture(12);
+  const fixture = new Fixture(12, true);
   const work = async (gate: GateClient): Promise<void> => {
     await fixture.start(gate, 6, 5, { concurrency: 6 });
     expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 12 } } });
@@ -290,7 +296,7 @@ async function idle(gate: GateClient, batchId: string): Promise<number> {
 }
 
 test('a paused batch starts nothing while those in flight finish, and stays paused with the next worker', async () => {
-  const fixture = new Fixture(16);
+  const fixture = new Fixture(16, true);
   let reached: () => void = () => undefined;
   const some = new Promise<void>((resolve) => (reached = resolve));
   const steps = fixture.steps(({ name }) => {
@@ -349,7 +355,7 @@ async function runOf(gate: GateClient, { batchId }: Fixture): Promise<string> {
 }
 
 test('a pause that arrives as a batch continues as new reaches the questions that it carries over', async () => {
-  const fixture = new Fixture(3);
+  const fixture = new Fixture(3, true);
   let reached: () => void = () => undefined;
   const both = new Promise<void>((resolve) => (reached = resolve));
   const inFlight = fixture.entries.slice(0, 2);
@@ -387,7 +393,7 @@ test('a pause that arrives as a batch continues as new reaches the questions tha
 });
 
 test('a cancellation that arrives as a batch is about to continue as new ends it', async () => {
-  const fixture = new Fixture(6);
+  const fixture = new Fixture(6, true);
   let reached: () => void = () => undefined;
   let release: () => void = () => undefined;
   const working = new Promise<void>((resolve) => (reached = resolve));
@@ -484,7 +490,7 @@ test('a lower concurrency lets those in flight finish, and starts the others so 
 });
 
 test('a person who asks a worker that a batch fills waits for no more of its steps than run already', async () => {
-  const fixture = new Fixture(8);
+  const fixture = new Fixture(8, true);
   const person = unique('q');
   const order: string[] = [];
   const priorities = new Map<string, number>();

@@ -9,7 +9,7 @@ import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from '../helpers/without-looking';
 import type { AnswerSummary, Committed, MemoryRef, ModelOutcome, PlanRef } from '../../src/ports/search-steps';
 import { connectClient, startQuestion, type GateClient, type StartQuestion } from '../../src/workers/client';
-import { createGateWorkers, type WorkerSteps } from '../../src/workers/run-worker';
+import { createGateWorkers, type WorkersOptions, type WorkerSteps } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
 import { quietLogger, testTemporal, unique } from '../helpers/temporal';
 
@@ -70,22 +70,30 @@ export interface Run {
 }
 
 export interface ScriptedWorker {
-  /** Starts a question whose steps follow the script. */
-  ask<T>(script: Script, work: (run: Run) => Promise<T>, more?: Partial<StartQuestion>): Promise<T>;
+  /** What the worker serves. */
+  readonly database: string;
+  /** Starts a question whose steps follow the script, or are these. */
+  ask<T>(script: Script | WorkerSteps, work: (run: Run) => Promise<T>, more?: Partial<StartQuestion>): Promise<T>;
 }
 
-/** One worker for all tests of a file: a step follows the script of the question that it is for. */
-export function scriptedWorker(usual: Partial<StartQuestion> = {}): ScriptedWorker {
+type Given = Partial<Pick<WorkersOptions, 'dataConverter' | 'namespace'>>;
+
+/**
+ * One worker for all tests of a file, or of a `describe`: a step follows the script of the question that it is for. Questions of a
+ * batch, whose manifest is in `noBatch.store`, follow the usual one.
+ */
+export function scriptedWorker(usual: Partial<StartQuestion> = {}, given: Given = {}): ScriptedWorker {
   const database = unique('db');
   const scripts = new Map<string, WorkerSteps>();
+  const plain = scriptedSteps();
+  const to = { ...testTemporal(), ...given };
   let gate: GateClient;
   let end: () => Promise<void>;
   beforeAll(async () => {
     quietLogger();
-    gate = await connectClient(testTemporal());
-    const steps = dispatched((searchId) => scripts.get(searchId.split('.')[0] ?? ''));
-    const options = { ...testTemporal(), graceMs: 200, steps, batch: noBatch, databases: [database] };
-    const workers = await createGateWorkers(options);
+    gate = await connectClient(to);
+    const steps = dispatched((searchId) => scripts.get(searchId.split('.')[0] ?? '') ?? plain);
+    const workers = await createGateWorkers({ ...to, graceMs: 200, steps, batch: noBatch, databases: [database] });
     const running = workers.run();
     end = async () => {
       workers.stop();
@@ -95,31 +103,27 @@ export function scriptedWorker(usual: Partial<StartQuestion> = {}): ScriptedWork
   });
   afterAll(() => end());
   return {
+    database,
     ask: async (script, work, more) => {
       const searchId = unique('q');
-      scripts.set(searchId, scriptedSteps(script));
-      const asked = {
-        searchId,
-        settings: scriptedSettings(),
-        modelTimeoutMs: 5_000,
-        label: `${database} · "how many?"`,
-      };
-      await startQuestion(gate, { ...asked, queues: questionQueues(database), ...usual, ...more });
+      scripts.set(searchId, 'finish' in script ? script : scriptedSteps(script));
+      await startQuestion(gate, {
+        ...{ searchId, database, queues: questionQueues(database), label: `${database}: how many refunds?` },
+        ...{ settings: scriptedSettings(), modelTimeoutMs: 5_000, ...usual, ...more },
+      });
       return work({ gate, searchId, database });
     },
   };
 }
 
 /** Steps of many scripts as those of one worker; the helpers and runs of a search follow its script. */
-function dispatched(stepsOf: (searchId: string) => WorkerSteps | undefined): WorkerSteps {
+export function dispatched(stepsOf: (searchId: string) => WorkerSteps): WorkerSteps {
   type Step = (input: string | { readonly searchId: string }, ...more: unknown[]) => Promise<unknown>;
   const step =
     (name: string): Step =>
     (input, ...more) => {
       const searchId = typeof input === 'string' ? input : input.searchId;
-      const steps = stepsOf(searchId) as unknown as Record<string, Step> | undefined;
-      if (steps === undefined) throw new Error(`no script for ${searchId}`);
-      return steps[name]!(input, ...more);
+      return (stepsOf(searchId) as unknown as Record<string, Step>)[name]!(input, ...more);
     };
   const names = Object.keys(scriptedSteps());
   return Object.fromEntries(names.map((name) => [name, step(name)])) as unknown as WorkerSteps;

@@ -4,7 +4,7 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { Worker } from '@temporalio/worker';
 import { writeBatchManifest } from '../../src/activities/batch';
-import { awaitBatch, awaitQuestion, startBatch, startQuestion, type GateClient } from '../../src/workers/client';
+import { awaitBatch, awaitQuestion, startBatch, type GateClient } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
 import { describeQuestion } from '../../src/workers/workflow-views';
 import { dataConverter } from '../../src/workers/payloads';
@@ -12,8 +12,8 @@ import { traceSinks } from '../../src/workers/telemetry/activities';
 import { telemetry } from '../../src/workers/telemetry/active';
 import { openTelemetry } from '../../src/workers/telemetry/opentelemetry';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { testTemporal, unique, withWorkers } from '../helpers/temporal';
-import { noBatch as batch, scriptedSettings, scriptedSteps } from './scripted-steps';
+import { testTemporal, unique, withClient } from '../helpers/temporal';
+import { noBatch, scriptedSettings, scriptedWorker, type Run } from './scripted-steps';
 
 const exporter = new InMemorySpanExporter();
 const said: string[] = [];
@@ -26,6 +26,7 @@ afterAll(() => {
   expect(said).toEqual([]);
 });
 
+const worker = scriptedWorker();
 const SETTINGS = scriptedSettings({ maxPlans: 1, cMin: 1 });
 
 interface Ended extends Pick<ReadableSpan, 'name' | 'attributes' | 'links'> {
@@ -56,12 +57,8 @@ async function traceOf(gate: GateClient, searchId: string): Promise<string> {
 }
 
 test('the runs of a search that continues as new are one trace, and its history replays', async () => {
-  const [database, searchId] = [unique('db'), unique('q')];
-  await withWorkers({ steps: scriptedSteps({ operators: 3 }), batch, databases: [database] }, async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, settings: SETTINGS, modelTimeoutMs: 30_000, label: 'x', iterationsPerRun: 1 },
-      queues: questionQueues(database),
-    });
+  const asked = { settings: SETTINGS, modelTimeoutMs: 30_000, iterationsPerRun: 1 };
+  const work = async ({ gate, searchId }: Run): Promise<void> => {
     expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
     const traceId = await traceOf(gate, searchId);
     await untilTold('RunWorkflow:answerQuestion', traceId);
@@ -84,21 +81,21 @@ test('the runs of a search that continues as new are one trace, and its history 
     const replayer = { workflowBundle: testTemporal().bundle, dataConverter, sinks: traceSinks };
     await Worker.runReplayHistory(replayer, history);
     expect(await spansOf(root?.traceId ?? '')).toHaveLength(before);
-  });
+  };
+  await worker.ask({}, work, asked);
 });
 
 test('each question of a batch has a trace of its own, linked to the trace of the batch', async () => {
-  const [database, batchId] = [unique('db'), unique('b')];
-  const { store } = batch;
+  const batchId = unique('b');
   const searches = [unique('q'), unique('q')];
   const entries = searches.map((searchId, n) => ({
     ...{ n, searchId, label: 'x' },
-    taskQueues: { workflow: questionQueues(database).workflow },
+    taskQueues: { workflow: questionQueues(worker.database).workflow },
   }));
-  await writeBatchManifest(store, batchId, entries, 10);
-  await withWorkers({ steps: scriptedSteps(), batch, databases: [database] }, async (gate) => {
+  await writeBatchManifest(noBatch.store, batchId, entries, 10);
+  await withClient(async (gate) => {
     const question = { settings: SETTINGS, modelTimeoutMs: 30_000, iterationsPerRun: 20 };
-    const queue = questionQueues(database).workflow;
+    const queue = questionQueues(worker.database).workflow;
     const input = { batchId, total: 2, pages: 1, concurrency: 2, question, eventsPerRun: 1_000, resume: null };
     const handle = await startBatch(gate, input, queue, 'x');
     expect(await awaitBatch(gate, batchId)).toMatchObject({ kind: 'completed', value: { done: 2 } });

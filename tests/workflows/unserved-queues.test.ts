@@ -11,20 +11,16 @@ import {
   unservedSearchesLine,
 } from '../../src/workers/running-elsewhere';
 import { unique, withClient, withWorkers } from '../helpers/temporal';
-import { noBatch, scriptedSettings, scriptedSteps } from './scripted-steps';
+import { noBatch, scriptedSettings, scriptedSteps, scriptedWorker, type Run } from './scripted-steps';
 
 const later = (): number => Date.now() + 120_000;
 
+const worker = scriptedWorker();
+
 test('calls in a model’s queue that no worker polls are counted, and gone from there once one does', async () => {
-  const [database, searchId] = [unique('db'), unique('q')];
   const taskQueue = unique(`${MODEL_QUEUE_PREFIX}scripted`);
-  const steps = scriptedSteps({});
   const ours = (found: readonly UnservedQueue[]) => found.filter((queue) => queue.taskQueue === taskQueue);
-  await withWorkers({ steps, batch: noBatch, databases: [database] }, async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, settings: scriptedSettings(), modelTimeoutMs: 5_000, label: searchId },
-      queues: questionQueues(database, { scripted: taskQueue }),
-    });
+  const work = async ({ gate, searchId }: Run): Promise<void> => {
     while (ours(await unservedModelQueues(gate, Date.now())).length === 0) await sleep(50);
     const [found] = ours(await unservedModelQueues(gate, Date.now()));
     expect(found).toEqual({ taskQueue, waiting: 1 });
@@ -32,12 +28,13 @@ test('calls in a model’s queue that no worker polls are counted, and gone from
     // After a long stop a worker looks before its own polls have arrived.
     expect(ours(await unservedModelQueues(gate, later(), [taskQueue]))).toEqual([]);
     const modelQueues = [{ model: 'scripted', taskQueue, requestsPerSecond: null, concurrency: null }];
-    await withWorkers({ steps, batch: noBatch, databases: [], modelQueues }, async () => {
+    await withWorkers({ steps: scriptedSteps(), batch: noBatch, databases: [], modelQueues }, async () => {
       expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
     });
     // Also when nobody has polled for long.
     expect(ours(await unservedModelQueues(gate, later()))).toEqual([]);
-  });
+  };
+  await worker.ask({}, work, { queues: questionQueues(worker.database, { scripted: taskQueue }) });
 });
 
 test('a search that no worker of its configuration serves is named with what it was asked with, until one is up', async () => {
