@@ -2,11 +2,10 @@
 import { scaleLinear } from 'd3-scale';
 import type { ComparedMethod, Estimate } from '../questions';
 import { accuracyText, decided, differenceText } from './comparison-figures';
-import { placeLabels } from './chart/labels';
-import { figure, fitting, room, round, WIDTHS, type Width } from './chart/marks';
+import { drawing, figure, fitting, heightTick, line, placeTick, room, round, WIDTH } from './chart';
 import { markup, type Html } from './html';
 
-const HEIGHT = { wide: 340, narrow: 280 } as const;
+const HEIGHT = 340;
 /** The style sheet has so many colours; letters tell the methods apart. */
 const COLOURS = 5;
 
@@ -33,11 +32,11 @@ export function accuracyPlot(methods: readonly ComparedMethod[]): Html | null {
     .join('; ');
   return markup`<figure class="chart">
     <figcaption><b>Accuracy against model calls of a question</b>${byJudge(methods)}, with 95 % intervals</figcaption>
-    ${legend(placed)} ${scatter(placed, 'wide', label)} ${scatter(placed, 'narrow', label)}
+    ${legend(placed)} ${scatter(placed, label)}
   </figure>`;
 }
 
-/** What stands for a method in a plot, by its place among all of them. */
+/** The letter of a method in a plot, by its place among all of them. */
 export const letterOf = (at: number): string => String.fromCharCode(65 + at);
 
 export function legend(methods: readonly Pick<Placed, 'letter' | 'method'>[]): Html {
@@ -49,35 +48,35 @@ export function legend(methods: readonly Pick<Placed, 'letter' | 'method'>[]): H
 const byJudge = (methods: readonly ComparedMethod[]): string =>
   methods.some(({ judged }) => judged !== undefined) ? ', by the judge' : '';
 
-function scatter(placed: readonly Placed[], width: Width, label: string): Html {
-  const [total, height] = [WIDTHS[width], HEIGHT[width]];
-  const x = scaleLinear([0, Math.max(1, ...placed.map(({ calls }) => calls.high))], [48, total - 24]).nice();
-  const y = scaleLinear([0, 1], [height - 44, 26]);
-  const labels = placeLabels(
-    placed.map(({ letter, calls, accuracy }) => ({ text: letter, x: x(calls.value), y: y(accuracy.value) })),
-    { left: 48, right: total, top: 0, bottom: height - 44 },
-  );
-  return markup`<svg class="${width}" viewBox="0 0 ${total} ${height}" role="img" aria-label="${label}">
-    ${y
-      .ticks(5)
-      .map(
-        (tick) =>
-          markup`<line class="${tick === 0 ? 'axis' : 'grid'}" x1="48" x2="${total - 24}" y1="${round(y(tick))}" y2="${round(y(tick))}" /><text x="40" y="${round(y(tick) + 4)}" text-anchor="end">${Math.round(100 * tick)} %</text>`,
-      )}
-    ${x
-      .ticks(width === 'wide' ? 8 : 4)
-      .map(
-        (tick) =>
-          markup`<line class="axis" x1="${round(x(tick))}" x2="${round(x(tick))}" y1="${height - 44}" y2="${height - 40}" /><text x="${round(x(tick))}" y="${height - 26}" text-anchor="middle">${figure(tick)}</text>`,
-      )}
-    <text x="${round((48 + total - 24) / 2)}" y="${height - 6}" text-anchor="middle">model calls of a question</text>
-    ${placed.map(
-      ({ method, colour, accuracy, calls }) =>
-        markup`<g><title>${method}: ${accuracyText(accuracy)}, ${calls.value.toFixed(1)} calls</title><line class="line s${colour}" x1="${round(x(calls.value))}" x2="${round(x(calls.value))}" y1="${round(y(accuracy.low))}" y2="${round(y(accuracy.high))}" /><line class="line s${colour}" x1="${round(x(calls.low))}" x2="${round(x(calls.high))}" y1="${round(y(accuracy.value))}" y2="${round(y(accuracy.value))}" /><circle class="f${colour}" cx="${round(x(calls.value))}" cy="${round(y(accuracy.value))}" r="5" /></g>`,
-    )}
-    ${labels.map((label) => markup`<text class="label mark" x="${round(label.x)}" y="${round(label.y)}">${label.text}</text>`)}
-  </svg>`;
+/** Nearer than this, points cover each other and share a label. */
+const SAME = 6;
+
+function scatter(placed: readonly Placed[], label: string): Html {
+  const bottom = HEIGHT - 44;
+  const x = scaleLinear([0, Math.max(1, ...placed.map(({ calls }) => calls.high))], [48, WIDTH - 24]).nice();
+  const y = scaleLinear([0, 1], [bottom, 26]);
+  const points = placed.map((one) => ({ ...one, x: x(one.calls.value), y: y(one.accuracy.value) }));
+  const near = (one: (typeof points)[number]) =>
+    points.filter((other) => Math.hypot(one.x - other.x, one.y - other.y) <= SAME);
+  return drawing(HEIGHT, label, [
+    ...y.ticks(5).map((tick) => heightTick(tick === 0, y(tick), 48, `${Math.round(100 * tick)} %`, WIDTH - 24)),
+    ...x.ticks(8).map((tick) => placeTick(x(tick), bottom, figure(tick))),
+    markup`<text x="${round((24 + WIDTH) / 2)}" y="${HEIGHT - 6}" text-anchor="middle">model calls of a question</text>`,
+    ...points.map(
+      (one) =>
+        markup`<g><title>${one.method}: ${accuracyText(one.accuracy)}, ${one.calls.value.toFixed(1)} calls</title>${line(`line s${one.colour}`, [one.x, y(one.accuracy.low)], [one.x, y(one.accuracy.high)])}${line(`line s${one.colour}`, [x(one.calls.low), one.y], [x(one.calls.high), one.y])}<circle class="f${one.colour}" cx="${round(one.x)}" cy="${round(one.y)}" r="5" /></g>`,
+    ),
+    ...points.map((one) => {
+      const group = near(one);
+      if (group[0] !== one) return markup``;
+      const text = group.map(({ letter }) => letter).join(', ');
+      const isRight = one.x + 8 + room(text) > WIDTH;
+      return markup`<text class="label mark" x="${round(one.x + (isRight ? -8 : 8))}" y="${round(one.y - 7)}"${isRight && END}>${text}</text>`;
+    }),
+  ]);
 }
+
+const END = markup` text-anchor="end"`;
 
 /** null: there is nothing to compare. */
 export function differencePlot(methods: readonly ComparedMethod[]): Html | null {
@@ -92,31 +91,28 @@ export function differencePlot(methods: readonly ComparedMethod[]): Html | null 
     <figcaption>
       <b>Accuracy less that of ${first.method}</b>${byJudge(methods)}, in percentage points, paired by question, with 95 % intervals
     </figcaption>
-    ${forest(rows, 'wide', label)} ${forest(rows, 'narrow', label)}
+    ${forest(rows, label)}
   </figure>`;
 }
 
 const ROW = 30;
 
-function forest(
-  rows: readonly { readonly method: string; readonly difference: Estimate }[],
-  width: Width,
-  label: string,
-): Html {
-  const [total, height] = [WIDTHS[width], rows.length * ROW + 34];
-  const left = Math.min(total / 2.6, Math.max(...rows.map(({ method }) => room(method))) + 12);
+function forest(rows: readonly { readonly method: string; readonly difference: Estimate }[], label: string): Html {
+  const height = rows.length * ROW + 34;
+  const left = Math.min(WIDTH / 2.6, Math.max(...rows.map(({ method }) => room(method))) + 12);
   const ends = rows.flatMap(({ difference: { low, high } }) => [100 * low, 100 * high]);
-  const x = scaleLinear([Math.min(-1, ...ends), Math.max(1, ...ends)], [left, total - 24]).nice();
-  return markup`<svg class="${width}" viewBox="0 0 ${total} ${height}" role="img" aria-label="${label}">
-    ${x
-      .ticks(width === 'wide' ? 8 : 4)
+  const x = scaleLinear([Math.min(-1, ...ends), Math.max(1, ...ends)], [left, WIDTH - 24]).nice();
+  return drawing(height, label, [
+    ...x
+      .ticks(8)
       .map(
         (tick) =>
-          markup`<line class="${tick === 0 ? 'axis' : 'grid'}" x1="${round(x(tick))}" x2="${round(x(tick))}" y1="4" y2="${height - 26}" /><text x="${round(x(tick))}" y="${height - 8}" text-anchor="middle">${figure(tick)}</text>`,
-      )}
-    ${rows.map(({ method, difference: { value, low, high } }, at) => {
+          markup`${line(tick === 0 ? 'axis' : 'grid', [x(tick), 4], [x(tick), height - 26])}<text x="${round(x(tick))}" y="${height - 8}" text-anchor="middle">${figure(tick)}</text>`,
+      ),
+    ...rows.map(({ method, difference }, at) => {
+      const { value, low, high } = difference;
       const y = at * ROW + 20;
-      return markup`<g><title>${method}: ${differenceText({ value, low, high, questions: 0 })}</title><text class="label" x="0" y="${y + 4}">${fitting(method, left - 8)}</text><line class="line s1" x1="${round(x(100 * low))}" x2="${round(x(100 * high))}" y1="${y}" y2="${y}" /><circle class="f1" cx="${round(x(100 * value))}" cy="${y}" r="5" /></g>`;
-    })}
-  </svg>`;
+      return markup`<g><title>${method}: ${differenceText(difference)}</title><text class="label" x="0" y="${y + 4}">${fitting(method, left - 8)}</text>${line('line s1', [x(100 * low), y], [x(100 * high), y])}<circle class="f1" cx="${round(x(100 * value))}" cy="${y}" r="5" /></g>`;
+    }),
+  ]);
 }

@@ -1,6 +1,6 @@
 /** A run as Markdown and as one self-contained page: nothing is loaded, no script runs (`html.ts`, `render.ts`). */
 import { accuracyPlot, differencePlot, legend, letterOf } from './comparison-plots';
-import { drawBars } from './chart/bars';
+import { drawBars } from './chart';
 import { markup, type Html } from './html';
 import { details, head, table } from './parts';
 import { counted, utc, visible } from './printable';
@@ -87,7 +87,7 @@ function plot(what: string, by: string, figures: RunSet['figures'], bars: Parame
   const label = `${what} ${by}: ${bars.map((bar) => `${bar.label} ${bar.value?.toFixed(1) ?? 'none'}`).join('; ')}`;
   return markup`<figure class="chart">
     <figcaption><b>${what}</b> ${by}</figcaption>
-    ${legend(figures.map(({ method }, at) => ({ letter: letterOf(at), method })))} ${drawBars(bars, 'wide', label)} ${drawBars(bars, 'narrow', label)}
+    ${legend(figures.map(({ method }, at) => ({ letter: letterOf(at), method })))} ${drawBars(bars, label)}
   </figure>`;
 }
 

@@ -79,23 +79,24 @@ dl.words { margin: .75rem 0; font-size: .9375rem; } dl.words div { margin: .2rem
 dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: .9rem; margin: .6rem 0; }
 dl.facts dt { color: var(--soft); font-size: .875rem; } dl.facts dd { margin: 0; font-size: 1.0625rem; font-variant-numeric: tabular-nums; }
 figure.chart { margin: .8rem 0 1.2rem; } figcaption { font-size: .875rem; color: var(--soft); margin: 0 0 .4rem; max-width: 44rem; } figcaption b { color: var(--ink); font-weight: 600; }
-.chart svg { display: block; width: 100%; height: auto; } .chart .wide { max-width: 52rem; } .chart .narrow { display: none; max-width: 26rem; }
+.chart { overflow-x: auto; } .chart > svg { display: block; width: 100%; min-width: 40rem; max-width: 52rem; height: auto; }
 .chart text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: var(--soft); font-variant-numeric: tabular-nums; } .chart text.value, .chart text.label { fill: var(--ink); }
 .chart text.mark { font-weight: 600; paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }
 .chart .grid { stroke: var(--grid); } .chart .axis { stroke: var(--soft); } .chart .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
 .s1 { stroke: var(--c1); } .s2 { stroke: var(--c2); } .s3 { stroke: var(--c3); } .s4 { stroke: var(--c4); } .s5 { stroke: var(--c5); }
+path.s2 { stroke-dasharray: 9 3; } path.s3 { stroke-dasharray: 2 3; } path.s4 { stroke-dasharray: 12 3 2 3; } path.s5 { stroke-dasharray: 5 5; }
 .f1 { fill: var(--c1); } .f2 { fill: var(--c2); } .f3 { fill: var(--c3); } .f4 { fill: var(--c4); } .f5 { fill: var(--c5); }
-.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; padding: 0; margin: 0 0 .4rem; font-size: .875rem; } .legend svg { display: inline-block; width: 14px; height: 14px; vertical-align: -2px; margin-right: .35rem; }
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; padding: 0; margin: 0 0 .4rem; font-size: .875rem; } .legend svg { display: inline-block; width: 24px; height: 14px; vertical-align: -2px; margin-right: .35rem; }
 @media (max-width: 40rem) {
   body { font-size: 1rem; } main, header, nav, footer { padding-left: 1rem; padding-right: 1rem; }
   header { padding-top: 1.4rem; } h1 { font-size: 1.5rem; } h2 { margin-top: 2.2rem; } .card { padding: .9rem .9rem; }
   ul.bars > li { grid-template-columns: minmax(0, 1fr) auto; } ul.bars .says { grid-column: 1 / -1; }
-  .chart .wide { display: none; } .chart .narrow { display: block; } th, td { padding: .3rem .6rem; max-width: 16rem; }
+  th, td { padding: .3rem .6rem; max-width: 16rem; }
 }
 @media print {
   body { background: none; font-size: 11pt; } nav, .skip, .actions, .button { display: none; } main, header, footer { max-width: none; padding: 0; }
   .card, figure { break-inside: avoid; } h2, h3, h4 { break-after: avoid; } .scroll { max-height: none; overflow: visible; border: 0; } thead th { position: static; }
-  .scroll tbody tr:nth-child(n+101) { display: none; } .chart .narrow { display: none; } .chart .wide { display: block; }
+  .scroll tbody tr:nth-child(n+101) { display: none; } .chart > svg { min-width: 0; }
 }
 `.trim();
 

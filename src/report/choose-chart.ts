@@ -5,8 +5,8 @@
  * Not drawn: results that were cut, single rows, many columns, numbers that only identify or rank, two values for one place,
  * and a column of numbers in several units.
  */
-import type { ResultColumn, SqlValue } from '../../domain';
-import { cell } from '../printable';
+import type { ResultColumn, SqlValue } from '../domain';
+import { cell } from './printable';
 
 export interface Point {
   readonly x: number;
