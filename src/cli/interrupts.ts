@@ -55,15 +55,23 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined); // its only error is that the signal has ended it
 }
 
+/** Work that an interrupt cancels. */
+export function untilInterrupted<T>(
+  io: Pick<Io, 'onInterrupt'>,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort());
+  return work(stop.signal).finally(stopListening);
+}
+
 /** Work on a database: opened for it, cancelled by an interrupt, and closed. */
-export async function onDatabase<T>(
+export function onDatabase<T>(
   { config, database }: { readonly config: Config; readonly database: ResolvedDatabase },
   io: Pick<Io, 'onInterrupt'>,
   work: (open: { readonly engines: Engines; readonly signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort());
-  return withEngines(config, database, (engines) => work({ engines, signal: stop.signal })).finally(stopListening);
+  return untilInterrupted(io, (signal) => withEngines(config, database, (engines) => work({ engines, signal })));
 }
 
 /** A function, because the signal changes while a loop awaits. */

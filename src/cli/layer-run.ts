@@ -1,28 +1,22 @@
-/** What `gate layer` does: reads the events of a database's layer, and appends what a person says or a check finds. */
-import type { ResolvedDatabase } from '../config/databases';
-import type { LayerEvent, LayerRule } from '../domain';
-import { compareText } from '../domain/canonical';
-import { layerDiff } from '../layer/diff';
-import { namedIn, ruleIdOf } from '../layer/rules';
-import { allHeld, figuresOf, isCounted, layerOf, type Held, type HeldRule, type Layer } from '../layer/state';
-import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
+/** What `gate layer` prints of the layer of a database; what it does is in `app/layer.ts`. */
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { GateError, UsageError } from '../app/errors';
+import * as app from '../app/layer';
+import { stopWatching, watchesOf, watchLayer, type Watch } from '../app/layer-watch';
+import { fallText } from '../layer/drift';
+import { allHeld, figuresOf, isCounted, type Held, type HeldEntry, type HeldRule } from '../layer/state';
 import { counted } from '../report/printable';
-import { identityKey } from '../record/search-id';
-import { visibleLayer } from '../roles/layer/entries';
 import { sourceText } from '../text/claim-text';
 import { visibleLine } from '../text/clip';
-import { checkDatabase, lookAt } from '../app/check-database';
-import { onDatabase } from './interrupts';
-import { GateError, UsageError } from '../app/errors';
+import type { WatchFound } from '../roles/layer/verify';
 import { EXIT, type ExitCode } from './exit';
+import { untilInterrupted } from './interrupts';
 import type { Io } from './io';
-import { askedDatabase } from '../app/question-input';
-import { authorOf, words } from './steer';
+import { intervalText } from './options';
 import { openQuestionsText } from './show-answer';
-import { openServices, sha256, type Services } from '../app/services';
+import { authorOf, words } from './steer';
 import { textTable } from './table';
-import { driftBetween, fallOf, fallText, type Drift } from '../layer/drift';
-import { lowerOf, verifyEntries, type WatchFound } from '../roles/layer/verify';
 
 export interface LayerFlags {
   readonly db?: string;
@@ -35,77 +29,47 @@ export interface LayerFlags {
   readonly with?: string;
 }
 
-export interface Opened extends Services {
-  readonly database: ResolvedDatabase;
-  readonly place: LayerPlace;
-  readonly events: readonly LayerEvent[];
-  readonly layer: Layer;
-}
+const json = (io: Io, value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
+const short = ({ entryId }: { readonly entryId: string }): string => entryId.slice(0, 9);
+const timeoutMs = ({ timeout = 25 }: LayerFlags): number => Math.round(timeout * 1000);
 
-export async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promise<Opened> {
-  const services = openServices(io);
-  const database = askedDatabase(services.config, { db }, io);
-  const place = { store: services.store, hash: sha256, database: identityKey(database.identity) };
-  const events = await readLayer(place);
-  const layer = layerOf(events);
-  return { ...services, database, place, events, layer: await shownLayer(services, database, layer) };
-}
-
-/** What is about something that an access list hides is as if it did not exist. Only then is the database opened. */
-async function shownLayer({ config }: Services, database: ResolvedDatabase, layer: Layer): Promise<Layer> {
-  const { allow, deny } = database.access;
-  const nothing = allHeld(layer).length + layer.questions.length === 0;
-  if (nothing || allow.length + deny.length === 0) return layer;
-  return visibleLayer(layer, await lookAt(config, database));
+function by(flags: LayerFlags, io: Io): app.Said {
+  return { at: new Date(io.now()).toISOString(), author: authorOf(flags, io), note: flags.note ?? null };
 }
 
 export async function listEntries(flags: LayerFlags, io: Io): Promise<void> {
-  const { layer, database } = await openLayer(flags, io);
+  const { layer, database } = await app.openLayer(io, flags.db);
   const isShown = ({ status }: Held): boolean => flags.all === true || status === 'active';
   if (flags.json) {
-    const told = { ...layer, entries: layer.entries.filter(isShown), rules: layer.rules.filter(isShown) };
-    io.out(`${JSON.stringify({ database: database.name, ...told }, null, 2)}\n`);
-    return;
+    const shown = { entries: layer.entries.filter(isShown), rules: layer.rules.filter(isShown) };
+    return json(io, { database: database.name, ...layer, ...shown });
   }
   const all = allHeld(layer);
   const shown = all.filter(isShown);
-  const left = all.length - shown.length;
   if (all.length === 0)
     io.err(`nothing is kept of ${database.name} yet; questions with claims add to it (gate ask --memory on)\n`);
   if (shown.length > 0) {
-    const rows = shown.map((held) => [
-      held.entry.entryId.slice(0, 9),
-      held.status,
-      listedFigures(held),
-      held.statement,
-    ]);
+    // A table has no room for more than who says a rule.
+    const figures = (held: Held): string => (isCounted(held) ? figuresOf(held) : `said by ${held.entry.author}`);
+    const rows = shown.map((held) => [short(held.entry), held.status, figures(held), held.statement]);
     io.out(`${textTable(['entry', 'status', 'counted', 'statement'], rows, { width: io.columns, whole: 2 })}\n`);
   }
+  const left = all.length - shown.length;
   if (left > 0) io.err(`${counted(left, 'more entry', 'more entries')} not in use: --all shows them\n`);
   if (layer.questions.length > 0)
     io.err(`${openQuestionsText(layer.questions, flags.db ?? database.name, io.columns)}\n`);
 }
 
-/** A table has no room for more. */
-function listedFigures(held: Held): string {
-  return isCounted(held) ? figuresOf(held) : `said by ${held.entry.author}`;
+export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Promise<void> {
+  const open = await app.openLayer(io, flags.db);
+  const held = app.findEntry(open, wanted);
+  if (flags.json) return json(io, { ...held, history: app.historyOf(open, held) });
+  io.out(`${(isCounted(held) ? entryLines(held) : ruleLines(held)).join('\n')}\n`);
 }
 
-export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Promise<void> {
-  const { layer, events } = await openLayer(flags, io);
-  const held = findEntry(layer, wanted);
-  const { entryId } = held.entry;
-  const history = events.filter((event) => entryIdIn(event) === entryId).sort((a, b) => compareText(a.at, b.at));
-  if (flags.json) {
-    io.out(`${JSON.stringify({ ...held, history }, null, 2)}\n`);
-    return;
-  }
-  if (!isCounted(held)) {
-    io.out(`${ruleLines(held).join('\n')}\n`);
-    return;
-  }
+function entryLines(held: HeldEntry): string[] {
   const { rows, scope, rivals, from, provedAt, check, operator, restsOn } = held.entry;
-  const lines = [
+  return [
     held.statement,
     `status    ${held.status}${held.why === null ? '' : `: ${held.why}`}`,
     `counted   ${figuresOf(held, rows)}${scope === null ? '' : ` (${scope})`}, ${held.countedAt.slice(0, 10)}`,
@@ -119,7 +83,6 @@ export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Prom
     `check\n${check}`,
     ...(operator === null ? [] : [`sql of a query that rested on it: ${operator.intent}\n${operator.sql}`]),
   ];
-  io.out(`${lines.join('\n')}\n`);
 }
 
 function ruleLines(held: HeldRule): string[] {
@@ -134,210 +97,78 @@ function ruleLines(held: HeldRule): string[] {
   ];
 }
 
-export async function decideEntry(
-  kind: 'confirmed' | 'rejected',
-  wanted: string,
-  flags: LayerFlags,
-  io: Io,
-): Promise<void> {
-  const opened = await openLayer(flags, io);
-  const { entryId } = findEntry(opened.layer, wanted).entry;
-  await append(opened, { kind, entryId, ...by(flags, io) }, flags, io);
+type Deciding = 'confirmed' | 'rejected';
+
+export async function decideEntry(kind: Deciding, wanted: string, flags: LayerFlags, io: Io): Promise<void> {
+  const open = await app.openLayer(io, flags.db);
+  printStated({ held: await app.decideEntry(open, kind, wanted, by(flags, io)), namesTable: true }, flags, io);
+}
+
+export async function editEntry(wanted: string, said: string, flags: LayerFlags, io: Io): Promise<void> {
+  const statement = words(said, 'statement');
+  printStated(await app.editEntry(await app.openLayer(io, flags.db), wanted, statement, by(flags, io)), flags, io);
 }
 
 export async function answerQuestion(wanted: string, said: string, flags: LayerFlags, io: Io): Promise<void> {
-  const text = words(said, 'answer');
-  const opened = await openLayer(flags, io);
-  const asked = /^q./.test(wanted) ? opened.layer.questions : [];
-  const only = begunBy(wanted, asked, ({ questionId }) => questionId, 'questions');
-  if (only === null)
-    throw new GateError(`no open question ${wanted} in this layer; gate layer list shows those to be decided`);
-  const { questionId: answers } = only;
-  await sayRule(opened, { entryId: ruleIdOf(answers, sha256), statement: `${only.text} ${text}`, answers }, flags, io);
+  const answer = words(said, 'answer');
+  printStated(await app.answerQuestion(await app.openLayer(io, flags.db), wanted, answer, by(flags, io)), flags, io);
 }
 
-/** Without a check: what a person says, as such. */
-export async function addRule(said: string, flags: LayerFlags, io: Io): Promise<void> {
-  const statement = words(said, 'statement');
-  await sayRule(
-    await openLayer(flags, io),
-    { entryId: ruleIdOf(statement, sha256), statement, answers: null },
-    flags,
-    io,
-  );
-}
-
-async function sayRule(
-  opened: Opened,
-  { entryId, statement, answers }: Pick<LayerRule, 'entryId' | 'statement' | 'answers'>,
-  flags: LayerFlags,
-  io: Io,
-): Promise<void> {
-  const about = namedIn(statement, await lookAt(opened.config, opened.database));
-  const at = new Date(io.now()).toISOString();
-  const said = { statement, answers, author: authorOf(flags, io), saidAt: at };
-  await append(opened, { kind: 'said', at, rule: { entryId, ...said, ...about } }, flags, io);
-  if (about.tables.length === 0)
+function printStated({ held, namesTable }: app.Stated, flags: LayerFlags, io: Io): void {
+  const why = held.why ?? (isCounted(held) ? null : figuresOf(held));
+  const line = `${held.entry.entryId} is ${held.status}${why === null ? '' : ` (${why})`}: ${held.statement}`;
+  if (flags.json) json(io, held);
+  else io.out(`${visibleLine(line)}\n`);
+  if (!namesTable)
     io.err('it names no table or column: questions are told it by its words alone; name what it is about\n');
 }
 
-export async function editEntry(wanted: string, statement: string, flags: LayerFlags, io: Io): Promise<void> {
-  const opened = await openLayer(flags, io);
-  if (statement.trim() === '') throw new UsageError('the statement is empty; write one sentence in quotes');
-  const held = findEntry(opened.layer, wanted);
-  const { entryId } = held.entry;
-  // Other words are not what the first person said, and may be about something else.
-  if (!isCounted(held))
-    return sayRule(opened, { entryId, statement: statement.trim(), answers: held.entry.answers }, flags, io);
-  await append(opened, { kind: 'edited', entryId, statement: statement.trim(), ...by(flags, io) }, flags, io);
-}
-
 export async function diffLayers(flags: LayerFlags, io: Io): Promise<void> {
-  const { since, with: other } = flags;
-  if ((since === undefined) === (other === undefined))
-    throw new UsageError('compare with what? give --since with a date, or --with with another database');
-  const opened = await openLayer(flags, io);
-  const diff =
-    other === undefined
-      ? layerDiff(layerOf(opened.events, timeOf(since ?? '')), opened.layer)
-      : layerDiff(opened.layer, (await openLayer(flags, io, other)).layer);
-  if (flags.json) {
-    io.out(`${JSON.stringify(diff, null, 2)}\n`);
-    return;
-  }
-  const line = (sign: string, { entry, statement }: Held, more = ''): string =>
-    `${sign} ${entry.entryId.slice(0, 9)} ${statement}${more}\n`;
-  for (const held of diff.added) io.out(line('+', held));
-  for (const held of diff.removed) io.out(line('-', held));
-  for (const { after, what } of diff.changed) io.out(line('~', after, ` (${what.join('; ')})`));
+  const open = await app.openLayer(io, flags.db);
+  const diff = await app.diffLayers(open, { since: flags.since, other: flags.with }, io);
+  if (flags.json) return json(io, diff);
+  const line = (sign: string, { entry, statement }: Held, more = ''): void =>
+    io.out(`${sign} ${short(entry)} ${statement}${more}\n`);
+  for (const held of diff.added) line('+', held);
+  for (const held of diff.removed) line('-', held);
+  for (const { after, what } of diff.changed) line('~', after, ` (${what.join('; ')})`);
   if (diff.added.length + diff.removed.length + diff.changed.length === 0) io.err('no difference\n');
 }
 
-async function append({ place }: Opened, event: LayerEvent, flags: LayerFlags, io: Io): Promise<void> {
-  await appendToLayer(place, [event]);
-  const held = findEntry(layerOf(await readLayer(place)), entryIdIn(event) ?? '');
-  if (flags.json) io.out(`${JSON.stringify(held, null, 2)}\n`);
-  else {
-    const why = held.why ?? (isCounted(held) ? null : figuresOf(held));
-    io.out(
-      `${visibleLine(`${held.entry.entryId} is ${held.status}${why === null ? '' : ` (${why})`}: ${held.statement}`)}\n`,
-    );
-  }
-}
-
-export function by(
-  flags: LayerFlags,
-  io: Io,
-): { readonly at: string; readonly author: string; readonly note: string | null } {
-  return { at: new Date(io.now()).toISOString(), author: authorOf(flags, io), note: flags.note ?? null };
-}
-
-/** The only one whose id begins so; null: none does. */
-function begunBy<T>(wanted: string, all: readonly T[], idOf: (one: T) => string, what: string): T | null {
-  const found = all.filter((one) => idOf(one).startsWith(wanted));
-  if (found.length > 1)
-    throw new UsageError(`'${wanted}' is the beginning of ${found.length} ${what}; give more of the id`);
-  return found[0] ?? null;
-}
-
-function findEntry(layer: Layer, wanted: string): Held {
-  if (!/^e[0-9a-f]{2,16}$/.test(wanted))
-    throw new UsageError(
-      `'${wanted}' is not the id of an entry; give e…, or its beginning (gate layer list shows them)`,
-    );
-  const only = begunBy(wanted, allHeld(layer), ({ entry }) => entry.entryId, 'entries');
-  if (only === null) throw new GateError(`no entry ${wanted} in this layer; gate layer list --all shows them`);
-  return only;
-}
-
-function entryIdIn(event: LayerEvent): string | null {
-  if (event.kind === 'proved') return event.entry.entryId;
-  if (event.kind === 'said') return event.rule.entryId;
-  return 'entryId' in event ? event.entryId : null;
-}
-
-function timeOf(text: string): string {
-  const at = new Date(text);
-  if (Number.isNaN(at.getTime()))
-    throw new UsageError(`--since ${text}: not a time; for example 2026-11-01 or 2026-11-01T09:00`);
-  return at.toISOString();
-}
-
 export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> {
-  const opened = await openLayer(flags, io);
-  const { layer, events: before, place, database } = opened;
-  return onDatabase(opened, io, async ({ engines, signal }) => {
-    const description = await checkDatabase(engines, database.name);
-    const { engine } = await engines.engine(database.name);
-    const at = new Date(io.now()).toISOString();
-    const verified = await verifyEntries(layer.entries, {
-      ...{ engine, description, signal, at },
-      timeoutMs: Math.round((flags.timeout ?? 25) * 1000),
-      progress: (done, of) => {
-        if (io.live) io.err(`\r${done} of ${of} checks`);
-      },
-    });
-    if (io.live) io.err('\r');
-    const { entries, unseen, events } = verified;
-    await appendToLayer(place, events);
-    const after = layerOf([...before, ...events]);
-    const drift = { ...driftBetween(layer, after, events), fell: lowerOf(verified, after).map(fallOf) };
-    const still = entries
-      .filter(({ held, why }) => held.status === 'broken' && why !== null)
-      .map(({ held, why, counts }) => ({
-        ...{ entryId: held.entry.entryId, statement: held.statement, why, counts },
-        ...{ heldUntil: null, brokenSince: held.since },
-      }));
-    const broken = [...drift.broke.map((entry) => ({ ...entry, brokenSince: at })), ...still];
-    if (flags.json) {
-      const told = { checked: entries.length, unseen, broken, fell: drift.fell, heldAgain: drift.heldAgain };
-      io.out(`${JSON.stringify(told, null, 2)}\n`);
-    } else {
-      printDrift(drift, still, io);
-      const found = { checked: entries.length, broken: broken.length, lower: drift.fell.length };
-      if (entries.length > 0) io.out(`${resultText({ ...found, unseen: 0, broke: 0, fell: 0, heldAgain: 0 })}\n`);
-      else if (unseen === 0) io.err(`${nothingToCheck(flags.db ?? database.name, layer)}\n`);
-      if (unseen > 0)
-        io.err(
-          `${counted(unseen, 'entry', 'entries')} could not be checked: the table or column is gone, or the check did not end within ${flags.timeout ?? 25} s (--timeout)\n`,
-        );
-    }
-    return entries.length > 0 && broken.length + drift.fell.length + unseen === 0 ? EXIT.ok : EXIT.failed;
-  });
+  const open = await app.openLayer(io, flags.db);
+  const onProgress = (done: number, of: number): void => {
+    if (io.live) io.err(`\r${done} of ${of} checks`);
+  };
+  const { nothing, ...verdict } = await untilInterrupted(io, (signal) =>
+    app.verifyLayer(open, { timeoutMs: timeoutMs(flags), signal, now: io.now(), onProgress }),
+  );
+  if (io.live) io.err('\r');
+  if (flags.json) json(io, verdict);
+  else printVerdict(verdict, io);
+  if (nothing !== null && !flags.json) io.err(`${nothing}\n`);
+  const { checked, unseen, broken, fell } = verdict;
+  if (unseen > 0 && !flags.json)
+    io.err(
+      `${counted(unseen, 'entry', 'entries')} could not be checked: the table or column is gone, or the check did not end within ${flags.timeout ?? 25} s (--timeout)\n`,
+    );
+  return checked > 0 && broken.length + fell.length + unseen === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** A job that checks a database without a layer checks nothing: that is told, and is no success. */
-function nothingToCheck(name: string, { entries, rules }: Layer): string {
-  if (entries.length === 0 && rules.length > 0)
-    return `nothing was checked: what is kept of ${name} was said by people, and has no check`;
-  return entries.length === 0
-    ? `nothing was checked: nothing is kept of ${name} yet; gate learn --db ${name} proves its conventions`
-    : `nothing was checked: every entry of ${name} is rejected (gate layer list --all)`;
+function printVerdict({ checked, broken, fell, heldAgain }: Omit<app.Verdict, 'nothing'>, { out }: Io): void {
+  const line = (entry: { readonly entryId: string; readonly statement: string }, what: string, more: string): void =>
+    out(`${short(entry)} ${what}: ${entry.statement} (${more})\n`);
+  for (const entry of broken)
+    if (entry.heldUntil === null)
+      line(entry, 'still does not hold', `${entry.why ?? ''}; broken since ${entry.brokenSince}`);
+    else line(entry, 'no longer holds', `${entry.why ?? ''}; it held until ${entry.heldUntil}`);
+  for (const entry of fell) line(entry, 'holds for fewer rows', fallText(entry));
+  for (const entry of heldAgain) line(entry, 'holds again', `broken since ${entry.brokenSince}`);
+  const found = { checked, broken: broken.length, lower: fell.length, unseen: 0, broke: 0, fell: 0, heldAgain: 0 };
+  if (checked > 0) out(`${resultText(found)}\n`);
 }
 
-/** `still`: were broken before. */
-function printDrift(
-  { broke, fell, heldAgain }: Drift,
-  still: readonly {
-    readonly entryId: string;
-    readonly statement: string;
-    readonly why: string | null;
-    readonly brokenSince: string;
-  }[],
-  { out }: Pick<Io, 'out'>,
-): void {
-  const line = (entryId: string, what: string, statement: string, more: string): void =>
-    out(`${entryId.slice(0, 9)} ${what}: ${statement} (${more})\n`);
-  for (const { entryId, statement, why, heldUntil } of broke)
-    line(entryId, 'no longer holds', statement, `${why ?? ''}; it held until ${heldUntil}`);
-  for (const { entryId, statement, why, brokenSince } of still)
-    line(entryId, 'still does not hold', statement, `${why ?? ''}; broken since ${brokenSince}`);
-  for (const entry of fell) line(entry.entryId, 'holds for fewer rows', entry.statement, fallText(entry));
-  for (const { entryId, statement, brokenSince } of heldAgain)
-    line(entryId, 'holds again', statement, `broken since ${brokenSince}`);
-}
-
-export function resultText({ checked, unseen, broken, lower, broke, fell, heldAgain }: WatchFound): string {
+function resultText({ checked, unseen, broken, lower, broke, fell, heldAgain }: WatchFound): string {
   const hold = (count: number): string => (count === 1 ? 'holds' : 'hold');
   const fresh = (count: number): string => (count === 0 ? '' : ` (${count} new)`);
   return [
@@ -348,4 +179,152 @@ export function resultText({ checked, unseen, broken, lower, broke, fell, heldAg
     ...(heldAgain === 0 ? [] : [`${heldAgain} ${hold(heldAgain)} again`]),
     ...(unseen === 0 ? [] : [`${unseen} could not be checked`]),
   ].join(', ');
+}
+
+export interface WatchFlags {
+  readonly db?: string;
+  readonly every?: number;
+  readonly timeout: number;
+  readonly list?: boolean;
+  readonly stop?: boolean;
+  readonly json?: boolean;
+}
+
+export async function runWatch(flags: WatchFlags, io: Io): Promise<void> {
+  const { db, every: everyMs, list, stop } = flags;
+  if ([everyMs, list, stop].filter((each) => each !== undefined).length !== 1)
+    throw new UsageError('say how often the checks run, such as --every 1h, or give --list or --stop: one of them');
+  if (list) {
+    const watches = await watchesOf(io, db);
+    if (flags.json)
+      return json(io, {
+        watches: watches.map(({ input: { database }, everyMs: each, ...more }) => {
+          return { database, every: intervalText(each), ...more };
+        }),
+      });
+    if (watches.length === 0) io.err('nothing is watched; begin with: gate layer watch --db NAME --every 1h\n');
+    for (const each of watches) io.out(`${watchText(each)}\n`);
+  } else if (stop) {
+    const database = await stopWatching(io, db);
+    if (flags.json) json(io, { database, stopped: true });
+    else io.out(`'${database}' is no longer watched; what its layer holds stays\n`);
+  } else {
+    const given = { db, everyMs: everyMs ?? 0, timeoutMs: timeoutMs(flags) };
+    const { database, nextAt } = await watchLayer(io, given);
+    const every = intervalText(given.everyMs);
+    if (flags.json) json(io, { database, every, nextAt });
+    else io.out(`'${database}' is watched: every ${every}; next check ${timeText(nextAt)}\n`);
+  }
+}
+
+function watchText({ input, everyMs, paused, nextAt, runs }: Watch): string {
+  return [
+    `${input.database}: every ${intervalText(everyMs)}`,
+    `  next check ${paused ? 'none: paused in Temporal' : timeText(nextAt)}`,
+    ...(runs.length === 0 ? ['  no check yet'] : []),
+    ...runs.map(({ startedAt, outcome }) => `  ${timeText(startedAt)}  ${outcomeText(outcome)}`),
+  ].join('\n');
+}
+
+function outcomeText(outcome: Watch['runs'][number]['outcome']): string {
+  switch (outcome.kind) {
+    case 'checked':
+      return resultText(outcome.result);
+    case 'failed':
+      return `failed: ${visibleLine(outcome.message)}`;
+    case 'running':
+      return 'runs now';
+    case 'unknown':
+      return 'forgotten by Temporal';
+  }
+}
+
+function timeText(at: Date | null): string {
+  return at === null ? 'none' : `${at.toISOString().slice(0, 16)}Z`;
+}
+
+export interface ExportFlags extends LayerFlags {
+  readonly format?: app.LayerFormat;
+  readonly out?: string;
+}
+
+export async function exportLayer(flags: ExportFlags, io: Io): Promise<void> {
+  const { format = 'markdown', out } = flags;
+  if (flags.json && (flags.format !== undefined || out !== undefined))
+    throw new UsageError('--json prints everything as it is kept; give it without --format and --out');
+  if (format === 'dbt' && out === undefined) throw new UsageError('dbt needs several files: give a folder with --out');
+  const open = await app.openLayer(io, flags.db);
+  if (flags.json) return json(io, open.layer);
+  const { files, leftOut } = await untilInterrupted(io, (signal) => app.exportLayer(open, format, signal));
+  for (const { entryId, why } of leftOut) io.err(`${entryId} is left out, its check does not run: ${why}\n`);
+  const folder = out === undefined ? null : resolve(io.cwd, out);
+  for (const { path, text } of files) {
+    if (folder === null) io.out(text);
+    else {
+      const file = join(folder, ...path.split('/'));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+  }
+  if (folder !== null) io.err(`${counted(files.length, 'file')} written to ${folder}\n`);
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export async function importLayer(file: string, flags: LayerFlags, io: Io): Promise<ExitCode> {
+  const path = resolve(io.cwd, file);
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (info === undefined || !info.isFile()) throw new GateError(`${file}: there is no such file`);
+  if (info.size > MAX_BYTES) throw new GateError(`${file}: larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+  const source = { name: file, text: readFileSync(path, 'utf8') };
+  const open = await app.openLayer(io, flags.db);
+  const { entries, rules } = await untilInterrupted(io, (signal) =>
+    app.importLayer(open, source, { timeoutMs: timeoutMs(flags), signal, now: io.now() }),
+  );
+  printProved(entries, flags, io);
+  if (rules > 0)
+    io.err(
+      `${counted(rules, 'rule')} that people stated ${rules === 1 ? 'is' : 'are'} left out: state here what holds here (gate layer add)\n`,
+    );
+  return entries.every(({ outcome }) => outcome === 'kept' || outcome === 'known') ? EXIT.ok : EXIT.failed;
+}
+
+export interface AddFlags extends LayerFlags {
+  readonly check?: string;
+  readonly rival?: readonly string[];
+  readonly rows?: string;
+}
+
+/** With a check it is a claim, and kept only if the rows show it; without one it is what a person says. */
+export async function addStatement(said: string, flags: AddFlags, io: Io): Promise<ExitCode> {
+  const { check, rival: rivals = [], rows = '' } = flags;
+  const statement = words(said, 'statement');
+  if (check === undefined) {
+    if (rivals.length > 0 || rows !== '')
+      throw new UsageError('--rival and --rows say what --check counts: give it, too');
+    printStated(await app.addRule(await app.openLayer(io, flags.db), statement, by(flags, io)), flags, io);
+    return EXIT.ok;
+  }
+  const open = await app.openLayer(io, flags.db);
+  const claim = { statement, rows, check, rivals };
+  const proved = await untilInterrupted(io, (signal) =>
+    app.addClaim(open, claim, by(flags, io), { timeoutMs: timeoutMs(flags), signal }),
+  );
+  printProved(proved, flags, io);
+  return proved[0]?.status === 'active' ? EXIT.ok : EXIT.failed;
+}
+
+function printProved(proved: readonly app.Proved[], flags: LayerFlags, io: Io): void {
+  if (flags.json) return json(io, { entries: proved });
+  for (const { entryId, statement, outcome, status, why, counts } of proved) {
+    const more = [
+      counts === null ? null : `${counts.matching ?? '?'} of ${counts.examined ?? '?'}`,
+      status === 'active' ? null : status,
+      why,
+    ].filter((part) => part !== null);
+    const line = `${entryId?.slice(0, 9) ?? 'no check'} ${outcome.replace('-', ' ')}: ${statement} (${more.join('; ')})`;
+    io.out(`${visibleLine(line)}\n`);
+  }
+  const kept = proved.filter(({ outcome }) => outcome === 'kept').length;
+  io.out(`${kept} of ${counted(proved.length, 'entry', 'entries')} kept\n`);
 }

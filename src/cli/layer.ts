@@ -1,10 +1,8 @@
-/** `gate layer`: the command line of what databases proved; the work is in `layer-run.ts`. */
+/** `gate layer`: the command line of what databases proved; what it prints is in `layer-run.ts`. */
 import { Command, Option } from 'commander';
 import { type CommandFactory, collect, interval, positiveNumber, withExamples, ONE_DATABASE } from './options';
 import type { Io } from './io';
-import type { AddFlags, ExportFlags } from './layer-files';
-import type { LayerFlags } from './layer-run';
-import type { WatchFlags } from './layer-watch';
+import type { AddFlags, ExportFlags, LayerFlags, WatchFlags } from './layer-run';
 
 const FORMATS = ['markdown', 'ossie', 'dbt'];
 
@@ -67,7 +65,7 @@ const verify: CommandFactory = (io, outcome) =>
       'gate layer verify --db shop',
     ),
   ).action(async (flags: LayerFlags) => {
-    outcome.code = await (await import('./layer-run')).verifyLayer(flags, io);
+    outcome.code = await (await work()).verifyLayer(flags, io);
   });
 
 const watch: CommandFactory = (io) =>
@@ -81,7 +79,7 @@ const watch: CommandFactory = (io) =>
   )
     .option('--list', 'what is watched: next and last checks')
     .option('--stop', 'watch it no longer')
-    .action(async (flags: WatchFlags) => (await import('./layer-watch')).watchLayer(flags, io));
+    .action(async (flags: WatchFlags) => (await work()).runWatch(flags, io));
 
 const confirm: CommandFactory = (io) =>
   decided(
@@ -131,7 +129,7 @@ const add: CommandFactory = (io, outcome) =>
     .option('--author <name>', AUTHOR)
     .argument('<statement>', 'one sentence that names the tables and columns that it is about')
     .action(async (statement: string, flags: AddFlags) => {
-      outcome.code = await (await import('./layer-files')).addStatement(statement, flags, io);
+      outcome.code = await (await work()).addStatement(statement, flags, io);
     });
 
 const answer: CommandFactory = (io) =>
@@ -168,7 +166,7 @@ const exported: CommandFactory = (io) =>
   )
     .addOption(new Option('--format <format>', 'markdown (default), ossie or dbt').choices(FORMATS))
     .option('--out <folder>', 'write into this folder (default: standard output; dbt needs a folder)')
-    .action(async (flags: ExportFlags) => (await import('./layer-files')).exportLayer(flags, io));
+    .action(async (flags: ExportFlags) => (await work()).exportLayer(flags, io));
 
 const imported: CommandFactory = (io, outcome) =>
   timed(
@@ -178,5 +176,5 @@ const imported: CommandFactory = (io, outcome) =>
       'gate layer import shop.json --db shop',
     ).argument('<file>', 'JSON or YAML, as gate layer export --format ossie writes it'),
   ).action(async (file: string, flags: LayerFlags) => {
-    outcome.code = await (await import('./layer-files')).importLayer(file, flags, io);
+    outcome.code = await (await work()).importLayer(file, flags, io);
   });

@@ -26,7 +26,7 @@ export function driftAt(events: readonly LayerEvent[], at: string): Drift {
 }
 
 /** `own`: events of the run. */
-export function driftBetween(before: Layer, after: Layer, own: readonly LayerEvent[]): Drift {
+function driftBetween(before: Layer, after: Layer, own: readonly LayerEvent[]): Drift {
   const was = new Map(before.entries.map((held) => [held.entry.entryId, held]));
   const touched = new Set(
     own.flatMap((event) => (event.kind === 'broken' || event.kind === 'counted' ? [event.entryId] : [])),
