@@ -6,8 +6,7 @@
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
 import { identifier, literal } from '../results';
-import { GateClient, readAddress } from './connection';
-import { connected } from './connections';
+import { connected, GateClient, readAddress } from './connection';
 import { OF_USERS } from './describe';
 import { toEngineError } from './errors';
 import { Transaction } from './transaction';
@@ -29,7 +28,6 @@ export async function checkPostgres({ url, role, schemas }: PostgresCheckSetting
   const startedMs = performance.now();
   const client = await connected(address, async (config) => {
     const opened = new GateClient(config);
-    opened.on('error', () => undefined); // a lost connection also fails the query that waits for it
     await opened.connect();
     return opened;
   });
@@ -37,7 +35,7 @@ export async function checkPostgres({ url, role, schemas }: PostgresCheckSetting
     const connectMs = performance.now() - startedMs;
     const latencyMs = await latency(client);
     const facts = await factsOf(client);
-    await new Transaction(client, { timeoutMs: TIMEOUT_MS, tag: 'check', role, schemas }).open();
+    await new Transaction(client, { timeoutMs: TIMEOUT_MS, tag: 'check', role, schemas }).begin();
     const attempts = await attemptWrites(client);
     const effective = await currentUser(client);
     await client.query('ROLLBACK');

@@ -5,7 +5,6 @@ import { groupBy } from '../../group-by';
 import { identifier } from '../results';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
 import type { GateClient } from './connection';
-import { guarded } from './session';
 
 const SAMPLED_ROWS = 100;
 const TABLES_PER_QUERY = 20;
@@ -128,13 +127,14 @@ async function sampleTables(
   const read = async (batch: readonly TableRow[]): Promise<boolean> => {
     if (Date.now() > deadline) return true;
     const text = batch.map((table) => sampleSql(table, columnsOf.get(table.oid) ?? [])).join(' UNION ALL ');
-    const found = await guarded(client, () =>
-      client.query<{ oid: number; sampled: string | null; counted: string | null }>(text),
-    ).catch((error: unknown) => {
-      // A table that cannot be read (a broken view, a foreign server that is down) has no samples; the rest goes on.
-      if ((error as { code?: string }).code === undefined) throw error;
-      return null;
-    });
+    const found = await client
+      .query<{ oid: number; sampled: string | null; counted: string | null }>(text)
+      .catch(async (error: unknown) => {
+        // A table that cannot be read (a broken view, a foreign server that is down) has no samples; the rest goes on.
+        if ((error as { code?: string }).code === undefined) throw error;
+        await client.query('ROLLBACK TO SAVEPOINT gate');
+        return null;
+      });
     for (const { oid, sampled, counted } of found?.rows ?? []) {
       if (counted !== null) counts.set(oid, Number(counted));
       if (sampled !== null) rows.set(oid, [...(rows.get(oid) ?? []), JSON.parse(sampled) as (string | null)[]]);
@@ -146,7 +146,7 @@ async function sampleTables(
     const batch = plain.slice(start, start + TABLES_PER_QUERY);
     if (!(await read(batch))) for (const table of batch) await read([table]);
   }
-  await client.query(`SET LOCAL statement_timeout = ${VIEW_TIMEOUT_MS}`);
+  await client.query(`SET LOCAL statement_timeout = ${VIEW_TIMEOUT_MS}; SAVEPOINT gate`);
   for (const table of tables)
     if (!plain.includes(table) && (columnsOf.get(table.oid) ?? []).length > 0) await read([table]);
   return new Map(

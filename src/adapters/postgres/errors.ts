@@ -74,6 +74,7 @@ const ERRORS: EngineErrors = [
   [/^3D000 /, 'not-found', 'PostgreSQL at {host} has no database {database}: check the name in the URL'],
   [/^42501 /, 'authentication', 'PostgreSQL at {host}: {message}; grant it to {user} or use another user'],
   [/^(22021|22P05) /, 'not-configured', 'PostgreSQL at {host} has text that UTF-8 cannot hold: {message}; correct it, or the encoding of the database'],
+  [/^22023 .*pg_read_all_data/, 'not-read-only', 'PostgreSQL before 14 cannot restrict the superuser {user} to reading: log in as a role that may only read (gate db check NAME prints its statements), or name one with "role"; "role": "none" keeps the superuser\'s rights, and then only the parser prevents writes'],
   [/^(22023|42704) /, 'not-configured', 'PostgreSQL at {host}: {message}; check the role and the options'],
   [/^53300 /, 'connection', 'PostgreSQL at {host} has no free connection: {message}; lower maxConnections of this database or raise max_connections there'],
   [/^ENOTFOUND /, 'not-found', 'there is no host {host}: check the URL of the database'],

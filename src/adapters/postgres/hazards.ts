@@ -26,8 +26,9 @@ interface FunctionRow {
 
 /** Runs in the same kind of transaction as statements, with the same role. */
 export async function loadHazards(client: GateClient): Promise<Hazards> {
-  // A body in standard SQL (14 and later) is stored parsed; this prints its text.
-  const source = client.serverVersion >= 14 ? 'coalesce(pg_get_function_sqlbody(p.oid), p.prosrc)' : 'p.prosrc';
+  // A body in standard SQL (14 and later) is stored parsed; this function prints its text.
+  const { rows: printing } = await client.query("SELECT FROM pg_proc WHERE proname = 'pg_get_function_sqlbody'");
+  const source = printing.length > 0 ? 'coalesce(pg_get_function_sqlbody(p.oid), p.prosrc)' : 'p.prosrc';
   const { rows: dangerous } = await client.query<{ oid: number }>(dangerousIn(source));
   if (dangerous.length === 0) return NONE;
   const { rows: functions } = await client.query<FunctionRow>(functionsWith(source));

@@ -5,25 +5,29 @@
  *    else (no COPY, no COMMIT, no SET, no data-modifying WITH), whatever the text says, and the rows come in pages.
  * 2. It goes through the extended protocol, where the server refuses a second statement.
  * 3. A savepoint before each statement, so that one that fails does not affect the later ones.
- * 4. A small result costs one round trip: BEGIN, the statement and its first page are sent together. A single statement
- *    takes one round trip for any result: all its rows are asked for at once, and the end of the transaction with them.
- *    With a ceiling on plan costs there is one more: the plan is checked once the cursor is open, before it reads a row.
+ * 4. A small result costs one round trip: BEGIN, the statement and its first page are sent together. With a ceiling on plan
+ *    costs there is one more: the plan is checked once the cursor is open, before it reads a row.
  */
+import { Query, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
 import type { SqlResult, SqlValue } from '../../domain';
 import type { SqlOptions } from '../../ports/sql-engine';
 import { MAX_RESULT_BYTES, stopwatch } from '../results';
-import { StepFailed, type Answer, type Field, type Step, columnKind } from './batch';
 import type { GateClient, Target } from './connection';
 import { toResult } from './errors';
-import { MAX_PAGE_BYTES, type Transaction } from './transaction';
+import type { Transaction } from './transaction';
+import { columnKind, converterFor } from './values';
 
 const CURSOR = 'gate_cursor';
 /** Put before the caller's statement; positions in the server's messages include its length. */
-export const DECLARE = `DECLARE ${CURSOR} NO SCROLL CURSOR FOR `;
+const DECLARE = `DECLARE ${CURSOR} NO SCROLL CURSOR FOR `;
 const EXPLAIN = 'EXPLAIN (FORMAT JSON) ';
 /** Small, because the width of the rows is not known yet; later pages are sized by the rows received. */
 const FIRST_PAGE = 100;
 const NEXT_PAGE = 10_000;
+/** A page of rows larger than this closes the connection. */
+const MAX_PAGE_BYTES = 128 * 1024 * 1024;
+/** How long after its time limit a statement is given up, if the server's own statement_timeout does not end it. */
+const CUT_AFTER_MS = 2_000;
 
 export interface Limits {
   readonly target: Target;
@@ -45,132 +49,143 @@ const OVERRUN: SqlResult = {
   elapsedMs: 0,
 };
 
-/**
- * The rows received before the connection was closed, for a single statement. With several statements there are none: the
- * others run again in a new snapshot, and these rows are from the old one.
- */
-function overrun(error: unknown, lone: boolean, elapsedMs: number): SqlResult {
-  if (!(error instanceof StepFailed) || !lone || error.answer.rows.length === 0) return OVERRUN;
-  const { fields, rows } = error.answer;
-  return { kind: 'rows', columns: columnsOf(fields), rows, truncated: true, elapsedMs };
-}
-
-/** `last`: no other statement follows, so nothing has to be undone. */
-export async function execute(
+export function execute(
   transaction: Transaction,
   sql: string,
   options: SqlOptions,
-  { target, maxPlanCost }: Limits,
-  last: boolean,
+  limits: Limits,
 ): Promise<SqlResult> {
+  const { timeoutMs, maxRows } = options;
   const elapsed = stopwatch();
-  try {
-    const result = await fetchAll(
-      transaction,
-      traced(sql, options),
-      options.maxRows,
-      maxPlanCost,
-      () => elapsed() > options.timeoutMs,
-    );
-    if ('kind' in result) return result;
-    if (result.late) return { kind: 'timeout', afterMs: options.timeoutMs };
-    const { columns, rows, truncated } = result;
-    return { kind: 'rows', columns, rows, truncated, elapsedMs: elapsed() };
-  } catch (error) {
-    if (transaction.client.overran) throw new Lost(overrun(error, transaction.lone, elapsed()));
-    if (transaction.client.wasCut) throw new Lost({ kind: 'timeout', afterMs: options.timeoutMs });
-    if (!(error instanceof StepFailed)) throw error;
-    const offset = DECLARE.length + (maxPlanCost !== null && error.step === 0 ? EXPLAIN.length : 0);
-    return toResult(error.reason, target, { timeoutMs: options.timeoutMs, elapsedMs: elapsed() }, offset);
-  } finally {
-    if (!last) transaction.undo();
-  }
+  return attempt(transaction, sql, options, limits, async (first, explained) => {
+    if (explained !== null) {
+      const refused = refusePlan(await explained, limits.maxPlanCost ?? Number.POSITIVE_INFINITY);
+      if (refused !== null) return refused;
+    }
+    const { client } = transaction;
+    let size = Math.min(FIRST_PAGE, maxRows + 1);
+    let page = await (first ?? fetchPage(client, size));
+    const columns = page.fields.map(({ name, dataTypeID }) => ({ name, kind: columnKind(dataTypeID) }));
+    const { rows } = page;
+    let bytes = client.receivedBytes;
+    for (;;) {
+      const more = page.rows.length === size;
+      const truncated = rows.length > maxRows || (bytes > MAX_RESULT_BYTES && more);
+      if (truncated || !more)
+        return { kind: 'rows', columns, rows: rows.slice(0, maxRows), truncated, elapsedMs: elapsed() };
+      if (elapsed() > timeoutMs) return { kind: 'timeout', afterMs: timeoutMs };
+      const fitting = Math.ceil(((MAX_RESULT_BYTES - bytes) * rows.length) / Math.max(1, bytes)) + 1;
+      size = Math.min(NEXT_PAGE, maxRows + 1 - rows.length, fitting);
+      page = await fetchPage(client, size);
+      for (const row of page.rows) rows.push(row);
+      bytes += client.receivedBytes;
+    }
+  });
 }
 
 /** The type OIDs of a statement's columns, without reading a row; or the error. */
-export async function columnTypes(
+export function columnTypes(
   transaction: Transaction,
   sql: string,
   options: SqlOptions,
   target: Target,
 ): Promise<number[] | SqlResult> {
-  const { timeoutMs } = options;
+  return attempt(transaction, sql, { ...options, maxRows: -1 }, { target, maxPlanCost: null }, async (first) => {
+    const { fields = [] } = (await first) ?? {};
+    return fields.map(({ dataTypeID }) => dataTypeID);
+  });
+}
+
+type Page = QueryArrayResult<SqlValue[]>;
+
+/** Sends the statement, and its first page unless its plan is to be looked at; then `read` awaits them in their order. */
+async function attempt<T>(
+  transaction: Transaction,
+  sql: string,
+  options: SqlOptions,
+  { target, maxPlanCost }: Limits,
+  read: (first: Promise<Page> | null, explained: Promise<unknown> | null) => Promise<T>,
+): Promise<T | SqlResult> {
+  const { client } = transaction;
+  const { timeoutMs, maxRows, traceparent } = options;
+  // The trace is a comment in sqlcommenter's form, for the server's log and its statistics. It is last, so no position moves,
+  // and on a line of its own, because the statement may end in a comment.
+  const text = `${DECLARE}${sql}${traceparent === undefined ? '' : `\n/*traceparent='${traceparent}'*/`}`;
+  const elapsed = stopwatch();
+  const giveUp = setTimeout(() => client.cut(), timeoutMs + CUT_AFTER_MS);
+  const begun = transaction.begin();
+  const explained = maxPlanCost === null ? null : extended(client, `${EXPLAIN}${text}`);
+  // The cursor is opened in the same message as the plan is asked for: until rows are fetched it reads nothing.
+  const declared = extended(client, text);
+  const first = maxPlanCost === null ? fetchPage(client, Math.min(FIRST_PAGE, maxRows + 1)) : null;
+  for (const sent of [explained, declared, first]) sent?.catch(() => undefined); // awaited below, in their order
+  let offset = DECLARE.length;
   try {
-    const { fields } = await transaction.send([declare(traced(sql, options)), page(0)], transaction.lone);
-    return fields.map((field) => field.dataTypeID);
+    await begun;
   } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    return toResult(error.reason, target, { timeoutMs, elapsedMs: 0 }, DECLARE.length);
+    clearTimeout(giveUp);
+    throw error;
+  }
+  try {
+    if (explained !== null) {
+      offset += EXPLAIN.length;
+      await explained;
+      offset -= EXPLAIN.length;
+    }
+    await declared;
+    return await read(first, explained?.then(({ rows: [row] }) => row?.['QUERY PLAN']) ?? null);
+  } catch (error) {
+    if (client.overran) throw new Lost(OVERRUN);
+    if (client.wasCut) throw new Lost({ kind: 'timeout', afterMs: timeoutMs });
+    return toResult(error, target, { timeoutMs, elapsedMs: elapsed() }, offset);
+  } finally {
+    clearTimeout(giveUp);
+    transaction.undo();
   }
 }
 
-/** Leaves the transaction as it was, cursor included, whether `use` succeeds or fails. */
-export async function guarded<T>(client: GateClient, use: () => Promise<T>): Promise<T> {
-  try {
-    return await use();
-  } finally {
-    // Not awaited: later queries are queued after it. It fails only after a lost connection, and `use` reports that.
-    client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
-  }
+function extended(client: GateClient, text: string): Promise<QueryResult<Record<string, unknown>>> {
+  return client.query({ text, queryMode: 'extended' } as QueryConfig);
+}
+
+/** The columns of the open cursor and its next rows; 0 asks for the columns only. */
+function fetchPage(client: GateClient, rows: number): Promise<Page> {
+  client.allowBytes(MAX_PAGE_BYTES);
+  return new Promise((resolve, reject) => {
+    client.query(new PageQuery(rows, (error, page) => (error ? reject(error) : resolve(page))));
+  });
+}
+
+/** The driver's connection, at the level of protocol messages. */
+interface Wire {
+  describe(message: { type: 'P'; name: string }): void;
+  execute(message: { portal: string; rows: number }): void;
+  sync(): void;
 }
 
 /**
- * The trace as a comment in sqlcommenter's form, for the server's log and its statistics. It is last, so no position moves, and
- * on a line of its own, because the statement may end in a comment.
+ * A page that is read directly from the cursor's portal (portals and cursors are the same to the server), so that the server
+ * shows the statement as what runs, and not a FETCH.
  */
-function traced(sql: string, { traceparent }: SqlOptions): string {
-  return traceparent === undefined ? sql : `${sql}\n/*traceparent='${traceparent}'*/`;
-}
+class PageQuery extends Query {
+  readonly #rows: number;
 
-const columnsOf = (fields: readonly Field[]): Fetched['columns'] =>
-  fields.map(({ name, dataTypeID }) => ({ name, kind: columnKind(dataTypeID) }));
-const declare = (sql: string): Step => ({ kind: 'statement', text: `${DECLARE}${sql}` });
-const page = (rows: number): Step => ({ kind: 'page', cursor: CURSOR, rows });
-
-interface Fetched {
-  readonly columns: { name: string; kind: ReturnType<typeof columnKind> }[];
-  readonly rows: SqlValue[][];
-  readonly truncated: boolean;
-  readonly late: boolean;
-}
-
-async function fetchAll(
-  transaction: Transaction,
-  sql: string,
-  maxRows: number,
-  maxPlanCost: number | null,
-  isLate: () => boolean,
-): Promise<Fetched | SqlResult> {
-  const { client, lone } = transaction;
-  let size = lone ? maxRows + 1 : Math.min(FIRST_PAGE, maxRows + 1);
-  let answer: Answer;
-  if (maxPlanCost === null) {
-    answer = await transaction.send([declare(sql), page(size)], lone);
-  } else {
-    // The cursor is opened in the same message: until rows are fetched it reads nothing.
-    const { printed } = await transaction.send([
-      { kind: 'statement', text: `${EXPLAIN}${DECLARE}${sql}` },
-      declare(sql),
-    ]);
-    const refused = refusePlan(printed[0] ?? '[]', maxPlanCost);
-    if (refused !== null) return refused;
-    answer = await transaction.send([page(size)], lone);
+  constructor(rows: number, done: (error: Error | null, page: Page) => void) {
+    const types = { getTypeParser: converterFor };
+    super({ text: '', rowMode: 'array', types } as unknown as QueryConfig, done as never);
+    this.#rows = rows;
   }
-  const columns = columnsOf(answer.fields);
-  const { rows } = answer;
-  let bytes = client.receivedBytes;
-  for (let came = rows.length; ;) {
-    const more = came === size;
-    const truncated = rows.length > maxRows || (bytes > MAX_RESULT_BYTES && more);
-    if (truncated || !more)
-      return { columns, rows: rows.length > maxRows ? rows.slice(0, maxRows) : rows, truncated, late: false };
-    if (isLate()) return { columns, rows: [], truncated: true, late: true };
-    const fitting = Math.ceil(((MAX_RESULT_BYTES - bytes) * rows.length) / Math.max(1, bytes)) + 1;
-    size = Math.min(NEXT_PAGE, maxRows + 1 - rows.length, fitting);
-    const next = await transaction.send([page(size)]);
-    for (const row of next.rows) rows.push(row);
-    came = next.rows.length;
-    bytes += client.receivedBytes;
+
+  override readonly submit = (connection: unknown): null => {
+    const wire = connection as Wire;
+    wire.describe({ type: 'P', name: CURSOR });
+    if (this.#rows > 0) wire.execute({ portal: CURSOR, rows: this.#rows });
+    wire.sync();
+    return null;
+  };
+
+  handlePortalSuspended(): void {
+    // More rows are asked for by another page.
   }
 }
 
@@ -189,14 +204,18 @@ interface PlanNode {
  * The cost guard: compares the planner's cost estimate with a ceiling before the statement runs. Costs are in the
  * planner's own unit (a page read in sequence is 1), which is not time: each database needs its own ceiling.
  *
- * `explained`: the text that EXPLAIN gave. Null when the plan is within the ceiling.
+ * `explained`: what EXPLAIN gave. Null when the plan is within the ceiling.
  */
-export function refusePlan(explained: string, ceiling: number): SqlResult | null {
-  const [first] = JSON.parse(explained) as { Plan?: PlanNode }[];
-  const plan = first?.Plan;
+function refusePlan(explained: unknown, ceiling: number): SqlResult | null {
+  const plan = (explained as { Plan?: PlanNode }[] | undefined)?.[0]?.Plan;
   if (plan === undefined || plan['Total Cost'] <= ceiling) return null;
-  const worst = mostExpensive(plan);
-  const step = `${worst['Node Type']}${over(worst)}`;
+  // The step that adds most to the cost of the steps below it.
+  const worst = nodesOf(plan).reduce((most, node) => (ownCost(node) > ownCost(most) ? node : most));
+  const read = new Set(
+    nodesOf(worst).flatMap((node) => node['Relation Name'] ?? node['CTE Name'] ?? node['Function Name'] ?? []),
+  );
+  const over = [...read].slice(0, 4).join(', ');
+  const step = `${worst['Node Type']}${over === '' ? '' : ` over ${over}${read.size > 4 ? ', …' : ''}`}`;
   return {
     kind: 'refused',
     message:
@@ -206,40 +225,12 @@ export function refusePlan(explained: string, ceiling: number): SqlResult | null
   };
 }
 
-function rowsText({ 'Plan Rows': rows }: PlanNode): string {
-  return `${figure(rows)} ${rows === 1 ? 'row' : 'rows'}`;
-}
-
-/** The step that adds most to the cost of the steps below it. */
-function mostExpensive(plan: PlanNode): PlanNode {
-  let worst = plan;
-  const visit = (node: PlanNode): void => {
-    if (ownCost(node) > ownCost(worst)) worst = node;
-    node.Plans?.forEach(visit);
-  };
-  visit(plan);
-  return worst;
-}
-
-function ownCost(node: PlanNode): number {
-  const below = (node.Plans ?? []).reduce((sum, child) => sum + child['Total Cost'], 0);
-  return Math.max(0, node['Total Cost'] - below);
-}
-
-/** The relations below a step, at most four. */
-function over(node: PlanNode): string {
-  const names = new Set<string>();
-  const visit = (at: PlanNode): void => {
-    const name = at['Relation Name'] ?? at['CTE Name'] ?? at['Function Name'];
-    if (name !== undefined) names.add(name);
-    at.Plans?.forEach(visit);
-  };
-  visit(node);
-  if (names.size === 0) return '';
-  const shown = [...names].slice(0, 4).join(', ');
-  return ` over ${shown}${names.size > 4 ? ', …' : ''}`;
-}
-
-function figure(value: number): string {
-  return value >= 1e15 ? value.toExponential(1) : Math.round(value).toLocaleString('en-US');
-}
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+const ownCost = ({ Plans = [], 'Total Cost': cost }: PlanNode): number =>
+  Math.max(
+    0,
+    Plans.reduce((rest, below) => rest - below['Total Cost'], cost),
+  );
+const rowsText = ({ 'Plan Rows': rows }: PlanNode): string => `${figure(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+const figure = (value: number): string =>
+  value >= 1e15 ? value.toExponential(1) : Math.round(value).toLocaleString('en-US');

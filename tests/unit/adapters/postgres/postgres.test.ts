@@ -135,6 +135,11 @@ test.each([
   ],
   ['cannot be looked up', 'connection', { message: 'getaddrinfo EAI_AGAIN db', code: 'EAI_AGAIN' }],
   ['there is no way to db (EHOSTUNREACH)', 'connection', { message: 'connect', code: 'EHOSTUNREACH' }],
+  [
+    'PostgreSQL before 14 cannot restrict the superuser u to reading: log in as a role',
+    'not-read-only',
+    { message: 'role "pg_read_all_data" does not exist', code: '22023', severity: 'ERROR' },
+  ],
   ['text that UTF-8 cannot hold', 'not-configured', { message: 'no equivalent', code: '22P05', severity: 'ERROR' }],
 ])('before the login: %s', (line, code, error) => {
   const found = toConnectError(error, target);
