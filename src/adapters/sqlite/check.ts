@@ -6,40 +6,30 @@ import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WritingRight } from '../database-check';
-import { SqliteClient, type RequestEnd, type ChildRequest } from './client';
+import { SqliteClient } from './client';
 import { checkFile, orThrow } from './errors';
 
 const TIMEOUT_MS = 15_000;
 
 export async function checkSqlite(path: string): Promise<DatabaseCheck> {
   await checkFile(path, path);
-  const startedMs = performance.now();
   const client = new SqliteClient();
-  const ask = (request: ChildRequest): Promise<RequestEnd> =>
-    client.request(request, { timeoutMs: TIMEOUT_MS, signal: AbortSignal.timeout(TIMEOUT_MS * 2) });
   try {
-    orThrow(await ask({ kind: 'open', path }), path);
-    const connectMs = performance.now() - startedMs;
-    const askedMs = performance.now();
-    const version = await ask({
-      kind: 'query',
-      sql: 'SELECT sqlite_version()',
-      maxRows: 1,
-      maxBytes: 1_000,
-      asBytes: false,
-    });
-    const latencyMs = performance.now() - askedMs;
-    orThrow(version, path);
-    const attempted = await ask({ kind: 'attempt-writes' });
-    orThrow(attempted, path);
-    if (attempted.kind !== 'attempts')
+    const statements = [
+      { kind: 'query', sql: 'SELECT sqlite_version()', maxRows: 1 },
+      { kind: 'attempt-writes' },
+    ] as const;
+    const replies = await client.run({ path, statements }, TIMEOUT_MS, AbortSignal.timeout(TIMEOUT_MS * 2));
+    for (const reply of replies) orThrow(reply, path);
+    const [begun, version, attempted] = replies;
+    if (begun === undefined || version?.kind !== 'rows' || attempted?.kind !== 'attempts')
       throw new SqlEngineError('connection', 'the SQLite process answered out of order');
     return {
-      version: `SQLite ${version.kind === 'rows' ? String(version.rows[0]?.[0]) : ''}`,
+      version: `SQLite ${String(version.rows[0]?.[0])}`,
       user: null,
       tls: null,
-      connectMs,
-      latencyMs,
+      connectMs: begun.elapsedMs,
+      latencyMs: version.elapsedMs,
       attempts: attempted.attempts.map(({ what, code, message }) => ({
         what,
         outcome: code === null ? 'went-through' : /^SQLITE_(READONLY|AUTH|CANTOPEN)/.test(code) ? 'refused' : 'failed',

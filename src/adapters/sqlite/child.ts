@@ -14,17 +14,16 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { SqlValue } from '../../domain';
 import { Compiler } from './program';
-import type { ChildReply, ChildRequest } from './client';
+import type { ChildReply, ChildRequest, Statement } from './client';
 import { statementIn, tokensOf } from '../../sql/lexer';
+import { MAX_RESULT_BYTES } from '../results';
 import { columnKind, decoded, digestText, readTextAsBytes, toSqlValue, type RawValue, type Seen } from './values';
 
 let database: Database.Database | null = null;
 let versionReader: Database.Statement | null = null;
 let path = '';
-/** Version of the schema that the connection has read. */
-let knownVersion: string | null = null;
-/** Version of the schema in the current snapshot. */
-let schemaVersion: string | null = null;
+/** Version of the schema that the connection has read: that of the current snapshot. */
+let knownVersion = '';
 const compiler = new Compiler(() => connect(path));
 
 const HEAP_BYTES = 1024 * 1024 * 1024;
@@ -55,21 +54,17 @@ function connect(file: string): Database.Database {
   return opened;
 }
 
-function open(given: string): ChildReply {
-  path = given;
-  process.title = `gate: reads ${path}`;
-  database = connect(path);
-  return { kind: 'done' };
-}
-
 /** SQLite takes the snapshot at the first read, so this reads at once. */
-function begin(): ChildReply {
-  connection().exec('BEGIN');
+function begin(given: string): void {
+  if (database === null) {
+    path = given;
+    process.title = `gate: reads ${path}`;
+    database = connect(path);
+  }
+  database.exec('BEGIN');
   const version = readSchemaVersion();
   if (version !== knownVersion) readSchema();
   knownVersion = version;
-  schemaVersion = version;
-  return { kind: 'done' };
 }
 
 /** SQLite compiles against the schema that it has cached and notices a new one only when it reads. */
@@ -91,7 +86,7 @@ type Prepared =
     }
   | { readonly refused: string };
 
-function prepareReadOnly(sql: string, asBytes: boolean): Prepared {
+function prepareReadOnly(sql: string, asBytes = false): Prepared {
   // `prepare` compiles the first statement only and drops the rest; a PRAGMA takes effect while it is compiled.
   const { first, isSeveral, text } = statementIn(sql, tokensOf(sql, 'sqlite'));
   if (first === null) return { refused: 'the statement is empty: write one SELECT' };
@@ -103,14 +98,14 @@ function prepareReadOnly(sql: string, asBytes: boolean): Prepared {
   const database = connection();
   database.exec('PRAGMA query_only = 1');
   const statement = database.prepare(text).safeIntegers(true).raw(true);
-  const { refused, columns } = compiler.compile(text, statement, schemaVersion ?? readSchemaVersion());
+  const { refused, columns } = compiler.compile(text, statement, knownVersion);
   if (refused !== null) return { refused };
   if (!asBytes) return { columns, rows: () => statement.iterate() as Iterable<RawValue[]>, refused: null };
   const bytes = database.prepare(readTextAsBytes(text, columns.length)).safeIntegers(true).raw(true);
   return { columns, rows: () => decoded(bytes.iterate() as Iterable<RawValue[]>), refused: null };
 }
 
-function query(request: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
+function query(request: Extract<Statement, { kind: 'query' }>): ChildReply {
   const prepared = prepareReadOnly(request.sql, request.asBytes);
   if (prepared.refused !== null) return { kind: 'refused', message: prepared.refused };
   const rows: SqlValue[][] = [];
@@ -118,7 +113,7 @@ function query(request: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
   let truncated = false;
   let bytes = 0;
   for (const raws of reading(prepared.rows())) {
-    if (rows.length >= request.maxRows || bytes > request.maxBytes) {
+    if (rows.length >= request.maxRows || bytes > MAX_RESULT_BYTES) {
       truncated = true;
       break;
     }
@@ -174,7 +169,7 @@ function finish(rows: Iterator<unknown>): void {
 const MODULUS = 1n << 64n;
 
 /** Sums of two halves of each row's hash: independent of order, and a repeated row counts. */
-function digest({ sql, asBytes }: Extract<ChildRequest, { kind: 'digest' }>): ChildReply {
+function digest({ sql, asBytes }: Extract<Statement, { kind: 'digest' }>): ChildReply {
   const prepared = prepareReadOnly(sql, asBytes);
   if (prepared.refused !== null) return { kind: 'refused', message: prepared.refused };
   let count = 0;
@@ -189,10 +184,8 @@ function digest({ sql, asBytes }: Extract<ChildRequest, { kind: 'digest' }>): Ch
   return { kind: 'digest', count, hash: `${high.toString(16).padStart(16, '0')}${low.toString(16).padStart(16, '0')}` };
 }
 
-function rollback(): ChildReply {
-  schemaVersion = null;
+function rollback(): void {
   if (connection().inTransaction) connection().exec('ROLLBACK');
-  return { kind: 'done' };
 }
 
 /** Writes to a table with an unlikely name. If one ever succeeds, it is rolled back. */
@@ -205,6 +198,7 @@ const ATTEMPTS = [
 /** Attempts with `query_only`, then without it: then only the read-only opening of the file can refuse. */
 function attemptWrites(): ChildReply {
   const database = connection();
+  rollback();
   const attempts = ['query_only', 'the file opened read-only'].flatMap((by, queryOnly) => {
     database.exec(`PRAGMA query_only = ${queryOnly === 0 ? 1 : 0}`);
     return ATTEMPTS.map(([what, sql]) => ({ what: `${what} (${by})`, ...attempt(sql) }));
@@ -226,50 +220,47 @@ function attempt(sql: string): { readonly code: string | null; readonly message:
   }
 }
 
-function answer(request: ChildRequest): ChildReply {
-  try {
-    switch (request.kind) {
-      case 'open':
-        return open(request.path);
-      case 'begin':
-        return begin();
-      case 'query':
-        return inSnapshot(request, () => query(request));
-      case 'digest':
-        return inSnapshot(request, () => digest(request));
-      case 'rollback':
-        return rollback();
-      case 'attempt-writes':
-        return attemptWrites();
-      default:
-        return request satisfies never;
-    }
-  } catch (error) {
-    return failure(error);
+function execute(statement: Statement): ChildReply {
+  switch (statement.kind) {
+    case 'query':
+      return query(statement);
+    case 'digest':
+      return digest(statement);
+    case 'attempt-writes':
+      return attemptWrites();
+    default:
+      return statement satisfies never;
   }
 }
 
-/** Begins the snapshot before the statement and ends it after, if the request asks for it: saves two messages. */
-function inSnapshot({ begins, ends }: { begins?: boolean; ends?: boolean }, act: () => ChildReply): ChildReply {
-  if (begins === true) {
-    try {
-      begin();
-    } catch (error) {
-      return { ...failure(error), outside: true };
-    }
-  }
-  let reply: ChildReply;
+/** Waits until the reply is written: while the next statement runs, nothing is. */
+const send = (reply: ChildReply): Promise<unknown> => new Promise((resolve) => process.send?.(reply, resolve));
+
+/** What a step gives; or its failure, `outside` of the statements. */
+function outside(act: () => void): ChildReply | null {
   try {
-    reply = act();
-  } catch (error) {
-    reply = failure(error);
-  }
-  try {
-    if (ends === true) rollback();
+    act();
+    return null;
   } catch (error) {
     return { ...failure(error), outside: true };
   }
-  return reply;
+}
+
+async function answer({ path, statements }: ChildRequest): Promise<void> {
+  const failed = outside(() => begin(path));
+  await send(failed ?? { kind: 'begun' });
+  if (failed !== null) return;
+  for (const [index, statement] of statements.entries()) {
+    let reply: ChildReply;
+    try {
+      reply = execute(statement);
+    } catch (error) {
+      reply = failure(error);
+    }
+    if (index === statements.length - 1) reply = outside(rollback) ?? reply;
+    await send(reply);
+  }
+  if (statements.length === 0) outside(rollback);
 }
 
 function failure(error: unknown): Extract<ChildReply, { kind: 'error' }> {
@@ -295,6 +286,6 @@ function startWatchdog(parent: number): void {
   new Worker(WATCHDOG, { eval: true, workerData: parent }).unref();
 }
 
-process.on('message', (request: ChildRequest) => process.send?.(answer(request)));
+process.on('message', (request: ChildRequest) => void answer(request));
 process.on('disconnect', () => process.exit(0));
 startWatchdog(Number(process.argv[2]));

@@ -6,32 +6,29 @@ import { groupBy } from '../../group-by';
 import { identifier, literal } from '../results';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
 
-/** Runs one statement in the snapshot; `null` when SQLite reports an error (a view over a dropped table, for one). */
-export type Read = (sql: string) => Promise<Rows | null>;
+/** Runs statements in one snapshot; `null` for one that SQLite reports an error for (a view over a dropped table). */
+export type Read = (texts: readonly string[]) => Promise<readonly (Rows | null)[]>;
 
 /** Above this size a table's rows are estimated by its highest rowid instead of counted. */
 const COUNT_UP_TO_BYTES = 256 * 1024 * 1024;
 const SAMPLED_ROWS = 200;
 
 export async function describeSqlite(read: Read, fileBytes: number): Promise<DatabaseDescription> {
-  const must = async (sql: string): Promise<Rows> => (await read(sql)) ?? [];
-  const version = text((await must('SELECT sqlite_version()'))[0]?.[0]);
-  const listed = await must(LISTED);
-  const indexes = groupBy(await must(INDEXES), ([table]) => text(table));
-  const references = groupBy(await must(REFERENCES), ([table]) => text(table));
-  const columnsOf = await readColumns(
-    read,
-    listed.map(([name]) => text(name)),
-  );
-  const plain = listed.filter(([, type]) => type === 'table').map(([name]) => text(name));
-  const sampled = await sampleTogether(read, plain, columnsOf, fileBytes);
+  const catalogue = await read(['SELECT sqlite_version()', LISTED, INDEXES, REFERENCES, COLUMNS]);
+  const [versions, listed, indexed, referring] = catalogue.map((rows) => rows ?? []) as [Rows, Rows, Rows, Rows];
+  const version = text(versions[0]?.[0]);
+  const indexes = groupBy(indexed, ([table]) => text(table));
+  const references = groupBy(referring, ([table]) => text(table));
+  const names = listed.map(([name]) => text(name));
+  const columnsOf = await readColumns(read, new Set(names), catalogue[4] ?? null);
+  const views = new Set(listed.filter(([, type]) => type === 'view').map(([name]) => text(name)));
+  const sampled = await sample(read, columnsOf, (name) => !views.has(name), fileBytes);
   const tables: TableDescription[] = [];
   for (const [rawName, type] of listed) {
     const name = text(rawName);
     const columns = columnsOf.get(name) ?? [];
     if (columns.length === 0) continue;
-    const { samples, count } =
-      sampled.get(name) ?? (await sampleAlone(read, name, columns, type !== 'view', fileBytes));
+    const { samples, count } = sampled.get(name) ?? { samples: [], count: null };
     tables.push({
       name,
       kind: type === 'view' ? 'view' : 'table',
@@ -90,28 +87,26 @@ function withReferences(tables: readonly TableDescription[]): TableDescription[]
   }));
 }
 
-/** Name, type, "notnull" and key position. One query for all tables; table by table if it fails (a broken view). */
-async function readColumns(read: Read, names: readonly string[]): Promise<ReadonlyMap<string, Columns>> {
-  const all = await read(
-    `SELECT l.name, x.name, x.type, x."notnull", x.pk FROM pragma_table_list l, pragma_table_xinfo(l.name) x
-     WHERE l.schema = 'main' AND x.hidden <> 1 ORDER BY l.name, x.cid`,
-  );
-  const columns = new Map<string, Columns>();
+const COLUMNS = `SELECT l.name, x.name, x.type, x."notnull", x.pk FROM pragma_table_list l, pragma_table_xinfo(l.name) x
+  WHERE l.schema = 'main' AND x.hidden <> 1 ORDER BY l.name, x.cid`;
+
+/** Name, type, "notnull" and key position; read table by table if the query for all failed (a broken view). */
+async function readColumns(
+  read: Read,
+  names: ReadonlySet<string>,
+  all: Rows | null,
+): Promise<ReadonlyMap<string, Columns>> {
   if (all !== null) {
-    for (const [table, rows] of groupBy(all, ([table]) => text(table)))
-      columns.set(
-        table,
-        rows.map(([, ...column]) => column),
-      );
-    return columns;
+    const tables = [...groupBy(all, ([table]) => text(table))].filter(([table]) => names.has(table));
+    return new Map(tables.map(([table, rows]) => [table, rows.map((row) => row.slice(1))]));
   }
-  for (const name of names) {
-    const own = await read(
-      `SELECT name, type, "notnull", pk FROM pragma_table_xinfo(${literal(name)}) WHERE hidden <> 1 ORDER BY cid`,
-    );
-    if (own !== null) columns.set(name, own);
-  }
-  return columns;
+  const each = await read(
+    [...names].map(
+      (name) =>
+        `SELECT name, type, "notnull", pk FROM pragma_table_xinfo(${literal(name)}) WHERE hidden <> 1 ORDER BY cid`,
+    ),
+  );
+  return new Map([...names].flatMap((name, index) => (each[index]?.length ? [[name, each[index]] as const] : [])));
 }
 
 interface Sampled {
@@ -119,57 +114,29 @@ interface Sampled {
   readonly count: number | null;
 }
 
-const TABLES_PER_QUERY = 25;
-
-/** One query for many tables, because a query per table is slow. Tables of a batch that fails are read one by one later. */
-async function sampleTogether(
+/** A statement for each table and another one that counts it; all are sent at once. */
+async function sample(
   read: Read,
-  names: readonly string[],
   columnsOf: ReadonlyMap<string, Columns>,
+  isCounted: (name: string) => boolean,
   fileBytes: number,
 ): Promise<ReadonlyMap<string, Sampled>> {
-  const sampled = new Map<string, Sampled>();
-  for (let start = 0; start < names.length; start += TABLES_PER_QUERY) {
-    const batch = names.slice(start, start + TABLES_PER_QUERY).filter((name) => (columnsOf.get(name) ?? []).length > 0);
-    const width = Math.max(...batch.map((name) => columnsOf.get(name)?.length ?? 0), 0);
-    if (batch.length === 0 || width > MAX_WIDTH) continue;
-    const padded = (values: readonly string[]): string =>
-      [...values, ...Array.from({ length: width - values.length }, () => 'NULL')].join(', ');
-    const selects = batch.flatMap((name, index) => [
-      `SELECT * FROM (SELECT ${index}, 's', ${padded(cells(columnsOf.get(name) ?? []))} FROM ${identifier(name)} LIMIT ${SAMPLED_ROWS})`,
-      `SELECT ${index}, 'n', ${padded([`(${countSql(name, fileBytes)})`])}`,
-    ]);
-    const rows = await read(selects.join(' UNION ALL '));
-    if (rows === null) continue;
-    for (const [index, name] of batch.entries()) {
-      const own = rows.filter(([of]) => Number(of) === index);
-      sampled.set(name, {
-        samples: samplesByColumn(
-          own.filter(([, kind]) => kind === 's').map(([, , ...values]) => values),
-          columnsOf.get(name)?.length ?? 0,
-        ),
-        count: toCount(own.find(([, kind]) => kind === 'n')?.[2]),
-      });
-    }
-  }
-  return sampled;
-}
-
-/** SQLite allows 2,000 columns; padding every table to that width would cost more than it saves. */
-const MAX_WIDTH = 200;
-
-async function sampleAlone(
-  read: Read,
-  table: string,
-  columns: Columns,
-  counted: boolean,
-  fileBytes: number,
-): Promise<Sampled> {
-  const rows = await read(`SELECT ${cells(columns).join(', ')} FROM ${identifier(table)} LIMIT ${SAMPLED_ROWS}`);
-  return {
-    samples: samplesByColumn(rows ?? [], columns.length),
-    count: counted ? toCount((await read(countSql(table, fileBytes)))?.[0]?.[0]) : null,
-  };
+  const tables = [...columnsOf];
+  const answers = await read(
+    tables.flatMap(([name, columns]) => [
+      `SELECT ${cells(columns).join(', ')} FROM ${identifier(name)} LIMIT ${SAMPLED_ROWS}`,
+      isCounted(name) ? countSql(name, fileBytes) : 'SELECT NULL',
+    ]),
+  );
+  return new Map(
+    tables.map(([name, columns], index) => [
+      name,
+      {
+        samples: samplesByColumn(answers[index * 2] ?? [], columns.length),
+        count: toCount(answers[index * 2 + 1]?.[0]?.[0]),
+      },
+    ]),
+  );
 }
 
 function cells(columns: Columns): string[] {

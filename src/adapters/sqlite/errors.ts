@@ -3,34 +3,31 @@ import { open, stat } from 'node:fs/promises';
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
 import { errorBy, type EngineErrors } from '../results';
-import type { RequestEnd, ChildReply } from './client';
+import type { ChildReply, Reply, TimedReply } from './client';
 
 type Failure = Extract<ChildReply, { kind: 'error' }>;
 
-export interface TimedEnd {
-  readonly end: RequestEnd;
-  readonly elapsedMs: number;
-}
-
-export function toResult({ end, elapsedMs }: TimedEnd, timeoutMs: number, path: string): SqlResult {
-  switch (end.kind) {
+export function toResult(reply: TimedReply, timeoutMs: number, path: string): SqlResult {
+  const { elapsedMs } = reply;
+  switch (reply.kind) {
     case 'rows':
-      return { ...end, elapsedMs };
+      return reply;
     case 'refused':
-      return { kind: 'refused', message: end.message };
+      return { kind: 'refused', message: reply.message };
     case 'timeout':
       return { kind: 'timeout', afterMs: timeoutMs };
     case 'crashed':
-      return { kind: 'sql-error', message: `SQLite cannot return this result: ${end.message}`, code: null, elapsedMs };
+      return {
+        kind: 'sql-error',
+        message: `SQLite cannot return this result: ${reply.message}`,
+        code: null,
+        elapsedMs,
+      };
     case 'error':
-      throwIfBroken(end, path);
-      return { kind: 'sql-error', message: explain(end), code: end.code, elapsedMs };
-    case 'done':
-    case 'attempts':
-    case 'digest':
-      throw new SqlEngineError('connection', 'the SQLite process answered out of order');
+      throwIfBroken(reply, path);
+      return { kind: 'sql-error', message: explain(reply), code: reply.code, elapsedMs };
     default:
-      return end satisfies never;
+      throw new SqlEngineError('connection', 'the SQLite process answered out of order');
   }
 }
 
@@ -54,7 +51,7 @@ export function throwIfBroken({ code, message }: Pick<Failure, 'code' | 'message
   if (error !== null) throw error;
 }
 
-export function orThrow(end: RequestEnd, path: string): void {
+export function orThrow(end: Reply, path: string): void {
   if (end.kind === 'error') {
     throwIfBroken(end, path);
     throw new SqlEngineError('connection', `cannot open ${path}: ${end.message}`);
