@@ -1,5 +1,4 @@
 // Architecture is a lint rule here: imports point inward (docs/architecture.md), folder by folder.
-import { existsSync } from 'node:fs';
 import tseslint from 'typescript-eslint';
 
 const node = ['fs', 'path', 'os', 'net', 'http', 'https', 'child_process', 'crypto', 'stream', 'worker_threads'];
@@ -57,11 +56,8 @@ const inward = (files, folder) => {
   ]);
 };
 
-// A package of its own: without its dependencies there are no types to lint with.
-const uninstalled = existsSync(new URL('bench/peers/node_modules', import.meta.url)) ? [] : ['bench/peers/**'];
-
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '**/*.mjs', '**/*.cjs', ...uninstalled] },
+  { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '**/*.mjs', '**/*.cjs'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
