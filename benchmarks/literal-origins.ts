@@ -5,7 +5,7 @@
  * reading a row has to be told. A rule too strict costs a look by a person, one too lax a wrong submission: rules are strict.
  */
 import type { Dialect } from '../src/domain';
-import { literalsIn, literalTokens, type Literal } from '../src/sql/literals';
+import { literalsIn, literalTokens, type Literal } from './literals';
 import { isDerivedDate, type Times } from './derived-dates';
 
 export interface Origins {

@@ -12,6 +12,9 @@ export type Read = (texts: readonly string[]) => Promise<readonly (Rows | null)[
 /** Above this size a table's rows are estimated by its highest rowid instead of counted. */
 const COUNT_UP_TO_BYTES = 256 * 1024 * 1024;
 const SAMPLED_ROWS = 200;
+const TABLES_PER_QUERY = 25;
+/** SQLite allows 2,000 columns; padding every table to that width would cost more than it saves. */
+const MAX_WIDTH = 200;
 
 export async function describeSqlite(read: Read, fileBytes: number): Promise<DatabaseDescription> {
   const catalogue = await read(['SELECT sqlite_version()', LISTED, INDEXES, REFERENCES, COLUMNS]);
@@ -22,7 +25,11 @@ export async function describeSqlite(read: Read, fileBytes: number): Promise<Dat
   const names = listed.map(([name]) => text(name));
   const columnsOf = await readColumns(read, new Set(names), catalogue[4] ?? null);
   const views = new Set(listed.filter(([, type]) => type === 'view').map(([name]) => text(name)));
-  const sampled = await sample(read, columnsOf, (name) => !views.has(name), fileBytes);
+  const countOf = (name: string): string => (views.has(name) ? 'NULL' : countSql(name, fileBytes));
+  const plain = [...columnsOf].filter(([name, { length }]) => !views.has(name) && length <= MAX_WIDTH);
+  const together = await sample(read, plain, TABLES_PER_QUERY, countOf);
+  const rest = [...columnsOf].filter(([name]) => !together.has(name));
+  const sampled = new Map([...together, ...(await sample(read, rest, 1, countOf))]);
   const tables: TableDescription[] = [];
   for (const [rawName, type] of listed) {
     const name = text(rawName);
@@ -114,29 +121,47 @@ interface Sampled {
   readonly count: number | null;
 }
 
-/** A statement for each table and another one that counts it; all are sent at once. */
+type Table = readonly [name: string, columns: Columns];
+
+/**
+ * One query for many tables, because a query per table is slow; their rows are as wide as the widest. Tables of a query that
+ * fails are missing from the result.
+ */
 async function sample(
   read: Read,
-  columnsOf: ReadonlyMap<string, Columns>,
-  isCounted: (name: string) => boolean,
-  fileBytes: number,
-): Promise<ReadonlyMap<string, Sampled>> {
-  const tables = [...columnsOf];
+  tables: readonly Table[],
+  perQuery: number,
+  countOf: (name: string) => string,
+): Promise<Map<string, Sampled>> {
+  const batches = Array.from({ length: Math.ceil(tables.length / perQuery) }, (_, index) =>
+    tables.slice(index * perQuery, (index + 1) * perQuery),
+  );
   const answers = await read(
-    tables.flatMap(([name, columns]) => [
-      `SELECT ${cells(columns).join(', ')} FROM ${identifier(name)} LIMIT ${SAMPLED_ROWS}`,
-      isCounted(name) ? countSql(name, fileBytes) : 'SELECT NULL',
-    ]),
+    batches.map((batch) => {
+      const width = Math.max(...batch.map(([, columns]) => columns.length));
+      const padded = (values: readonly string[]): string =>
+        [...values, ...Array.from({ length: width - values.length }, () => 'NULL')].join(', ');
+      const selects = batch.flatMap(([name, columns], index) => [
+        `SELECT * FROM (SELECT ${index}, ${padded(cells(columns))} FROM ${identifier(name)} LIMIT ${SAMPLED_ROWS})`,
+        `SELECT -1 - ${index}, ${padded([`(${countOf(name)})`])}`,
+      ]);
+      return selects.join(' UNION ALL ');
+    }),
   );
-  return new Map(
-    tables.map(([name, columns], index) => [
-      name,
-      {
-        samples: samplesByColumn(answers[index * 2] ?? [], columns.length),
-        count: toCount(answers[index * 2 + 1]?.[0]?.[0]),
-      },
-    ]),
-  );
+  const sampled = new Map<string, Sampled>();
+  for (const [at, batch] of batches.entries()) {
+    const rows = groupBy(answers[at] ?? [], ([of]) => of);
+    for (const [index, [name, columns]] of batch.entries()) {
+      const own = (rows.get(index) ?? []).map((row) => row.slice(1));
+      const count = rows.get(-1 - index)?.[0]?.[1];
+      if (count !== undefined)
+        sampled.set(name, {
+          samples: samplesByColumn(own, columns.length),
+          count: typeof count === 'number' ? count : null,
+        });
+    }
+  }
+  return sampled;
 }
 
 function cells(columns: Columns): string[] {
@@ -152,8 +177,6 @@ function countSql(table: string, fileBytes: number): string {
     ? `SELECT count(*) FROM ${identifier(table)}`
     : `SELECT max(rowid) FROM ${identifier(table)}`;
 }
-
-const toCount = (value: SqlValue | undefined): number | null => (typeof value === 'number' ? value : null);
 
 const text = (value: SqlValue | undefined): string => (value === null || value === undefined ? '' : String(value));
 

@@ -29,7 +29,7 @@ import type {
 } from '../../ports/search-steps';
 import { SCHEMA_ID } from '../../record/contents';
 import { compressedTables, compressedText, withRows } from '../../database/compressed';
-import { agree as agreeing, countsInVote, flawOf, repeats } from '../../sql/votes';
+import { agree as agreeing, countsInVote, flawOf, repeats } from './same-results';
 import { resultText } from '../../text/result-text';
 import { clockIn, finishCandidate } from '../../roles/sql/candidate';
 import { addDeltas, now, once, runSql, type StepContext } from '../../roles/shared/context';

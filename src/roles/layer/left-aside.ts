@@ -10,7 +10,6 @@ import { SCHEMA_ID, type SchemaContent } from '../../record/contents';
 import { wordsOf } from '../../database/relevance';
 import { keyColumns } from '../../database/table-text';
 import { tokensOf } from '../../sql/lexer';
-import { literalsIn } from '../../sql/literals';
 import type { StepContext } from '../shared/context';
 import { currentLayer, layerPlace, visibleLayer } from './entries';
 import { countAgain } from './recall';
@@ -156,12 +155,13 @@ export function columnOf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1);
 }
 
-/** Texts and whole numbers that a check compares with data; texts as SQL writes them. */
+/** The texts of a check, as SQL writes them, and the numbers that it compares with data. */
 function comparedIn(check: string, dialect: Dialect): string[] {
-  return (literalsIn(check, dialect) ?? [])
-    .filter(({ role }) => role === 'value' || role === 'pattern')
-    .filter(({ kind, value }) => kind === 'text' || Number.isInteger(Number(value)))
-    .map(({ kind, value }) => (kind === 'text' ? `'${value.toLowerCase()}` : value));
+  return tokensOf(check, dialect).flatMap(({ kind, raw }, at, tokens) => {
+    // A text with a percent sign may be the format of a date.
+    if (kind === 'string') return raw.includes('%') ? [] : [textOf(raw).toLowerCase()];
+    return kind === 'number' && /[=<>]/.test(tokens[at - 1]?.raw ?? '') ? [raw] : [];
+  });
 }
 
 function isText(value: string): boolean {

@@ -3,9 +3,9 @@
  * (a format, a factor, a label), and what is given back as it stands. Limits, positions and sizes of types are left out,
  * because they hold no value of the data.
  */
-import type { Dialect } from '../domain';
-import { tokensOf } from './lexer';
-import { argumentsOf, bare, childrenOf, isQuery, nameOf, operatorOf, statementsOf, type Node } from './tree';
+import type { Dialect } from '../src/domain';
+import { tokensOf } from '../src/sql/lexer';
+import { argumentsOf, bare, childrenOf, isQuery, nameOf, operatorOf, statementsOf, type Node } from '../src/sql/tree';
 
 export type LiteralRole =
   /** Compared with data. */

@@ -1,5 +1,5 @@
 /** Literals with the parts that they play. */
-import { literalsIn, literalTokens } from '../../../src/sql/literals';
+import { literalsIn, literalTokens } from '../../../benchmarks/literals';
 import type { Dialect } from '../../../src/domain';
 
 const roles = (sql: string, dialect: Dialect = 'sqlite'): string[] =>

@@ -1,5 +1,5 @@
 import type { SqlResult, SqlValue } from '../../../src/domain';
-import { agree, countsInVote, flawOf, repeats } from '../../../src/sql/votes';
+import { agree, countsInVote, flawOf, repeats } from '../../../src/methods/reforce/same-results';
 
 function rows(...given: readonly (readonly SqlValue[])[]): SqlResult {
   const columns = (given[0] ?? []).map((_, at) => ({ name: `c${at}`, kind: 'text' as const }));

@@ -2,8 +2,8 @@
  * How ReFoRCE compares results. Between votes: equal shapes, and for every column an equal one in the other, its values
  * sorted, numbers to 0.001. Within one conversation: the first column as text, numbers to two decimals.
  */
-import type { SqlResult, SqlValue } from '../domain';
-import type { Rows } from './equal';
+import type { SqlResult, SqlValue } from '../../domain';
+import type { Rows } from '../../sql/equal';
 
 const TOLERANCE = 0.001;
 
