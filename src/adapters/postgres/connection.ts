@@ -10,13 +10,7 @@
 import { Client, type ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
 import { SqlEngineError } from '../../ports/sql-engine';
-import { toConnectError } from './errors';
-
-export interface Target {
-  readonly host: string;
-  readonly database: string;
-  readonly user: string;
-}
+import { toConnectError, type Target } from './errors';
 
 export interface Address {
   readonly target: Target;

@@ -5,7 +5,12 @@
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
 import { errorBy, type EngineErrors } from '../results';
-import type { Target } from './connection';
+
+export interface Target {
+  readonly host: string;
+  readonly database: string;
+  readonly user: string;
+}
 
 interface ServerError {
   /** Set only if the server sent the error. */

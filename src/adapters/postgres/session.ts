@@ -12,8 +12,8 @@ import { Query, type QueryArrayResult, type QueryConfig, type QueryResult } from
 import type { SqlResult, SqlValue } from '../../domain';
 import type { SqlOptions } from '../../ports/sql-engine';
 import { MAX_RESULT_BYTES, stopwatch } from '../results';
-import type { GateClient, Target } from './connection';
-import { toResult } from './errors';
+import type { GateClient } from './connection';
+import { toResult, type Target } from './errors';
 import type { Transaction } from './transaction';
 import { columnKind, converterFor } from './values';
 
