@@ -6,7 +6,7 @@ import type { AnswerRecord, SqlResult, Usage } from '../src/domain';
 import { NO_USAGE } from '../src/domain/control-view';
 import { each } from '../src/limiter';
 import type { SqlEngine } from '../src/ports';
-import { addUsage } from '../src/search/state/budgets';
+import { addUsage } from '../src/search/budgets';
 import type { JudgeMode } from '../src/domain/judge-modes';
 import { judgeAnswer, type Judge, type Judgement } from './judge-step';
 import { resultText, toCsv } from '../src/text/result-text';

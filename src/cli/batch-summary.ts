@@ -6,7 +6,7 @@ import { hasGold, summarise, type Verdict } from '../questions';
 import { presetOf, type Usage } from '../domain';
 import { counted, dollars, tokensText } from '../report/printable';
 import { NO_USAGE } from '../domain/control-view';
-import { addUsage } from '../search/state/budgets';
+import { addUsage } from '../search/budgets';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-results';
 import { withoutSecrets } from '../app/errors';

@@ -194,7 +194,7 @@ export const Update = z.object({
   updateId: z.string(),
   operator: OperatorName,
   intent: z.string(),
-  /** Structural half of the reuse key, see `search/remember/reuse.ts`. */
+  /** Structural half of the reuse key, see `search/memory.ts`. */
   shape: z.string(),
   interface: z.object({ relations: z.array(z.string()), columns: z.array(z.string()), grain: z.array(z.string()) }),
   inputs: z.array(z.object({ local: z.string(), bodyId: z.string() })),

@@ -8,9 +8,8 @@ import type { EndedBy } from '../domain';
 import { readingOf } from '../domain/control-view';
 import type { AnswerSummary, Learned, LearnSteps } from '../ports/search-steps';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
-import { SearchStopped } from '../search/findings';
+import { SearchStopped, tryModel } from '../search/findings';
 import { keepProved } from '../search/keep-proved';
-import { tryModel } from '../search/try-model';
 import { counted } from '../counted';
 
 /** Turns in a row without a new proof, after which nothing more is expected. */

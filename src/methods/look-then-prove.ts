@@ -11,14 +11,12 @@ import type { EndedBy, Looking, SearchState } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, Committed, Looked, LookSteps, ReactSteps, SearchSteps } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
-import { SearchStopped, type Findings } from '../search/findings';
-import { mergeExpansion } from '../search/remember/merge';
+import { type Findings, SearchStopped, tryModel } from '../search/findings';
+import { mergeExpansion, nextTrajectory } from '../search/remember';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
 import { decided } from '../search/select-answer';
-import { nextTrajectory } from '../search/state/archive';
 import { enforce } from '../search/steering';
-import { tryModel } from '../search/try-model';
 import { runReact } from './react/loop';
 
 /** How often a commit or a decline goes back with its figures before the search takes over. */

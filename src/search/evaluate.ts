@@ -1,9 +1,8 @@
 import type { SearchState, Trajectory } from '../domain';
 import type { Evaluation, SearchSteps } from '../ports/search-steps';
-import type { Findings } from './findings';
+import { type Findings, type Tried, tryModel } from './findings';
 import { density } from './select-plan';
-import { planRef } from './state/plan-view';
-import { tryModel, type Tried } from './try-model';
+import { planRef } from './plan-view';
 
 /** One model call scores the open trajectories (Algorithm 1, EvaluatePlans). */
 export function evaluatePlans(

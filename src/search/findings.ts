@@ -2,6 +2,7 @@
  * What an expansion found and spent. It reads a fixed view of the search and returns its results; the archive changes only
  * when they are merged into it.
  */
+import { counted } from '../counted';
 import type {
   Budgets,
   EndedBy,
@@ -15,9 +16,10 @@ import type {
   Usage,
 } from '../domain';
 import { NO_USAGE } from '../domain/control-view';
-import type { MemoryRef, ModelOutcome, UsageDelta } from '../ports/search-steps';
-import { addUsage, callsLeft, exhaustedBudget, type Spending } from './state/budgets';
-import { counted } from '../counted';
+import type { MemoryRef, ModelOutcome, PlanRef, SearchSteps, UsageDelta } from '../ports/search-steps';
+import { planRef } from './plan-view';
+import { plansOfRoot } from './select-plan';
+import { addUsage, callsLeft, exhaustedBudget, type Spending } from './budgets';
 
 /** What may change while a turn or an expansion runs: read at the moment of asking. */
 export interface SearchNow {
@@ -50,26 +52,26 @@ export function webOf({ lookups = [], usage }: SearchState, settings: Settings):
   return { web: { known: lookups, mayMake: Math.max(0, settings.lookups - (usage.lookups ?? 0)) } };
 }
 
-export interface Expansion {
+/** The results of one expansion, to be merged into the archive. */
+export interface Expansion extends Pick<
+  Findings,
+  | (
+      | 'bottleneck'
+      | 'potential'
+      | 'impossible'
+      | 'absenceShown'
+      | 'updates'
+      | 'reused'
+      | 'facts'
+      | 'attempts'
+      | 'lookups'
+    )
+  | ('distanceDelta' | 'usage' | 'events')
+> {
   readonly trajectory: string;
   readonly via: Trajectory['via'];
   /** The plan and, after a reuse conflict, its rivals; empty if no plan was made. */
   readonly plans: readonly PlanView[];
-  readonly bottleneck: string | null;
-  /** The planner's own estimate of remaining steps, for a new plan. */
-  readonly potential: number | null;
-  readonly impossible: string | null;
-  /** Whether counts show that; else the model says so. */
-  readonly absenceShown?: boolean;
-  readonly updates: readonly UpdateView[];
-  readonly reused: readonly string[];
-  readonly facts: readonly FactView[];
-  readonly attempts: readonly string[];
-  /** Ids of web observations; absent if there are none. */
-  readonly lookups?: readonly string[];
-  readonly distanceDelta: number;
-  readonly usage: Usage;
-  readonly events: readonly SearchEvent[];
   /** An infrastructure error. It ends the search, after the results and charges of the expansion are merged. */
   readonly failure: { readonly error: unknown } | null;
 }
@@ -86,9 +88,11 @@ export class SearchStopped extends Error {
 export class Findings {
   plan: PlanView | null = null;
   rivals: readonly PlanView[] = [];
+  /** The planner's own estimate of remaining steps, for a new plan. */
   potential: number | null = null;
   bottleneck: string | null = null;
   impossible: string | null = null;
+  /** Counts show that it is impossible; else the model says so. */
   absenceShown = false;
   /** The judgement that found an interface which does not fit the rows, and its operators. */
   refit: { readonly groundingId: string; readonly operators: readonly string[] } | null = null;
@@ -102,6 +106,7 @@ export class Findings {
   readonly attempts: string[] = [];
   /** Operators whose last winner had SQL that does not run: such a verdict is no new evidence (rule S7). */
   readonly failing = new Set<string>();
+  /** Ids of web observations. */
   readonly lookups: string[] = [];
   readonly events: SearchEvent[] = [];
   /** The last reply of the current step, if it was unusable. */
@@ -150,8 +155,8 @@ export class Findings {
     const remarks = this.context.remarks();
     const web = [...(this.context.web?.known ?? []), ...this.lookups];
     return {
-      ...(remarks.length === 0 ? {} : { remarks }),
-      ...(web.length === 0 ? {} : { web }),
+      ...(remarks.length > 0 && { remarks }),
+      ...(web.length > 0 && { web }),
       updates: newest(this.allUpdates()),
       facts: newest([...this.context.facts, ...this.facts]),
     };
@@ -208,23 +213,12 @@ export class Findings {
   }
 
   result(via: Trajectory['via'], failure: Expansion['failure'] = null): Expansion {
+    const { plan, rivals, bottleneck, potential, impossible, absenceShown, updates, reused, facts } = this;
+    const { attempts, lookups, distanceDelta, usage, events } = this;
+    const plans = plan === null ? [] : [plan, ...rivals];
     return {
-      trajectory: this.context.trajectoryId,
-      via,
-      plans: this.plan === null ? [] : [this.plan, ...this.rivals],
-      bottleneck: this.bottleneck,
-      potential: this.potential,
-      impossible: this.impossible,
-      ...(this.absenceShown ? { absenceShown: true } : {}),
-      updates: this.updates,
-      reused: this.reused,
-      facts: this.facts,
-      attempts: this.attempts,
-      ...(this.lookups.length === 0 ? {} : { lookups: this.lookups }),
-      distanceDelta: this.distanceDelta,
-      usage: this.usage,
-      events: this.events,
-      failure,
+      ...{ trajectory: this.context.trajectoryId, via, plans, bottleneck, potential, impossible, absenceShown },
+      ...{ updates, reused, facts, attempts, lookups, distanceDelta, usage, events, failure },
     };
   }
 }
@@ -242,4 +236,121 @@ export function reasonOf(error: unknown): string {
   let at = error;
   while (at instanceof Error && at.cause instanceof Error) at = at.cause;
   return at instanceof Error ? at.message : String(at);
+}
+
+export interface Tried<T> {
+  readonly value: T;
+  /** The execution error that remained after the last try, if any. */
+  readonly error: string | null;
+}
+
+/** The part of a model step's input that differs from try to try. */
+interface Try {
+  readonly tryNumber: number;
+  readonly executionError?: string;
+  readonly memory: MemoryRef;
+}
+
+/**
+ * A model step with its retries. After an unusable reply, or one that fails in `accept` when executed, the model is asked
+ * again with the exact error (paper, App. B.4). Every try is charged. Null if no try gave a usable reply. If the search is
+ * stopped between two tries, the last usable reply is kept, since it is paid for.
+ */
+export async function tryModel<T>(
+  findings: Findings,
+  ask: (thisTry: Try) => Promise<ModelOutcome<T>>,
+  accept: (value: T, tryNumber: number) => Promise<string | null> = () => Promise.resolve(null),
+): Promise<Tried<T> | null> {
+  let last: Tried<T> | null = null;
+  let error: string | null = null;
+  // A later try repeats the conversation of the first.
+  let memory: MemoryRef | null = null;
+  for (let tryNumber = 0; tryNumber <= findings.context.settings.parseRetries; tryNumber++) {
+    if (last !== null && findings.stopped('model') !== null) return last;
+    await findings.mayAsk();
+    const failed = error === null ? {} : { executionError: error };
+    memory ??= findings.memory();
+    const outcome = await ask({ tryNumber, ...failed, memory });
+    findings.heard(outcome, tryNumber + 1, memory);
+    error = null;
+    if (outcome.kind === 'invalid') continue;
+    error = await accept(outcome.value, tryNumber);
+    last = { value: outcome.value, error };
+    if (error === null) return last;
+  }
+  return last;
+}
+
+/** One without execution. Null, and recorded as given up, if no reply could be used. */
+export async function askModel<T>(
+  findings: Findings,
+  { position, what }: { readonly position: string; readonly what: string },
+  ask: (thisTry: Try) => Promise<ModelOutcome<T>>,
+): Promise<T | null> {
+  const tried = await tryModel<T>(findings, ask);
+  if (tried === null) findings.giveUp(position, what);
+  return tried?.value ?? null;
+}
+
+/** What an expansion reads: a fixed view of the search (rule S11). */
+export interface ExpansionContext extends FindingsContext {
+  readonly searchId: string;
+  readonly steps: SearchSteps;
+  readonly trajectory: Trajectory;
+  /** The start of the positions of all its steps: iteration and trajectory. */
+  readonly position: string;
+  readonly otherPlans: readonly PlanRef[];
+  /** Reasons of earlier replies that the question is unanswerable. */
+  readonly unanswerable: readonly string[];
+  /** Turns of the conversation that came before the search. */
+  readonly looked: readonly string[];
+  /** For the progress line; `usage` is what this expansion has spent so far, `plan` the one it works on. */
+  report(bottleneck: string | null, learned: string | null, usage: Usage, plan: PlanView | null): void;
+}
+
+/**
+ * What a proposal and a judgement are told of earlier attempts on the bottleneck (paper, "Summarizing execution evidence").
+ * Without it each attempt is a retry of its own.
+ */
+export function evidence(
+  { settings, trajectory }: ExpansionContext,
+  findings: Findings,
+  memory: MemoryRef,
+): { readonly memory: MemoryRef; readonly attempts: readonly string[] } {
+  return settings.without === 'evidence-summary'
+    ? { memory: { ...memory, facts: [] }, attempts: [] }
+    : { memory, attempts: [...trajectory.attempts, ...findings.attempts] };
+}
+
+/** How many other plans a planner is shown, newest last. */
+const SHOWN_PLANS = 8;
+
+/** Of updates that no other plan may take over, those of its own plan. */
+function knownUpdates(updates: readonly UpdateView[], { plan }: Trajectory): readonly UpdateView[] {
+  const own = plan?.operators.map(({ updateId }) => updateId) ?? [];
+  return updates.filter(({ id, reusable }) => reusable !== false || own.includes(id));
+}
+
+export function expansionContext(
+  state: SearchState,
+  trajectory: Trajectory,
+  search: SearchNow & Pick<ExpansionContext, 'steps' | 'report'>,
+): ExpansionContext {
+  return {
+    ...search,
+    searchId: state.searchId,
+    iteration: state.iteration,
+    trajectory,
+    trajectoryId: trajectory.id,
+    position: `i${state.iteration}.${trajectory.id}`,
+    updates: knownUpdates(state.updates, trajectory),
+    facts: state.facts,
+    otherPlans: plansOfRoot(state.trajectories)
+      .flatMap(({ plan }) => (plan === null ? [] : [planRef(plan)]))
+      .slice(-SHOWN_PLANS),
+    unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
+    looked: state.looking?.turns ?? [],
+    usageBefore: state.usage,
+    ...webOf(state, search.settings),
+  };
 }

@@ -5,10 +5,9 @@
 import type { Budgets, EndedBy, SearchState, Settings, Usage } from '../domain';
 import { isCutShort, ROOT } from '../domain/control-view';
 import type { KeepSteps, Kept, KeptAfter } from '../ports/search-steps';
-import { Findings, reasonOf, SearchStopped } from './findings';
-import { addUsage } from './state/budgets';
+import { Findings, reasonOf, SearchStopped, tryModel } from './findings';
+import { addUsage } from './budgets';
 import type { Decision } from './select-answer';
-import { tryModel } from './try-model';
 
 /** What a search proved, to be read once its answer is stored. */
 export interface Keeping {

@@ -4,14 +4,10 @@
  * last try, it becomes unresolved.
  */
 import type { PlanView } from '../domain';
-import { removeBody } from './remember/update';
-import type { ExpansionContext } from './expansion';
-import type { Findings } from './findings';
-import { tryModel } from './try-model';
-import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
-import { isBlocked, planRef } from './state/plan-view';
+import { isBlocked, planRef, removeBody } from './plan-view';
+import { type ExpansionContext, type Findings, tryModel } from './findings';
+import { lookingUp, mayLookUp, type PendingProposal, tooManyLookups } from './propose';
 import type { Checked, Planned } from '../ports/search-steps';
-import type { PendingProposal } from './propose';
 
 export interface NewPlan {
   readonly plan: PlanView;

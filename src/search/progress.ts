@@ -2,7 +2,7 @@
 import { counted } from '../counted';
 import type { PlanView, SearchState, Settings, Usage } from '../domain';
 import { frontierOf, score } from './select-plan';
-import { addUsage } from './state/budgets';
+import { addUsage } from './budgets';
 
 /** A step under way, and since when. */
 export interface Waiting {

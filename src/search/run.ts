@@ -5,12 +5,12 @@
 import type { Budgets, EndedBy, SearchState, Settings, Steering } from '../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, ChildRun, SearchSteps } from '../ports/search-steps';
-import { Findings, reasonOf, SearchStopped, webOf, type SearchNow } from './findings';
+import { Findings, reasonOf, type SearchNow, SearchStopped, webOf } from './findings';
 import type { Keeping } from './keep-proved';
 import type { Progress } from './progress';
-import { rootTrajectory } from './remember/merge';
+import { rootTrajectory } from './remember';
 import { brokenModel, BrokenModelError, type Decision } from './select-answer';
-import { addUsage, exhaustedBudget } from './state/budgets';
+import { addUsage, exhaustedBudget } from './budgets';
 import { budgetsOf, heard, refusal, steer, unheardHints, type Command } from './steering';
 
 export interface SearchHooks {

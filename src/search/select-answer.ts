@@ -5,12 +5,10 @@
 import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
 import { isCutShort, isProved } from '../domain/control-view';
 import type { SearchSteps, SelectedAnswer } from '../ports/search-steps';
-import { unanswerableReason } from './candidate';
-import type { Findings } from './findings';
-import { agrees, independentSupport, resultClasses, usable } from './state/independence';
+import { agrees, independentSupport, resultClasses, unanswerableReason, usable } from './candidate';
+import { type Findings, type Tried, tryModel } from './findings';
 import { compareText } from '../domain/canonical';
-import { DOUBT } from './state/plan-view';
-import { tryModel, type Tried } from './try-model';
+import { DOUBT } from './plan-view';
 
 /** The paper shows its judge at most 10 distinct candidates. */
 const SELECTOR_CAP = 10;

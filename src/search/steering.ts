@@ -19,12 +19,11 @@ import type {
   MethodName,
 } from '../domain';
 import type { HumanVerdict } from '../domain/state';
-import { applyBody, assumedBody, type NewBody } from './remember/update';
-import { exhaustedBudget } from './state/budgets';
+import { applyBody, assumedBody, findOperator } from './plan-view';
+import { exhaustedBudget } from './budgets';
 import { compareText } from '../domain/canonical';
-import { withdraw } from './state/dependence';
-import { LIVE } from './state/frontier';
-import { findOperator } from './state/plan-view';
+import { withdraw } from './memory';
+import { LIVE } from './select-plan';
 
 /** A command, with the id of its remark: the id exists before the words are stored. */
 export interface Command {
@@ -201,7 +200,8 @@ function keepPinned(trajectory: Trajectory, { pins }: Steered, { updates }: Sear
   for (const { name } of plan.operators) {
     const operator = findOperator(plan, name);
     const pin = pins.find((one) => operator !== undefined && isWrittenFor(one, operator));
-    if (operator?.bodyId === null && pin !== undefined) plan = applyBody(plan, name, settled(pin.bodyId), updates);
+    if (operator?.bodyId === null && pin !== undefined)
+      plan = applyBody(plan, name, assumedBody(pin.bodyId, 0), updates);
   }
   const isWritten = plan !== trajectory.plan;
   const operators = plan.operators.map((operator) =>
@@ -211,10 +211,6 @@ function keepPinned(trajectory: Trajectory, { pins }: Steered, { updates }: Sear
   );
   const status = isWritten && trajectory.status === 'replan' ? 'open' : trajectory.status;
   return { ...trajectory, status, plan: { ...plan, operators } };
-}
-
-function settled(bodyId: string): NewBody {
-  return assumedBody(bodyId, 0);
 }
 
 function isWrittenFor({ shape, intent, written }: HumanVerdict, operator: OperatorView): boolean {

@@ -1,11 +1,11 @@
 /** When a search ends, and why (design §3, step 8). A search always ends: iterations and plans of the root are bounded. */
 import type { CandidateView, EndedBy, SearchState, Settings } from '../domain';
-import { exhaustedBudget } from './state/budgets';
+import { exhaustedBudget } from './budgets';
 import { isProved } from '../domain/control-view';
 import { isSound } from './select-answer';
-import { selectable } from './state/frontier';
-import { agrees, derivations, independentSupport, resultClasses } from './state/independence';
-import { perObject } from './state/memo';
+import { selectable } from './select-plan';
+import { agrees, derivations, independentSupport, resultClasses } from './candidate';
+import { perObject } from './plan-view';
 
 export function stopReason(state: SearchState, settings: Settings, nowMs: number): EndedBy | null {
   const budget = exhaustedBudget(state.usage, nowMs - state.startedAtMs, settings.budgets);

@@ -7,7 +7,7 @@
  */
 import type { OperatorView, PlanView, PresetName, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
 import { NO_USAGE } from '../../src/domain/control-view';
-import { addUsage } from '../../src/search/state/budgets';
+import { addUsage } from '../../src/search/budgets';
 import { BrokenModelError } from '../../src/search/select-answer';
 import type { SearchHooks, SearchOutcome } from '../../src/search/run';
 import { settingsFor } from '../../src/config/presets';

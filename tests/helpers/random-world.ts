@@ -3,7 +3,7 @@
  * reply is drawn from the seed and the step's own position, so it is the same whenever and in whatever order it is asked.
  */
 import type { OperatorView, PlanView } from '../../src/domain';
-import { ancestors } from '../../src/search/state/plan-view';
+import { ancestors } from '../../src/search/plan-view';
 import type { PlanRef } from '../../src/ports/search-steps';
 import { judged, planOf, updateFor, type Script } from './fake-steps';
 

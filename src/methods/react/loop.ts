@@ -21,11 +21,10 @@ import type {
   WebTool,
 } from '../../ports/search-steps';
 import { addUnanswerable, candidateOfRun, nextCandidateId } from '../../search/candidate';
-import { SearchStopped, type Findings } from '../../search/findings';
+import { type Findings, SearchStopped, type Tried, tryModel } from '../../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
 import { decided, rankClasses } from '../../search/select-answer';
-import { addUsage } from '../../search/state/budgets';
-import { tryModel, type Tried } from '../../search/try-model';
+import { addUsage } from '../../search/budgets';
 
 export function runReact(start: SearchStart, steps: ReactSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new ReactLoop(start, steps, hooks).run();

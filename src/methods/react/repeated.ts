@@ -12,7 +12,7 @@ import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '..
 import { reasonOf } from '../../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
 import { BrokenModelError, chooseByNumber, judge, judged } from '../../search/select-answer';
-import { addUsage, budgetsOfChild } from '../../search/state/budgets';
+import { addUsage, budgetsOfChild } from '../../search/budgets';
 
 type RepeatedSteps = Pick<MethodSteps, 'prepare' | 'checkpoint' | 'finish' | 'select' | 'child' | 'adopt'>;
 

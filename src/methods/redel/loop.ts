@@ -20,7 +20,7 @@ import type {
 } from '../../ports/search-steps';
 import { reasonOf } from '../../search/findings';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../../search/run';
-import { budgetsOfChild } from '../../search/state/budgets';
+import { budgetsOfChild } from '../../search/budgets';
 import { AgentLoop, type Turn } from '../react/loop';
 
 export function runRedel(start: SearchStart, steps: RedelSteps, hooks: SearchHooks): Promise<SearchOutcome> {

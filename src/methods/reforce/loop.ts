@@ -19,11 +19,10 @@ import type {
   ReforceSteps,
 } from '../../ports/search-steps';
 import { candidateOfRun } from '../../search/candidate';
-import { Findings, SearchStopped } from '../../search/findings';
+import { askModel, Findings, SearchStopped } from '../../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
 import { decided } from '../../search/select-answer';
-import { addUsage, shareOfBudgets } from '../../search/state/budgets';
-import { askModel } from '../../search/try-model';
+import { addUsage, shareOfBudgets } from '../../search/budgets';
 import { Vote, type VoteEnd, type VoteStart } from './vote';
 
 export function runReforce(start: SearchStart, steps: ReforceSteps, hooks: SearchHooks): Promise<SearchOutcome> {

@@ -13,8 +13,7 @@ import type {
   Refined,
   ReforceSteps,
 } from '../../ports/search-steps';
-import type { Findings } from '../../search/findings';
-import { askModel } from '../../search/try-model';
+import { askModel, type Findings } from '../../search/findings';
 
 /** Limits of an exploration, as upstream has them: corrections of one query, results, messages of the conversation. */
 const CORRECTIONS = 3;

@@ -5,7 +5,7 @@ import type { SearchHooks } from '../../../src/search/run';
 import type { Acted, ActInput, FinalInput, FinalRun, ReactSteps, ToolInput } from '../../../src/ports/search-steps';
 import { settingsFor } from '../../../src/config/presets';
 import { NO_USAGE } from '../../../src/domain/control-view';
-import { addUsage } from '../../../src/search/state/budgets';
+import { addUsage } from '../../../src/search/budgets';
 import type { AnswerSummary, FinishInput, ModelOutcome, WebInput } from '../../../src/ports/search-steps';
 import { MODEL_COST, SQL_COST, testHooks, toEnd } from '../../helpers/fake-steps';
 import { Draw } from '../../helpers/random-world';

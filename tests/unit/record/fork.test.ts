@@ -8,7 +8,7 @@ import { PRESETS } from '../../../src/config/presets';
 import { createRunStore } from '../../../src/roles';
 import { forkedState, isBefore, storeFork, type Fork } from '../../../src/record/fork';
 import { objectName, OBJECTS } from '../../../src/record/objects';
-import { rootTrajectory } from '../../../src/search/remember/merge';
+import { rootTrajectory } from '../../../src/search/remember';
 import { SEARCH, bench, groundReply, hash, planReply, text } from '../roles/fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };

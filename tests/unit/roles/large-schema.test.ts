@@ -1,5 +1,5 @@
 /** A schema too large for a prompt, and documentation that the data contradicts. */
-import { planRef } from '../../../src/search/state/plan-view';
+import { planRef } from '../../../src/search/plan-view';
 import { createRunStore, storeInput } from '../../../src/roles';
 import {
   NO_MEMORY,

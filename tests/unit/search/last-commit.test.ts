@@ -1,9 +1,8 @@
 /** A search that took over from a conversation and is ended before it found anything (D6). */
 import type { CandidateView, SearchState } from '../../../src/domain';
-import { withLastCommit } from '../../../src/search/candidate';
+import { candidateBodies, withLastCommit } from '../../../src/search/candidate';
 import { initialState } from '../../../src/search/run';
-import { candidateBodies } from '../../../src/search/state/independence';
-import { rootTrajectory } from '../../../src/search/remember/merge';
+import { rootTrajectory } from '../../../src/search/remember';
 import { operator, planOf } from '../../helpers/fake-steps';
 
 const plan = planOf('i2.look.commit0', [operator('op_gap', { bodyId: 'a', risk: 0.6, assumptions: 1 })]);

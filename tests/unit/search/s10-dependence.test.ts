@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import type { SearchState, Trajectory } from '../../../src/domain';
-import { withdrawRefuted } from '../../../src/search/remember/refute';
-import { candidateBodies } from '../../../src/search/state/independence';
-import { dependentsOf, withdraw } from '../../../src/search/state/dependence';
+import { applyMemory, dependentsOf, withdraw, withdrawRefuted } from '../../../src/search/memory';
+import { candidateBodies } from '../../../src/search/candidate';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
-import { rootTrajectory } from '../../../src/search/remember/merge';
-import { applyMemory } from '../../../src/search/remember/reuse';
+import { rootTrajectory } from '../../../src/search/remember';
 import {
   FakeSteps,
   judged,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { PlanView, UpdateView } from '../../../src/domain';
-import { applyBody } from '../../../src/search/remember/update';
-import { applyMemory, fittingUpdates, structuralKey, updateKey } from '../../../src/search/remember/reuse';
+import { applyBody } from '../../../src/search/plan-view';
+import { applyMemory, fittingUpdates, structuralKey, updateKey } from '../../../src/search/memory';
 import { operator, planOf, updateFor } from '../../helpers/fake-steps';
 import { Draw, randomWorld } from '../../helpers/random-world';
 

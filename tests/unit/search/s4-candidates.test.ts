@@ -1,7 +1,7 @@
 import type { OperatorView, PlanView, SearchState, Trajectory } from '../../../src/domain';
 import { runCandidates } from '../../../src/search/candidate';
 import { initialState } from '../../../src/search/run';
-import { rootTrajectory } from '../../../src/search/remember/merge';
+import { rootTrajectory } from '../../../src/search/remember';
 import { FakeSteps, operator, planOf } from '../../helpers/fake-steps';
 
 const twoBodies = (planId: string, a: Partial<OperatorView>, b: Partial<OperatorView>) =>

@@ -7,7 +7,7 @@ import {
   derivations,
   independentSupport,
   resultClasses,
-} from '../../../src/search/state/independence';
+} from '../../../src/search/candidate';
 import { operator, planOf } from '../../helpers/fake-steps';
 
 /** `a` unproved, `a!` proved, `a+` arithmetic. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Trajectory } from '../../../src/domain';
-import { rootTrajectory } from '../../../src/search/remember/merge';
+import { rootTrajectory } from '../../../src/search/remember';
 import { density, freshness, rankTrajectories, score, staleness } from '../../../src/search/select-plan';
 
 const trajectory = (id: string, more: Partial<Trajectory> = {}): Trajectory => ({

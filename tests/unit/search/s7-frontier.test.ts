@@ -1,9 +1,8 @@
 import type { OperatorView } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
-import { plansOfRoot, selectable, statusOf } from '../../../src/search/state/frontier';
-import { rootTrajectory } from '../../../src/search/remember/merge';
-import { chooseBottlenecks } from '../../../src/search/bottleneck';
-import { BLOCKED_AFTER, isTestable } from '../../../src/search/state/plan-view';
+import { plansOfRoot, selectable, statusOf } from '../../../src/search/select-plan';
+import { rootTrajectory } from '../../../src/search/remember';
+import { BLOCKED_AFTER, chooseBottlenecks, isTestable } from '../../../src/search/plan-view';
 import {
   FakeSteps,
   judged,

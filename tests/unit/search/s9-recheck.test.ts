@@ -4,11 +4,11 @@ import {
   assumedBody,
   holdBeside,
   markImmaterial,
+  openRisk,
   otherBodies,
   removeBody,
-} from '../../../src/search/remember/update';
-import { openRisk } from '../../../src/search/state/plan-view';
-import { applyMemory } from '../../../src/search/remember/reuse';
+} from '../../../src/search/plan-view';
+import { applyMemory } from '../../../src/search/memory';
 import { operator, planOf, updateFor } from '../../helpers/fake-steps';
 
 const plan = planOf('p', [

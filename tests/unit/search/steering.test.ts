@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { isCutShort } from '../../../src/domain/control-view';
-import { exhaustedBudget } from '../../../src/search/state/budgets';
+import { exhaustedBudget } from '../../../src/search/budgets';
 import { SearchState, type Settings, type Steering, type Trajectory } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState, type SearchHooks, type SteeredSearch } from '../../../src/search/run';
-import { candidateBodies } from '../../../src/search/state/independence';
-import { mergeExpansion, rootTrajectory } from '../../../src/search/remember/merge';
-import { chooseBottlenecks } from '../../../src/search/bottleneck';
-import { findOperator } from '../../../src/search/state/plan-view';
-import { applyMemory } from '../../../src/search/remember/reuse';
+import { candidateBodies } from '../../../src/search/candidate';
+import { mergeExpansion, rootTrajectory } from '../../../src/search/remember';
+import { chooseBottlenecks, findOperator } from '../../../src/search/plan-view';
+import { applyMemory } from '../../../src/search/memory';
 import { budgetsOf, enforce, heard, refusal, steer, unheardHints } from '../../../src/search/steering';
 import {
   FakeSteps,
@@ -316,6 +315,8 @@ describe('a veto', () => {
       bottleneck: null,
       potential: null,
       impossible: null,
+      absenceShown: false,
+      lookups: [],
       updates: [],
       reused: ['u1'],
       facts: [],

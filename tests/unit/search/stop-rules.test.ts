@@ -1,6 +1,6 @@
 import type { CandidateView, SearchState } from '../../../src/domain';
 import { initialState } from '../../../src/search/run';
-import { rootTrajectory } from '../../../src/search/remember/merge';
+import { rootTrajectory } from '../../../src/search/remember';
 import { hasAgreement, stopReason } from '../../../src/search/stop';
 import { testSettings } from '../../helpers/fake-steps';
 

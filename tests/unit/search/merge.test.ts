@@ -1,9 +1,9 @@
-import type { PlanView, SearchState, Trajectory } from '../../../../src/domain';
-import { NO_USAGE } from '../../../../src/domain/control-view';
-import { initialState } from '../../../../src/search/run';
-import type { Expansion } from '../../../../src/search/findings';
-import { mergeExpansion, planStateKey, rootTrajectory } from '../../../../src/search/remember/merge';
-import { operator, planOf, testSettings, updateFor } from '../../../helpers/fake-steps';
+import type { PlanView, SearchState, Trajectory } from '../../../src/domain';
+import { NO_USAGE } from '../../../src/domain/control-view';
+import { initialState } from '../../../src/search/run';
+import type { Expansion } from '../../../src/search/findings';
+import { mergeExpansion, planStateKey, rootTrajectory } from '../../../src/search/remember';
+import { operator, planOf, testSettings, updateFor } from '../../helpers/fake-steps';
 
 const settings = testSettings('fast');
 const open = planOf('p1', [
@@ -27,6 +27,8 @@ const expansion = (of: string, plans: readonly PlanView[], more: Partial<Expansi
   bottleneck: null,
   potential: null,
   impossible: null,
+  absenceShown: false,
+  lookups: [],
   updates: [],
   reused: [],
   facts: [],

@@ -1,11 +1,10 @@
-import { SearchState, type Settings } from '../../../../src/domain';
-import { compactArchive, KEPT, nextTrajectory } from '../../../../src/search/state/archive';
-import { runSearch } from '../../../../src/search/search';
-import { initialState } from '../../../../src/search/run';
-import { ROOT } from '../../../../src/domain/control-view';
-import { rootTrajectory } from '../../../../src/search/remember/merge';
-import { FakeSteps, operator, planOf, testHooks, testSettings } from '../../../helpers/fake-steps';
-import { randomWorld } from '../../../helpers/random-world';
+import { SearchState, type Settings } from '../../../src/domain';
+import { compactArchive, KEPT, nextTrajectory, rootTrajectory } from '../../../src/search/remember';
+import { runSearch } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
+import { ROOT } from '../../../src/domain/control-view';
+import { FakeSteps, operator, planOf, testHooks, testSettings } from '../../helpers/fake-steps';
+import { randomWorld } from '../../helpers/random-world';
 
 /** Settings under which nothing but the number of iterations ends a search. */
 function endless(iterations: number, more: Partial<Settings> = {}): Settings {

@@ -1,21 +1,31 @@
 /**
+ * What an iteration found enters the memory and the archive (Algorithm 1, UpdateArchive): new updates and plans are merged,
+ * readings that they refute are withdrawn, and what a person ruled out or pinned stays so.
+ */
+import type { PlanView, SearchEvent, SearchState, Settings, Trajectory, UpdateView } from '../domain';
+import { canonical } from '../domain/canonical';
+import { ROOT } from '../domain/control-view';
+import { addUnanswerable } from './candidate';
+import type { Expansion } from './findings';
+import { applyMemory, withdrawRefuted } from './memory';
+import { isComplete, perObject } from './plan-view';
+import { LIVE, openWork, rankTrajectories, START_DISTANCE, statusOf } from './select-plan';
+import { addUsage } from './budgets';
+import { enforce } from './steering';
+
+export function remember(state: SearchState, expansion: Expansion, settings: Settings): SearchState {
+  const merged = enforce(withdrawRefuted(mergeExpansion(state, expansion, settings)));
+  const { impossible, trajectory, absenceShown } = expansion;
+  return impossible === null ? merged : addUnanswerable(merged, trajectory, impossible, absenceShown);
+}
+
+/**
  * Merges an expansion into the archive (design §3, step 6).
  *
  * 1. An expansion creates a child; parents and ancestors change only in their counters.
  * 2. Compatible trajectories of other root plans receive new updates too, as children (a reuse).
  * 3. Trajectories with the same plan state are merged: the most advanced one keeps the evidence of all.
  */
-import type { PlanView, SearchState, Settings, Trajectory } from '../../domain';
-import { addUsage } from '../state/budgets';
-import { compactArchive, newestEvidence, nextTrajectory } from '../state/archive';
-import { canonical } from '../../domain/canonical';
-import { ROOT } from '../../domain/control-view';
-import type { Expansion } from '../findings';
-import { LIVE, openWork, statusOf } from '../state/frontier';
-import { perObject } from '../state/memo';
-import { isComplete } from '../state/plan-view';
-import { applyMemory } from './reuse';
-import { START_DISTANCE } from '../select-plan';
 
 export function mergeExpansion(state: SearchState, expansion: Expansion, settings: Settings): SearchState {
   const grown = withChildren(state, expansion, settings);
@@ -62,19 +72,13 @@ function withChildren(state: SearchState, expansion: Expansion, settings: Settin
   const parent = state.trajectories.find((trajectory) => trajectory.id === expansion.trajectory);
   if (parent === undefined) throw new Error(`unknown trajectory ${expansion.trajectory}`);
   const children = expansion.plans.map((plan, index): Trajectory => {
+    const child = childOf(state, parent, { plan, index, planned: expansion.potential }, settings);
     const isFirst = index === 0;
     return {
-      ...rootTrajectory(),
-      id: nextTrajectory(state, index),
-      parent: parent.id,
-      depth: parent.depth + 1,
-      iteration: state.iteration,
-      status: isFirst && expansion.impossible !== null ? 'impossible' : statusOf(plan, settings),
+      ...child,
+      status: isFirst && expansion.impossible !== null ? 'impossible' : child.status,
       via: isFirst ? expansion.via : 'reuse',
-      plan,
       distance: parent.distance + expansion.distanceDelta,
-      progress: plan.operators.filter((operator) => operator.bodyId !== null).length / plan.operators.length,
-      potential: potentialAfter(parent, plan, expansion.potential, settings),
       bottleneck: null,
       attempts: newestEvidence([...parent.attempts, ...expansion.attempts]),
     };
@@ -83,13 +87,10 @@ function withChildren(state: SearchState, expansion: Expansion, settings: Settin
   return {
     ...state,
     trajectories: [...trajectories, ...children],
-    updates: [...state.updates, ...expansion.updates].map((update) => {
-      const times = expansion.reused.filter((id) => id === update.id).length;
-      return times === 0 ? update : { ...update, reuses: update.reuses + times };
-    }),
+    updates: withReuses([...state.updates, ...expansion.updates], expansion.reused),
     facts: [...state.facts, ...expansion.facts],
     usage: addUsage(state.usage, expansion.usage),
-    ...(expansion.lookups === undefined ? {} : { lookups: [...(state.lookups ?? []), ...expansion.lookups] }),
+    ...(expansion.lookups.length > 0 && { lookups: [...(state.lookups ?? []), ...expansion.lookups] }),
     events: [...state.events, ...expansion.events],
   };
 }
@@ -133,7 +134,9 @@ function reuseElsewhere(
     if (!receives || isNew(trajectory) || trajectory.id === worked || ancestry.includes(trajectory.id)) continue;
     const applied = applyMemory(trajectory.plan as PlanView, state.updates);
     if (applied.reused.length === 0) continue;
-    const children = applied.plans.map((plan, index) => receiver(next, trajectory, plan, index, settings));
+    const children = applied.plans.map((plan, index) =>
+      childOf(next, trajectory, { plan, index, planned: null }, settings),
+    );
     next = {
       ...next,
       trajectories: [
@@ -142,11 +145,7 @@ function reuseElsewhere(
         ),
         ...children,
       ],
-      updates: next.updates.map((u) =>
-        applied.reused.includes(u.id)
-          ? { ...u, reuses: u.reuses + applied.reused.filter((id) => id === u.id).length }
-          : u,
-      ),
+      updates: withReuses(next.updates, applied.reused),
       events: [
         ...next.events,
         ...applied.conflicts.map((conflict) => ({
@@ -161,12 +160,31 @@ function reuseElsewhere(
   return next;
 }
 
-function receiver(state: SearchState, from: Trajectory, plan: PlanView, index: number, settings: Settings): Trajectory {
+function withReuses(updates: readonly UpdateView[], reused: readonly string[]): UpdateView[] {
+  return updates.map((update) => {
+    const times = reused.filter((id) => id === update.id).length;
+    return times === 0 ? update : { ...update, reuses: update.reuses + times };
+  });
+}
+
+interface NewChild {
+  readonly plan: PlanView;
+  readonly index: number;
+  /** The planner's estimate. */
+  readonly planned: number | null;
+}
+
+function childOf(
+  state: SearchState,
+  parent: Trajectory,
+  { plan, index, planned }: NewChild,
+  settings: Settings,
+): Trajectory {
   return {
-    ...from,
+    ...parent,
     id: nextTrajectory(state, index),
-    parent: from.id,
-    depth: from.depth + 1,
+    parent: parent.id,
+    depth: parent.depth + 1,
     iteration: state.iteration,
     status: statusOf(plan, settings),
     via: 'reuse',
@@ -174,7 +192,7 @@ function receiver(state: SearchState, from: Trajectory, plan: PlanView, index: n
     selections: 0,
     distanceAtSelection: null,
     progress: plan.operators.filter((operator) => operator.bodyId !== null).length / plan.operators.length,
-    potential: potentialAfter(from, plan, null, settings),
+    potential: potentialAfter(parent, plan, planned, settings),
   };
 }
 
@@ -246,4 +264,70 @@ function ancestors(trajectory: Trajectory, state: SearchState): readonly string[
     at = state.trajectories.find((other) => other.id === at)?.parent ?? null;
   }
   return found;
+}
+
+/**
+ * Keeps the state of a long search small. Checkpoints and continue-as-new carry it through hundreds of iterations, so it
+ * holds only what may still be worked on. What is dropped is still in earlier checkpoints.
+ *
+ * 1. At most `KEPT` trajectories carry a plan: ended ones lose theirs first, oldest first, then open ones by rank.
+ * 2. A trajectory without a plan stays while it is an ancestor of one with a plan: density counts ancestors (rule S6).
+ * 3. What rules still read is always kept: reasons of unanswerable replies, remarks of people, active candidates.
+ */
+
+export const KEPT = 64;
+const KEPT_EVENTS = 200;
+/** How many evidence ids a trajectory keeps for prompts, newest last. */
+const KEPT_EVIDENCE = 40;
+
+/** A new id. Ids are never reused, even after trajectories were dropped. */
+export function nextTrajectory(state: SearchState, index = 0): string {
+  const newest = Math.max(...state.trajectories.map(({ id }) => Number(id.slice(1))));
+  return `t${newest + 1 + index}`;
+}
+
+export function newestEvidence(attempts: readonly string[]): string[] {
+  return attempts.slice(-KEPT_EVIDENCE);
+}
+
+export function compactArchive(state: SearchState): SearchState {
+  const withPlan = state.trajectories.filter(({ plan }) => plan !== null);
+  if (withPlan.length <= KEPT && state.events.length <= KEPT_EVENTS) return state;
+  const lost = new Set(losers(withPlan, state).slice(0, Math.max(0, withPlan.length - KEPT)));
+  const trajectories = state.trajectories.map((t) => (lost.has(t.id) ? withoutPlan(t) : t));
+  return { ...state, trajectories: withAncestors(trajectories), events: newestEvents(state.events) };
+}
+
+/** Trajectories in the order in which they lose their plans. */
+function losers(withPlan: readonly Trajectory[], state: SearchState): string[] {
+  const answered = new Set(state.candidates.filter(({ status }) => status === 'active').map((c) => c.trajectory));
+  const isOpen = (t: Trajectory) => t.status === 'open' || t.status === 'replan';
+  const ended = withPlan.filter((t) => !isOpen(t) && !answered.has(t.id));
+  const open = rankTrajectories(withPlan.filter(isOpen), state.trajectories, { exploration: 'code' });
+  const rest = withPlan.filter((t) => !isOpen(t) && answered.has(t.id));
+  return [...ended, ...[...open].reverse(), ...rest].map(({ id }) => id);
+}
+
+function withoutPlan(trajectory: Trajectory): Trajectory {
+  const isOpen = trajectory.status === 'open' || trajectory.status === 'replan';
+  return { ...trajectory, plan: null, attempts: [], status: isOpen ? 'exhausted' : trajectory.status };
+}
+
+function withAncestors(trajectories: readonly Trajectory[]): Trajectory[] {
+  const byId = new Map(trajectories.map((t) => [t.id, t]));
+  const needed = new Set([ROOT]);
+  for (const trajectory of trajectories) {
+    let at = trajectory.plan === null ? undefined : trajectory;
+    while (at !== undefined && !needed.has(at.id)) {
+      needed.add(at.id);
+      at = at.parent === null ? undefined : byId.get(at.parent);
+    }
+  }
+  return trajectories.filter(({ id }) => needed.has(id));
+}
+
+function newestEvents(events: readonly SearchEvent[]): SearchEvent[] {
+  const isRead = ({ kind }: SearchEvent) => kind === 'unanswerable' || kind === 'steered';
+  const cut = Math.max(0, events.length - KEPT_EVENTS);
+  return events.filter((event, at) => at >= cut || isRead(event));
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Budgets, Settings } from '../../../../src/domain';
-import { NO_USAGE } from '../../../../src/domain/control-view';
-import { addUsage, callsLeft, exhaustedBudget, shareOfBudgets } from '../../../../src/search/state/budgets';
-import { runSearch } from '../../../../src/search/search';
+import type { Budgets, Settings } from '../../../src/domain';
+import { NO_USAGE } from '../../../src/domain/control-view';
+import { addUsage, callsLeft, exhaustedBudget, shareOfBudgets } from '../../../src/search/budgets';
+import { runSearch } from '../../../src/search/search';
 import {
   FakeSteps,
   MODEL_STEPS,
@@ -13,8 +13,8 @@ import {
   toEnd,
   testSettings,
   type Gate,
-} from '../../../helpers/fake-steps';
-import { randomWorld } from '../../../helpers/random-world';
+} from '../../helpers/fake-steps';
+import { randomWorld } from '../../helpers/random-world';
 
 const NONE: Budgets = {
   llmCalls: null,
