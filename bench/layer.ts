@@ -82,10 +82,7 @@ async function firstRead(folder: string): Promise<Figure[]> {
     return (performance.now() - startedAt) / 1000;
   };
   const how = `${ENTRIES} entries of as many searches, local folder`;
-  return [
-    { name: 'first read of a layer, object by object', value: await read(), unit: 's', atMost: null, how },
-    { name: 'first read of a layer, from a snapshot', value: await read(), unit: 's', atMost: null, how },
-  ];
+  return [{ name: 'first read of a layer', value: await read(), unit: 's', atMost: null, how }];
 }
 
 async function verify(folder: string): Promise<Figure[]> {

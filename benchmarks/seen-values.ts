@@ -3,10 +3,10 @@
  * the rows of probes, the schema with its profiles, and what the counted claims of the answer name. The rows of candidates
  * are not among them, except where the method itself asked for those rows as a probe.
  */
-import type { AnswerRecord, SearchInput } from '../domain';
-import type { ObjectStore } from '../ports';
-import type { Hash } from '../sql/body';
-import { createRunStore } from './run-store';
+import type { AnswerRecord, SearchInput } from '../src/domain';
+import type { ObjectStore } from '../src/ports';
+import type { Hash } from '../src/sql/body';
+import { createRunStore } from '../src/record/run-store';
 
 export interface SeenValues {
   readonly told: string;

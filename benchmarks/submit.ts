@@ -21,7 +21,7 @@ import { each } from '../src/limiter';
 import type { ObjectStore } from '../src/ports';
 import { createRunStore } from '../src/record/run-store';
 import { SCHEMA_ID } from '../src/record/contents';
-import { seenValues } from '../src/record/seen-values';
+import { seenValues } from './seen-values';
 import { counted } from '../src/report/printable';
 import { sha256OfFile } from '../src/sha256';
 import { packageVersion } from '../src/workers/package-folder';

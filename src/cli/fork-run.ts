@@ -12,7 +12,7 @@ import { looksLikeReasoning, MODEL_DEFAULTS, REACT_TOOL_CALLS, searchOf } from '
 import { forkIdOf } from '../record/search-id';
 import { clockAt } from '../sql/clock';
 import { budgetsOf } from '../search/steering';
-import { usageRecord, type Fork } from '../record/fork';
+import type { Fork } from '../record/fork';
 import { visible } from '../report/printable';
 import { askAgain } from '../app/ask-again';
 import { follow, withOpened } from './ask-run';
@@ -122,7 +122,7 @@ function forkedInput(
     searchId: forkIdOf({ ...from, settings, hint }, nonce),
     settings,
     ...(parent.clock === undefined ? {} : { clock: clockAt(nowMs) }),
-    parent: { ...from, usage: usageRecord(state.usage) },
+    parent: { ...from, usage: { ...state.usage } },
   };
 }
 

@@ -16,9 +16,9 @@ import { compareText } from '../domain/canonical';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../ports';
-import { searchesInLayers, SNAPSHOTS } from '../record/layer-store';
+import { searchesInLayers } from '../record/layer-store';
 import { objectName, OBJECTS } from '../record/objects';
-import { JUDGEMENTS, readAsStored, referenceIn } from '../record/run-store';
+import { createRunStore, JUDGEMENTS, referenceIn } from '../record/run-store';
 import { sha256 } from '../sha256';
 import type { GateClient } from '../workers/client';
 import { DESCRIPTIONS, KEPT_MS } from '../workers/description-cache';
@@ -92,7 +92,6 @@ export async function collectGarbage(store: ObjectStore, ask: AskTemporal, optio
     payloads: await sweep(payloads),
     // No search needs a kept description: each has its own copy. After a day nobody reads it (`description-cache.ts`).
     descriptions: await sweep(await store.entries(DESCRIPTIONS), KEPT_MS),
-    layerCopies: await sweep(smallerCopies(await store.entries(SNAPSHOTS))),
     judgements: await sweep(await store.entries(JUDGEMENTS), Math.max(olderThanMs, OBJECT_GRACE_MS)),
   };
   const counts = Object.fromEntries(Object.entries(swept).map(([what, entries]) => [what, entries.length]));
@@ -178,8 +177,7 @@ async function searchesOf(store: ObjectStore, batches: readonly StoredRun[]): Pr
 /** The search that started this one; null: a person asked it, or it has no readable input and cannot go on. */
 async function starterOf(store: ObjectStore, id: string): Promise<string | null> {
   try {
-    const input = await readAsStored(store, `runs/${id}/input/${id}.json`, 'input', sha256);
-    return z.object({ childOf: z.string() }).safeParse(input).data?.childOf ?? null;
+    return (await createRunStore(store, id, sha256).find('input', id))?.childOf ?? null;
   } catch (error) {
     if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'missing')) return null;
     throw error;
@@ -244,12 +242,6 @@ async function forgottenPayloads(
     return (await ask(owner)) === 'gone';
   });
   return gone.flatMap(([, entries]) => entries);
-}
-
-/** Of the copies of a layer the largest is read. Names begin with the number of objects that the copy holds. */
-function smallerCopies(copies: readonly ObjectEntry[]): readonly ObjectEntry[] {
-  const ofLayers = groupBy(copies, ({ key }) => key.slice(0, key.lastIndexOf('/')));
-  return [...ofLayers.values()].flatMap((of) => [...of].sort((a, b) => compareText(a.key, b.key)).slice(0, -1));
 }
 
 async function deleteAll(

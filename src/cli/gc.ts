@@ -60,12 +60,11 @@ async function runGc({ olderThan, dryRun = false, json }: GcFlags, io: Io): Prom
 type GcResult = Awaited<ReturnType<typeof collectGarbage>>;
 
 function told(result: GcResult): string {
-  const { dryRun, searches, batches, objects, payloads, descriptions, layerCopies, judgements, bytes } = result;
+  const { dryRun, searches, batches, objects, payloads, descriptions, judgements, bytes } = result;
   const optional = [
     [batches.length, 'batch', 'batches'],
     [payloads, 'payload', 'payloads'],
     [descriptions, 'old description', 'old descriptions'],
-    [layerCopies, 'old copy of a layer', 'old copies of a layer'],
     [judgements, 'file of a judge', 'files of a judge'],
   ] as const;
   const counts = [

@@ -7,9 +7,10 @@
  * 2. Later work of the parent and its ending are not copied: the fork decides and pays for itself.
  * 3. The checkpoint is written last. A fork with its checkpoint is complete, and making it again changes nothing.
  */
-import type { Remark, SearchInput, SearchState, Usage } from '../domain';
+import type { Remark, SearchInput, SearchState } from '../domain';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
+import { each } from '../limiter';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import { objectKey } from './objects';
 import { createRunStore, referenceIn, type RunStore } from './run-store';
@@ -85,11 +86,6 @@ function withoutConversation(state: SearchState): SearchState {
   };
 }
 
-/** Usage as a plain record, for the input. */
-export function usageRecord(usage: Usage): Record<string, number> {
-  return { ...usage };
-}
-
 async function keepHint(
   run: RunStore,
   remarkId: string,
@@ -107,8 +103,6 @@ interface Copying {
   /** Kinds that the fork may not use. */
   readonly without: readonly string[];
 }
-
-const AT_ONCE = 16;
 
 async function copyContents(deps: ForkDeps, state: SearchState, copying: Copying): Promise<void> {
   const { from, to, after, without } = copying;
@@ -130,7 +124,7 @@ async function copyContents(deps: ForkDeps, state: SearchState, copying: Copying
     }
     await deps.store.put(`runs/${to}/${key.slice(prefix.length)}`, text, { overwrite: true });
   };
-  for (let at = 0; at < taken.length; at += AT_ONCE) await Promise.all(taken.slice(at, at + AT_ONCE).map(copy));
+  await each(taken, copy);
 }
 
 /** Whether a content existed when the iteration ended. */

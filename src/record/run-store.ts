@@ -125,17 +125,6 @@ export function referenceIn(text: string, key: string): ObjectReference | null {
   return envelope.data?.object ?? null;
 }
 
-/** A content as stored, not parsed by its schema; null if it is not stored. */
-export async function readAsStored(store: ObjectStore, key: string, kind: Kind, hash: Hash): Promise<unknown> {
-  const text = await store.get(key);
-  if (text === null) return null;
-  const reading = { key, kind, schema: z.unknown(), hash };
-  const { object: reference, sha256, data } = openEnvelope(text, reading);
-  return reference === undefined
-    ? data
-    : getObject(store, { ...reading, kind: 'stored', reference, sha256 }, (all) => all);
-}
-
 async function writeContent(store: ObjectStore, kind: Kind, data: unknown, hash: Hash): Promise<string> {
   const json = JSON.stringify(data);
   if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return envelopeText(kind, json, hash);

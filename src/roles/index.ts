@@ -34,7 +34,6 @@ export { openStep } from './shared/context';
 export { refresh } from './answer/refresh';
 export {
   createRunStore,
-  readAsStored,
   readEnvelope,
   referenceIn,
   storeInput,

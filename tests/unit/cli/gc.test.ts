@@ -305,18 +305,6 @@ describe('what is kept of databases to be fast', () => {
     expect((await world.collect()).judgements).toBe(1);
     expect(await world.store.list('judgements/')).toEqual(['judgements/reply/young.json']);
   });
-
-  test('of the copies of a layer the largest stays', async () => {
-    const world = new World();
-    world.clock = NOW - DAY;
-    for (const name of ['a/00000210-x', 'a/00000400-y', 'b/00000201-z'])
-      await world.store.put(`layer-snapshots/${name}.json`, '{}');
-    expect((await world.collect()).layerCopies).toBe(1);
-    expect(await world.store.list('layer-snapshots/')).toEqual([
-      'layer-snapshots/a/00000400-y.json',
-      'layer-snapshots/b/00000201-z.json',
-    ]);
-  });
 });
 
 describe('payloads', () => {
