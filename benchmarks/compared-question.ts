@@ -16,8 +16,7 @@ import {
 import { canonical } from '../src/domain/canonical';
 import { executionMatch } from '../src/questions/execution-match';
 import { standingText } from '../src/report/comparison-figures';
-import { type Html, markup } from '../src/report/html';
-import { badge, head, rowsTable, table } from '../src/report/parts';
+import { type Html, markup, badge, head, rowsTable, table } from '../src/report/html';
 import { counted, dollars, duration } from '../src/report/printable';
 import { page } from '../src/report/render';
 import { STATUS_WORDS } from '../src/report/words';

@@ -1,6 +1,5 @@
 /** The audit of updates as text and as a page: its figures, and each flagged pair with both sides beside each other. */
-import { markup, type Html } from '../src/report/html';
-import { head, table } from '../src/report/parts';
+import { markup, type Html, head, table } from '../src/report/html';
 import { counted, visible, wrapped } from '../src/report/printable';
 import { page } from '../src/report/render';
 import type { AuditedUpdate, JudgedPair, UpdateAudit } from './update-audit';

@@ -14,7 +14,7 @@ import {
 import { otherReadingText } from '../text/answer-text';
 import { isAbsence, isSettled } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
-import { claimAnchor } from './claims-section';
+import { claimAnchor } from './proof-sections';
 import { capital, counted, cut } from './printable';
 import { endedBecause, isCutShort, OPEN_WORDS } from './words';
 

@@ -1,7 +1,6 @@
 /** How the answer was found, for those who want to look into the search: closed until it is opened, with its words explained. */
 import type { AnswerRecord, Usage } from '../domain';
-import { anchor, markup, type Html } from './html';
-import { badge, details, head, resultOf, table } from './parts';
+import { anchor, markup, type Html, badge, details, head, resultOf, table } from './html';
 import { counted, dollars, duration, visible } from './printable';
 import { searchOutline, type Entry } from './search-outline';
 import { sqlHtml, statement, type Rerun } from './sql-section';

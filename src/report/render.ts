@@ -4,16 +4,20 @@
  * nothing else, so that a hostile value in a database stays text even if an escape were missed.
  */
 import { createHash } from 'node:crypto';
-import { claimsBody, claimsTitle } from './claims-section';
-import { evidenceBody, evidenceTitle } from './evidence-section';
-import { head } from './head';
-import { markup, Html } from './html';
+import type { AnswerRecord } from '../domain';
+import { caveatTexts, reasonTexts, statedText } from '../text/answer-text';
+import { uncheckedAssumptions } from '../text/claim-text';
+import { declineText, provedText } from '../text/standing';
+import { type Doubt, doubtsOf } from './doubts';
+import { anchor, badge, details, Html, markup } from './html';
 import { machinery } from './machinery';
-import { replyBody, sourcesBody, steeringBody } from './outside-sections';
+import { capital, counted, dollars, duration, utc, visible } from './printable';
+import { claimsBody, claimsTitle, evidenceBody, evidenceTitle } from './proof-sections';
 import { resultBody } from './result-section';
+import { type Rerun, sqlBody } from './sql-section';
 import { SCRIPT, STYLE } from './style';
-import { sqlBody, type Rerun } from './sql-section';
 import type { Trace } from './trace';
+import { asOfText, modelText, replacedTexts, STATUS_WORDS } from './words';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const policyOf = (scripts: string): string =>
@@ -38,7 +42,7 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
   return page(
     `${question.slice(0, 120)} · GATE`,
     markup`<a class="skip" href="#main">Skip to the result</a>
-        ${head(trace)}
+        ${top(trace)}
         <nav aria-label="Sections">
           <ul>
             ${present.map(([id, title]) => markup`<li><a href="#${id}">${title}</a></li>`)}
@@ -75,4 +79,170 @@ function section([id, title, body]: readonly [string, string, Html | null]): Htm
     <h2 id="${id}">${title}</h2>
     ${body}
   </section>`;
+}
+
+const TITLE_CHARS = 280;
+/** The most doubts that are shown without a click. */
+const DOUBTS = 6;
+
+/** The answer in one sentence, how far it is proved, and where to doubt it. */
+function top(trace: Trace): Html {
+  const { record, input } = trace;
+  const { says, tone } = STATUS_WORDS[record?.status ?? 'running'];
+  const { title, more } = headline(trace);
+  const question = record?.question ?? input?.question.text ?? trace.searchId;
+  return markup`<header>
+    <p class="status">${badge(says, tone)} <span class="soft">GATE report</span></p>
+    <p class="question"><span class="soft">Question:</span> ${question}</p>
+    ${input?.question.context && markup`<p class="soft">Context: ${input.question.context}</p>`}
+    <h1 class="${tone}">${title}</h1>
+    ${[...more, ...(record ? replacedTexts(record) : [])].map((line) => markup`<p class="more">${line}</p>`)} ${record && proofLine(record)}
+    ${record && doubtList(doubtsOf(record))}
+    <ul class="meta">
+      ${facts(trace).map((fact) => markup`<li>${fact}</li>`)}
+    </ul>
+  </header>`;
+}
+
+/** The sentence, and what follows it. */
+function headline({ record, state }: Trace): { readonly title: string; readonly more: readonly string[] } {
+  if (record === null)
+    return {
+      title: 'There is no answer yet',
+      more: [
+        `Not finished: round ${state?.iteration ?? 1} is next or under way. The report shows what the search has stored so far.`,
+      ],
+    };
+  const reason = reasonTexts(record);
+  const title = statedText(record);
+  if (title === null) return { title: withoutAnswer(record), more: reason };
+  const known = caveatTexts(record);
+  // Rows and doubts have places of their own below.
+  const more = (record.answer ?? '')
+    .trim()
+    .split('\n')
+    .slice(1)
+    .filter((line) => line.trim() !== '' && !known.includes(line));
+  const lead = record.status === 'cancelled' ? 'Best answer so far: ' : '';
+  if (title.length <= TITLE_CHARS) return { title: `${lead}${title}`, more: [...more, ...reason] };
+  return { title: withoutAnswer(record), more: [title, ...more, ...reason] };
+}
+
+function withoutAnswer({ status, columns, rows, sql }: AnswerRecord): string {
+  if (columns.length > 0 || (status === 'answered' && sql !== null))
+    return columns.length > 0 ? `The result has ${counted(rows.length, 'row')}` : 'The answer is the SQL below';
+  switch (status) {
+    case 'answered':
+      return 'The question is answered';
+    case 'unanswerable':
+      return 'The question cannot be answered from this database';
+    case 'abstained':
+      return 'No answer was certain enough to give';
+    case 'cancelled':
+      return 'The search was cancelled before it had an answer';
+    case 'failed':
+      return 'The search failed before it had an answer';
+    default:
+      return status satisfies never;
+  }
+}
+
+function proofLine(record: AnswerRecord): Html | null {
+  const { evidence, columns, sql, claims } = record;
+  const decline = declineText(record);
+  if (decline !== null) return markup`<p class="proof">${decline}</p>`;
+  if (columns.length === 0 && sql === null) return null;
+  const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
+  const marks = claims === undefined ? evidence : [...claims, ...unchecked.map(() => ({ state: 'open' }))];
+  const text = capital(provedText(record));
+  if (marks.length === 0) return markup`<p class="proof">${text}</p>`;
+  return markup`<p class="proof">
+    <span class="gauge" aria-hidden="true">${marks.map(({ state }) => markup`<span class="${state}"></span>`)}</span>
+    <a href="#${claims === undefined ? 'evidence' : 'claims'}">${text}</a>
+  </p>`;
+}
+
+function doubtList(doubts: readonly Doubt[]): Html {
+  if (doubts.length === 0) return markup``;
+  const rest = doubts.slice(DOUBTS);
+  return markup`<section class="doubts" aria-labelledby="open">
+    <h2 id="open">Where to doubt it</h2>
+    <ul>
+      ${doubts.slice(0, DOUBTS).map(doubtItem)}
+    </ul>
+    ${rest.length > 0 && details(counted(rest.length, 'further point'), markup`<ul>${rest.map(doubtItem)}</ul>`)}
+  </section>`;
+}
+
+function doubtItem({ text, more, label, to }: Doubt): Html {
+  const place = to === null ? null : to.kind === '' ? to.id : anchor(to.kind, to.id);
+  return markup`<li>
+    ${text} ${badge(label, 'warn')} ${place !== null && markup`<a href="#${place}">why</a>`}
+    ${more !== null && markup`<div class="soft">${more}</div>`}
+  </li>`;
+}
+
+function facts(trace: Trace): string[] {
+  const { record, input, state } = trace;
+  const usage = record?.usage ?? state?.usage;
+  const model = modelText(trace);
+  return [
+    `Database ${record?.database ?? input?.question.database ?? 'unknown'}`,
+    ...(record ? [`As of ${asOfText(record)}`] : []),
+    ...(model === null ? [] : [capital(model)]),
+    ...(usage === undefined ? [] : [`${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}`]),
+    ...(record ? [`took ${duration(Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt)))}`] : []),
+  ];
+}
+
+function steeringBody({ steering = [] }: AnswerRecord): Html | null {
+  if (steering.length === 0) return null;
+  return markup`<p class="soft">A remark counts as evidence with an author, never as a proof.</p>
+    <ul class="plain">
+      ${steering.map(
+        ({ kind, author, text, at, shown }) =>
+          markup`<li class="reading">
+            <div>${badge(kind, 'warn')} ${text}</div>
+            <div class="soft">${author}, ${utc(at, 19)}${shown === false && '; too late: no prompt showed it'}</div>
+          </li>`,
+      )}
+    </ul>`;
+}
+
+function sourcesBody({ sources = [], failedLookups = [] }: AnswerRecord): Html | null {
+  if (sources.length === 0 && failedLookups.length === 0) return null;
+  return markup`<p class="soft">What the search read on the web. Addresses are not links, because nobody has checked them.</p>
+    <ul class="plain">
+      ${sources.map(
+        ({ url, title, fetchedAt, sha256, lookup }) =>
+          markup`<li class="reading">
+            <div>${title ?? url} ${lookup !== undefined && markup`<code>[${lookup}]</code>`}</div>
+            <div class="soft"><code>${url}</code></div>
+            <div class="soft">${utc(fetchedAt, 19)}, SHA-256 of the text ${sha256.slice(0, 16)}…</div>
+          </li>`,
+      )}
+      ${failedLookups.map(
+        ({ request, reason }) =>
+          markup`<li class="reading open">
+            <div><code>${request}</code> ${badge('failed', 'warn')}</div>
+            <div class="soft">${reason}</div>
+          </li>`,
+      )}
+    </ul>`;
+}
+
+const SHOWN_CHARS = 4_000;
+
+/** The last reply of the model that could not be used: what was wrong with it, and how it begins. */
+function replyBody({ lastBadReply: reply, record }: Trace): Html | null {
+  if (reply === undefined) return null;
+  const steps = counted(record?.givenUp?.length ?? 1, 'step was', 'steps were');
+  const shown = visible(reply.text.slice(0, SHOWN_CHARS));
+  const rest = reply.text.length - SHOWN_CHARS;
+  return markup`<p>${steps} given up because the model's replies could not be used. The last one: ${reply.cause}</p>
+    <p class="soft">
+      Call <code>${reply.id}</code>, model ${reply.model}, finish reason ${reply.finishReason},
+      ${counted(reply.completionTokens, 'output token')}
+    </p>
+    ${details('What it said', markup`<pre>${shown === '' ? '(nothing)' : shown}${rest > 0 && `… ${counted(rest, 'more character')}`}</pre>`)}`;
 }

@@ -4,8 +4,7 @@
  */
 import type { AnswerRecord, SqlValue } from '../domain';
 import { chartOf } from './chart';
-import { markup, type Html } from './html';
-import { rowsTable } from './parts';
+import { markup, type Html, rowsTable } from './html';
 import { counted } from './printable';
 import { copyButton } from './style';
 import { csvLine } from '../text/result-text';

@@ -1,8 +1,7 @@
 /** A run as Markdown and as one self-contained page: nothing is loaded, no script runs (`html.ts`, `render.ts`). */
 import { accuracyPlot, differencePlot, legend, letterOf } from './comparison-plots';
 import { drawBars } from './chart';
-import { markup, type Html } from './html';
-import { details, head, table } from './parts';
+import { markup, type Html, details, head, table } from './html';
 import { counted, utc, visible } from './printable';
 import { page } from './render';
 import type { Run, RunSet, Table } from './run';

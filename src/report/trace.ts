@@ -16,6 +16,7 @@ import type {
   Update,
 } from '../domain';
 import type { ObjectStore } from '../ports';
+import { limiter } from '../limiter';
 import type { Hash } from '../sql/body';
 import { SCHEMA_ID, type Contents, type Kind } from '../record/contents';
 import { createRunStore, type RunStore } from '../record/run-store';
@@ -37,9 +38,9 @@ export interface Trace {
   readonly groundings: ById<Grounding>;
   readonly updates: ById<Update>;
   readonly facts: ById<Fact>;
-  /** Of method `react` and of single queries: the actions, in order. */
+  /** The actions of method `react`, and of single queries, in order. */
   readonly actions: ById<Contents['action']>;
-  /** Of a search that looked first: its turns, and what the database decided about commits and declines. */
+  /** The turns of a search that looked first, and what the database decided about its commits and declines. */
   readonly turns?: ById<Contents['turn']>;
   readonly verdicts?: ById<Contents['verdict']>;
   /** Tables of a schema that was too large to show whole; left out: all were shown. */
@@ -58,16 +59,16 @@ export interface Side {
 }
 
 export interface ShownTables {
-  /** How many the schema has. */
+  /** The number of tables in the schema. */
   readonly tables: number;
-  /** Those shown with their columns, in the order of the schema. */
+  /** Tables shown with their columns, in the order of the schema. */
   readonly shown: readonly string[];
 }
 
 export interface BadReply {
   readonly id: string;
   readonly model: string;
-  /** What was wrong with it. */
+  /** The fault for which it could not be used. */
   readonly cause: string;
   readonly finishReason: string;
   readonly completionTokens: number;
@@ -85,6 +86,11 @@ const READS_AT_ONCE = 16;
 
 /** Null when the store knows no such search. A damaged object is an error that names it (`StoreError`). */
 export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash): Promise<Trace | null> {
+  return (await loadSide(store, searchId, hash))?.trace ?? null;
+}
+
+/** Null when the store knows no such search. */
+export async function loadSide(store: ObjectStore, searchId: string, hash: Hash): Promise<Side | null> {
   const run = createRunStore(store, searchId, hash);
   const prefix = `runs/${searchId}/`;
   const ids = new Map<string, string[]>();
@@ -93,22 +99,18 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
     if (kind !== undefined && id !== undefined) ids.set(kind, [...(ids.get(kind) ?? []), id]);
   }
   if (ids.size === 0) return null;
+  const atOnce = limiter(READS_AT_ONCE);
   const all = async <K extends Kind>(kind: K): Promise<Record<string, Contents[K]>> => {
     const names = [...(ids.get(kind) ?? [])].sort(compareIds);
-    const contents: [string, Contents[K]][] = [];
-    for (let at = 0; at < names.length; at += READS_AT_ONCE) {
-      const some = names.slice(at, at + READS_AT_ONCE);
-      contents.push(
-        ...(await Promise.all(some.map(async (name) => [name, await run.get(kind, name)] as [string, Contents[K]]))),
-      );
-    }
-    return Object.fromEntries(contents);
+    const read = async (name: string): Promise<[string, Contents[K]]> => [name, await run.get(kind, name)];
+    return Object.fromEntries(await Promise.all(names.map((name) => atOnce.run(() => read(name)))));
   };
   const checkpoints = Object.values(await all('checkpoint'));
-  const shown = await shownTables(run);
-  const state = checkpoints.reduce<SearchState | null>(later, null);
-  const badReply = await lastBadReply(run, state);
-  return {
+  const state = checkpoints.reduce<SearchState | null>(
+    (one, other) => (one === null || other.iteration >= one.iteration ? other : one),
+    null,
+  );
+  const trace: Trace = {
     searchId,
     input: Object.values(await all('input'))[0] ?? null,
     state,
@@ -121,26 +123,29 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
     updates: await all('update'),
     facts: await all('fact'),
     actions: await all('action'),
-    ...(ids.has('turn') ? { turns: await all('turn'), verdicts: await all('verdict') } : {}),
-    ...(shown === null ? {} : { shownTables: shown }),
-    ...(badReply === null ? {} : { lastBadReply: badReply }),
+    turns: await all('turn'),
+    verdicts: await all('verdict'),
+    shownTables: await shownTables(run),
+    lastBadReply: await lastBadReply(run, state),
     rejections: await rejections(run, ids.get('step') ?? []),
   };
+  const later = checkpoints.filter(({ iteration }) => iteration > 1);
+  return { trace, states: new Map(later.map((each) => [each.iteration - 1, each])) };
 }
 
-/** null: there was none, or it is asked for anew. */
-async function lastBadReply(run: RunStore, state: SearchState | null): Promise<BadReply | null> {
+/** undefined: there was none, or it is asked for anew. */
+async function lastBadReply(run: RunStore, state: SearchState | null): Promise<BadReply | undefined> {
   const event = state?.events.filter(({ reply }) => reply !== undefined && reply !== '').at(-1);
-  if (event?.reply === undefined) return null;
+  if (event?.reply === undefined) return undefined;
   const kept = await run.find('reply', event.reply);
-  if (kept === null) return null;
+  if (kept === null) return undefined;
   const { finishReason, completionTokens, text } = kept.reply;
   return { id: event.reply, model: kept.model, cause: event.detail, finishReason, completionTokens, text };
 }
 
-async function shownTables(run: RunStore): Promise<ShownTables | null> {
+async function shownTables(run: RunStore): Promise<ShownTables | undefined> {
   const schema = await run.find('schema', SCHEMA_ID);
-  return schema?.shown === undefined ? null : { tables: schema.description.tables.length, shown: schema.shown };
+  return schema?.shown === undefined ? undefined : { tables: schema.description.tables.length, shown: schema.shown };
 }
 
 const SETTLED = z.object({
@@ -156,21 +161,4 @@ async function rejections(run: RunStore, steps: readonly string[]): Promise<Reje
     return results.flatMap(({ operator, error }) => (error === null ? [] : [{ attempt, operator, error }]));
   });
   return (await Promise.all(found)).flat();
-}
-
-/** Null when the store knows no such search. */
-export async function loadSide(store: ObjectStore, searchId: string, hash: Hash): Promise<Side | null> {
-  const trace = await loadTrace(store, searchId, hash);
-  if (trace === null) return null;
-  const run = createRunStore(store, searchId, hash);
-  const states = new Map<number, SearchState>();
-  for (const key of await store.list(`runs/${searchId}/checkpoint/`)) {
-    const state = await run.get('checkpoint', key.slice(key.lastIndexOf('/') + 1, -'.json'.length));
-    if (state.iteration > 1) states.set(state.iteration - 1, state);
-  }
-  return { trace, states };
-}
-
-function later(one: SearchState | null, other: SearchState): SearchState {
-  return one === null || other.iteration >= one.iteration ? other : one;
 }

@@ -3,15 +3,21 @@
  * rival reading, and the SQL that counted them. The heading quotes the model's statement as a claim, because it may
  * say more than was counted; the counts stand below it.
  */
-import type { AnswerRecord, Claim } from '../domain';
-import { figuresText, keptText, provedBeforeText, RIVAL_WORDS, uncheckedAssumptions } from '../text/claim-text';
-import { isAbsence } from '../sql/claims';
+import type { AnswerRecord, Claim, Evidence } from '../domain';
+import { isAbsence, isSettled } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
-import { markup, type Html } from './html';
-import { badge, details } from './parts';
+import {
+  figuresText,
+  isToldByClaims,
+  keptText,
+  provedBeforeText,
+  RIVAL_WORDS,
+  uncheckedAssumptions,
+} from '../text/claim-text';
+import { anchor, badge, details, type Html, markup, rowsTable } from './html';
 import { capital } from './printable';
-import { statement, type Rerun } from './sql-section';
-import { CLAIM_WORDS, type Tone, type Worded } from './words';
+import { type Rerun, sqlHtml, statement } from './sql-section';
+import { CLAIM_WORDS, STATE_WORDS, type Tone, VERDICT_WORDS, type Worded } from './words';
 
 export function claimsTitle({ claims = [] }: Pick<AnswerRecord, 'claims'>): string {
   return claims.some(isAbsence) ? 'What is not stored' : 'What it takes for granted';
@@ -42,7 +48,7 @@ const CLAIMS =
 const DECLINES =
   'The model claimed that this is not recorded; the database counted how often it is, beside a comparable fact that is recorded.';
 
-/** Where a doubt about a claim leads. */
+/** The place on the page to which a doubt about a claim leads. */
 export function claimAnchor(number: number): string {
   return `claim-${number}`;
 }
@@ -98,7 +104,8 @@ function barsOf(claim: Claim): Html {
   return bars('Rows that agree with each reading', [
     { reading: 'As claimed', verdict: null, matching, examined },
     ...claim.rivals.map(({ reading, verdict, ...counts }) => ({
-      ...{ reading: `Rival: “${reading}”`, ...counts },
+      reading: `Rival: “${reading}”`,
+      ...counts,
       verdict: { says: RIVAL_WORDS[verdict], tone: RIVAL_TONES[verdict] },
     })),
   ]);
@@ -147,4 +154,123 @@ function coveragePart(
     <p>${coverageText(coverage) ?? `The question asks about ${asked.toLocaleString('en-US')}; this SQL could use ${used.toLocaleString('en-US')} of them.`}</p>
     ${bars('Coverage', [{ reading: 'Could be used', verdict: null, matching: used, examined: asked }])}
     ${details('The SQL that counted it', statement('coverage', coverage.sql, operators, rerun))}`;
+}
+
+const OBSERVED_SHOWN = 20;
+
+/** Each step of the answer with the reading kept, the test of it, what the data showed and what was rejected. */
+export function evidenceBody(record: AnswerRecord, rerun: Rerun): Html | null {
+  if (record.evidence.length === 0) return null;
+  const operators = new Set(record.evidence.map(({ operator }) => operator));
+  return markup`<p class="soft">${record.claims === undefined ? EVIDENCE : STEPS}</p>
+    ${record.evidence.map((entry) => stepCard(entry, record, operators) ?? evidenceCard(entry, operators, rerun))}`;
+}
+
+export function evidenceTitle({ claims }: Pick<AnswerRecord, 'claims'>): string {
+  return claims === undefined ? 'Evidence' : 'Steps';
+}
+
+const EVIDENCE =
+  'One entry for each step of the SQL. A step is proved when a query on the data (a probe) supported one reading of it and spoke against the others.';
+const STEPS = 'One entry for each step of the SQL, with the claims that it rests on.';
+
+/** A step of an answer with claims, which tell the rest; null for one that was proved in another way. */
+function stepCard(entry: Evidence, record: AnswerRecord, operators: ReadonlySet<string>): Html | null {
+  const { operator, intent, sql, sources } = entry;
+  const { claims } = record;
+  const own = (claims ?? []).flatMap((claim, at) => (claim.operator === operator ? [{ claim, number: at + 1 }] : []));
+  if (!isToldByClaims(entry, claims)) return null;
+  const unchecked = uncheckedAssumptions(record).filter((open) => open.operator === operator).length;
+  const { says, tone, state } = standing(
+    entry,
+    own.map(({ claim }) => claim),
+    unchecked,
+  );
+  return markup`<article class="card ${state}" id="${anchor('operator', operator)}">
+    <h3>${capital(intent)}</h3>
+    <p class="soft">
+      ${badge(says, tone)}
+      ${own.map(({ number }) => markup`<a href="#${claimAnchor(number)}">claim ${number}</a> `)} · <code>${operator}</code> in
+      the SQL
+    </p>
+    ${sourcesPart(sources)} ${sql !== null && sqlPart(sql, operators)}
+  </article>`;
+}
+
+/** How a step stands by its claims: as its weakest. */
+function standing(
+  { state }: Evidence,
+  own: readonly Claim[],
+  unchecked: number,
+): Worded & { readonly state: Evidence['state'] | 'plain' } {
+  if (state === 'proved') return { ...STATE_WORDS.proved, state };
+  const weakest = WEAKEST.find((each) => own.some((claim) => claim.state === each));
+  if (weakest !== undefined && (unchecked === 0 || !isSettled({ state: weakest })))
+    return { ...CLAIM_WORDS[weakest], state: weakest === 'immaterial' ? 'immaterial' : 'assumed' };
+  return unchecked > 0
+    ? { ...STATE_WORDS.assumed, state: 'assumed' }
+    : { says: 'nothing claimed', tone: 'calm', state: 'plain' };
+}
+
+const WEAKEST: readonly Claim['state'][] = ['failed', 'open', 'exceptions', 'immaterial', 'proved'];
+
+function evidenceCard(entry: Evidence, operators: ReadonlySet<string>, rerun: Rerun): Html {
+  const { tone, says, because } = STATE_WORDS[entry.state];
+  return markup`<article class="card ${entry.state}" id="${anchor('operator', entry.operator)}">
+    <h3>${capital(entry.intent)}</h3>
+    <p class="soft">${badge(says, tone)} ${because} · <code>${entry.operator}</code> in the SQL</p>
+    <h4>${entry.state === 'proved' ? 'Reading kept' : 'Reading taken'}</h4>
+    <p>${entry.reading}</p>
+    ${entry.summary && entry.summary !== entry.reading && markup`<p class="soft">${entry.summary}</p>`}
+    ${
+      entry.against !== undefined &&
+      markup`<h4>What speaks against it</h4>
+        <ul class="plain">
+          ${entry.against.map((text) => markup`<li>${text}</li>`)}
+        </ul>`
+    }
+    ${
+      entry.observed !== null &&
+      markup`<h4>What the data showed</h4>
+        ${rowsTable('Observed', entry.observed, OBSERVED_SHOWN)}`
+    }
+    ${
+      entry.rejected.length > 0 &&
+      markup`<h4>Other readings</h4>
+        <ul class="plain">
+          ${entry.rejected.map(
+            ({ reading, verdict, reason }) =>
+              markup`<li class="reading ${verdict}">
+                <div>${reading} ${verdictBadge(verdict)}</div>
+                <div class="soft">${reason}</div>
+              </li>`,
+          )}
+        </ul>`
+    }
+    ${sourcesPart(entry.sources)}
+    ${
+      entry.probe !== null &&
+      markup`<h4>Probe: the query that tested it</h4>
+        ${statement(anchor('probe', entry.operator), entry.probe, operators, rerun)}`
+    }
+    ${entry.sql !== null && sqlPart(entry.sql, operators)}
+    ${entry.reusedFrom !== null && markup`<p class="soft">Proved earlier, in <code>${entry.reusedFrom}</code>, and used again.</p>`}
+  </article>`;
+}
+
+function sourcesPart(sources: Evidence['sources']): Html | null {
+  if (sources === undefined) return null;
+  return markup`<h4>Cited from outside the database</h4>
+    <ul class="plain">
+      ${sources.map((url) => markup`<li class="soft"><code>${url}</code></li>`)}
+    </ul>`;
+}
+
+function sqlPart(sql: string, operators: ReadonlySet<string>): Html {
+  return details('SQL of this step', sqlHtml(sql, operators));
+}
+
+function verdictBadge(verdict: string): Html {
+  const known = (VERDICT_WORDS as Readonly<Record<string, Worded | undefined>>)[verdict];
+  return badge(known?.says ?? verdict, known?.tone ?? 'calm');
 }
