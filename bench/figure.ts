@@ -8,6 +8,11 @@ export interface Figure {
   /** The least it may be. */
   readonly atLeast?: number;
   readonly how: string;
+  /** Of a comparison: whose figure it is, and how many times that of GATE. */
+  readonly contestant?: string;
+  readonly ratio?: number | null;
+  /** Of a comparison: which direction is the better one; default `lower`. */
+  readonly better?: 'lower' | 'higher';
 }
 
 /** The last line of a figure's process is its figures as JSON. */

@@ -1,11 +1,13 @@
 /**
  * `npm run bench`: measures every figure in a process of its own and prints a table. `-- NAME …` selects figures, `-- --json`
- * prints JSON, `-- --short` uses fewer repeats. Exits with 1 if a figure misses its target.
+ * prints JSON, `-- --short` uses fewer repeats. Exits with 1 if a figure misses its target. The peers are compared only if
+ * `bench/peers` is installed; `-- peers` installs it on first use.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { isMet, type Figure } from './figure';
-import { figureTable } from './tables';
+import { comparisonTable, figureTable } from './tables';
+import { peersInstalled } from './world/peer-packages';
 
 const FIGURES: Readonly<Record<string, string>> = {
   question: 'what one question costs Temporal, store, database and processors',
@@ -19,7 +21,9 @@ const FIGURES: Readonly<Record<string, string>> = {
   layer: '10,000 entries of a semantic layer, and 1,000 of its checks',
   batch: '1,044 questions as one batch, 100 in flight, and the same while its process is killed',
   load: '200 concurrent searches, everything on this machine',
+  scale: 'a simulation, held against measured loads, and what a million questions a day need',
   serverless: 'workers that Temporal starts: the packaged function on a Lambda service of our own',
+  peers: 'the price of durability against in-process, LangGraph.js and DBOS',
 };
 const FLAGS = ['--json', '--short'];
 
@@ -34,14 +38,17 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const names = asked.length > 0 ? asked : Object.keys(FIGURES);
+  const withPeers = asked.length > 0 || peersInstalled();
+  const names = asked.length > 0 ? asked : Object.keys(FIGURES).filter((name) => name !== 'peers' || withPeers);
   const figures: Figure[] = [];
   for (const name of names) {
     console.error(`${name}: ${FIGURES[name] ?? ''} …`);
     figures.push(...(await measure(name, flags)));
   }
   if (flags.includes('--json')) console.log(JSON.stringify(figures, null, 2));
-  else console.log(figureTable(figures));
+  else console.log([figureTable(figures), comparisonTable(figures)].filter((table) => table !== '').join('\n\n'));
+  if (!withPeers)
+    console.error('not compared with peers: npm run bench -- peers installs them in bench/peers and does');
   if (figures.some((figure) => !isMet(figure))) process.exitCode = 1;
 }
 

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessUse {
   readonly cpuSeconds: number;
+  /** Of its first thread, on which a Node program computes one thing after another. */
+  readonly mainCpuSeconds: number;
   /** Of its live children, such as those that hold SQLite files. */
   readonly childCpuSeconds: number;
   /** The largest resident set it ever had. */
@@ -13,13 +15,15 @@ export interface ProcessUse {
 const TICKS_PER_SECOND = 100;
 
 export function processUse(pid: number): ProcessUse {
-  if (!existsSync(`/proc/${pid}/stat`)) return { cpuSeconds: 0, childCpuSeconds: 0, peakBytes: 0 };
+  if (!existsSync(`/proc/${pid}/stat`)) return { cpuSeconds: 0, mainCpuSeconds: 0, childCpuSeconds: 0, peakBytes: 0 };
   const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   const children = childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), 0);
-  return { cpuSeconds: cpuOf(pid), childCpuSeconds: children, peakBytes: Number(peak ?? 0) * 1024 };
+  const mainCpuSeconds = cpuOf(`${pid}/task/${pid}`);
+  return { cpuSeconds: cpuOf(pid), mainCpuSeconds, childCpuSeconds: children, peakBytes: Number(peak ?? 0) * 1024 };
 }
 
-function cpuOf(pid: number): number {
+/** A process, or `PID/task/THREAD`. */
+function cpuOf(pid: number | string): number {
   const fields = afterName(readWhileThere(`/proc/${pid}/stat`) ?? '');
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
@@ -32,6 +36,16 @@ function childrenOf(pid: number): number[] {
       .split(' ')
       .flatMap((child) => (child === '' ? [] : [Number(child)])),
   );
+}
+
+/** What all processes of this machine used so far. */
+export function machineCpuSeconds(): number {
+  const [, user = 0, nice = 0, system = 0, , , interrupts = 0, soft = 0] = (
+    readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? ''
+  )
+    .split(/ +/)
+    .map(Number);
+  return (user + nice + system + interrupts + soft) / TICKS_PER_SECOND;
 }
 
 /** null: the process or thread has ended meanwhile. */

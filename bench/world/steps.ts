@@ -15,6 +15,8 @@ export interface StepsOptions {
   readonly storeFolder: string;
   /** A PostgreSQL URL, or the path of an SQLite file. */
   readonly database: string;
+  /** Without it, replies that an earlier process got are not found, and the calls are made again. */
+  readonly journal?: boolean;
 }
 
 export interface BenchSteps {
@@ -26,8 +28,9 @@ export interface BenchSteps {
 }
 
 export async function benchSteps(options: StepsOptions): Promise<BenchSteps> {
-  const { modelUrl, storeFolder, database } = options;
-  const store = createLocalStore(storeFolder);
+  const { modelUrl, storeFolder, database, journal = true } = options;
+  const local = createLocalStore(storeFolder);
+  const store = journal ? local : withoutJournal(local);
   const model = createOpenAiModel({ apiKey: 'bench', baseUrl: modelUrl, timeoutMs: 60_000 });
   const postgres = database.startsWith('postgres');
   const inspector = postgres ? await createPostgresInspector() : createSqliteInspector();
@@ -43,5 +46,17 @@ export async function benchSteps(options: StepsOptions): Promise<BenchSteps> {
     store,
     begin: (input) => storeInput(deps, input),
     close: () => engine.close(),
+  };
+}
+
+function withoutJournal(store: ObjectStore): ObjectStore {
+  const own = new Set<string>();
+  return {
+    ...store,
+    get: (key) => (key.includes('/reply/') && !own.has(key) ? Promise.resolve(null) : store.get(key)),
+    put: (key, text, options) => {
+      own.add(key);
+      return store.put(key, text, options);
+    },
   };
 }
