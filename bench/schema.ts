@@ -1,6 +1,5 @@
 /**
- * The schema context of 1,000 tables with 10,000 columns: read anew from the database, found again by a process that has
- * never seen it, and asked again in the same process. The text for a question has to stay within its budget.
+ * The schema context of 1,000 tables with 10,000 columns: read anew from the database, and asked again in the same process. The text for a question has to stay within its budget.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,12 +7,10 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { Client } from 'pg';
 import { startPostgres } from '../tests/helpers/postgres';
-import { createLocalStore } from '../src/adapters/local/store';
 import { createPostgresEngine } from '../src/adapters/postgres';
 import { createSqliteEngine } from '../src/adapters/sqlite';
 import type { SqlEngine } from '../src/ports';
 import { SCHEMA_CHARS, schemaContext } from '../src/database/context';
-import { sha256 } from '../src/sha256';
 import { withDescriptionCache } from '../src/workers/description-cache';
 import { median, printFigures, say, SHORT, type Figure } from './figure';
 import { COLUMNS_PER_TABLE, TABLES, tableStatements } from './world/wide-schema';
@@ -26,10 +23,9 @@ interface Arena {
   readonly open: () => SqlEngine;
 }
 
-async function measure(folder: string, { name, open }: Arena): Promise<Figure[]> {
+async function measure({ name, open }: Arena): Promise<Figure[]> {
   const repeats = SHORT ? 2 : 5;
   const cold: number[] = [];
-  const warm: number[] = [];
   const again: number[] = [];
   let chars = 0;
   let missing = 0;
@@ -37,45 +33,24 @@ async function measure(folder: string, { name, open }: Arena): Promise<Figure[]>
   let clockMs = 0;
   const nowMs = (): number => (clockMs += 5_000);
   for (let round = 0; round < repeats; round += 1) {
-    const session = () => {
-      // A store of its own, as in a process of its own: nothing is remembered.
-      const store = createLocalStore(join(folder, `${name}-${round}`));
-      const { engine } = withDescriptionCache(
-        { engine: open() },
-        { database: name, store: () => store, hash: sha256, nowMs },
-      );
-      const context = async (): Promise<number> => {
-        const startedMs = performance.now();
-        const description = await engine.describe({ signal: AbortSignal.timeout(60_000) });
-        const { text } = schemaContext(description, { maxChars: SCHEMA_CHARS, question: QUESTION });
-        const tookMs = performance.now() - startedMs;
-        chars = Math.max(chars, text.length);
-        missing += description.tables.filter((table) => !text.includes(table.name)).length;
-        return tookMs;
-      };
-      return { engine, context };
+    const engine = withDescriptionCache(open(), nowMs);
+    const context = async (): Promise<number> => {
+      const startedMs = performance.now();
+      const description = await engine.describe({ signal: AbortSignal.timeout(60_000) });
+      const { text } = schemaContext(description, { maxChars: SCHEMA_CHARS, question: QUESTION });
+      const tookMs = performance.now() - startedMs;
+      chars = Math.max(chars, text.length);
+      missing += description.tables.filter((table) => !text.includes(table.name)).length;
+      return tookMs;
     };
-    const first = session();
-    cold.push(await first.context());
-    again.push(await first.context());
-    await first.engine.close();
-    const second = session();
-    warm.push(await second.context());
-    await second.engine.close();
-    say(
-      `${name}: cold ${Math.round(cold.at(-1) ?? 0)} ms, kept ${Math.round(warm.at(-1) ?? 0)} ms, again ${Math.round(again.at(-1) ?? 0)} ms`,
-    );
+    cold.push(await context());
+    again.push(await context());
+    await engine.close();
+    say(`${name}: cold ${Math.round(cold.at(-1) ?? 0)} ms, again ${Math.round(again.at(-1) ?? 0)} ms`);
   }
   const how = `${TABLES} tables, ${TABLES * COLUMNS_PER_TABLE} columns, median of ${repeats}`;
   return [
     { name: `schema context, ${name}, cold`, value: median(cold), unit: 'ms', atMost: 5_000, how },
-    {
-      name: `schema context, ${name}, a new connection`,
-      value: median(warm),
-      unit: 'ms',
-      atMost: 200,
-      how: `${how}; kept in the store`,
-    },
     {
       name: `schema context, ${name}, again`,
       value: median(again),
@@ -101,7 +76,7 @@ async function run(): Promise<Figure[]> {
     const database = new Database(file);
     database.exec(`BEGIN; ${tableStatements('sqlite').join('; ')}; COMMIT`);
     database.close();
-    const sqlite = await measure(folder, { name: 'SQLite', open: () => createSqliteEngine({ path: file }) });
+    const sqlite = await measure({ name: 'SQLite', open: () => createSqliteEngine({ path: file }) });
     const postgres = await startPostgres();
     try {
       // In parts: one transaction would need a lock for each table.
@@ -112,7 +87,7 @@ async function run(): Promise<Figure[]> {
       for (let at = 0; at < statements.length; at += 400) await client.query(statements.slice(at, at + 400).join('; '));
       await client.end();
       const url = postgres.url(DATABASE);
-      return [...sqlite, ...(await measure(folder, { name: 'PostgreSQL', open: () => createPostgresEngine({ url }) }))];
+      return [...sqlite, ...(await measure({ name: 'PostgreSQL', open: () => createPostgresEngine({ url }) }))];
     } finally {
       await postgres.stop();
     }

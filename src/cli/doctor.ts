@@ -11,11 +11,8 @@ export const doctorCommand: CommandFactory = (io, outcome) =>
       .option('--call', 'also make one tiny model call (costs a fraction of a cent)')
       .option('--json', 'print JSON')
       .action(async (flags: { db?: string; call?: boolean; json?: boolean }) => {
-        const { examine } = await import('./doctor-checks');
-        const findings = await examine(io, {
-          call: flags.call ?? false,
-          ...(flags.db === undefined ? {} : { db: flags.db }),
-        });
+        const { examine } = await import('../app/doctor');
+        const findings = await examine(io, { call: flags.call ?? false, db: flags.db });
         if (findings.some(({ state }) => state === 'missing')) outcome.code = EXIT.failed;
         if (flags.json) {
           io.out(`${JSON.stringify(findings, null, 2)}\n`);

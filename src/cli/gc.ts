@@ -1,10 +1,9 @@
 /** `gate ops gc`: removes old searches from the store, and what nothing refers to any more. */
 import { Command, InvalidArgumentError } from 'commander';
 import { counted } from '../counted';
-import { UsageError } from '../app/errors';
 import type { Io } from './io';
 import { withExamples, type CommandFactory } from './options';
-import type { collectGarbage } from './gc-run';
+import type { Cleaned } from '../app/gc';
 
 interface GcFlags {
   readonly olderThan?: number;
@@ -37,34 +36,16 @@ function age(text: string): number {
 }
 
 async function runGc({ olderThan, dryRun = false, json }: GcFlags, io: Io): Promise<void> {
-  const [{ openServices }, { openRunning }, { askTemporal, collectGarbage }] = await Promise.all([
-    import('../app/services'),
-    import('../app/temporal-session'),
-    import('./gc-run'),
-  ]);
-  const { config, store } = openServices(io);
-  const olderThanMs = olderThan ?? (config.retentionDays === null ? null : config.retentionDays * UNITS_MS.d);
-  if (olderThanMs === null)
-    throw new UsageError('say how old: --older-than 30d, or set "store.retentionDays" in the configuration');
-  const session = await openRunning(config, io.env);
-  try {
-    const ask = session === null ? null : askTemporal(session.gate);
-    const namespace = session?.namespace ?? '';
-    const result = await collectGarbage(store, ask, { nowMs: io.now(), olderThanMs, dryRun, namespace });
-    io.out(json ? `${JSON.stringify(result, null, 2)}\n` : told(result));
-  } finally {
-    await session?.close();
-  }
+  const { cleanStore } = await import('../app/gc');
+  const cleaned = await cleanStore(io, { olderThanMs: olderThan, dryRun });
+  io.out(json ? `${JSON.stringify(cleaned, null, 2)}\n` : told(cleaned));
 }
 
-type GcResult = Awaited<ReturnType<typeof collectGarbage>>;
-
-function told(result: GcResult): string {
-  const { dryRun, searches, batches, objects, payloads, descriptions, judgements, bytes } = result;
+function told(result: Cleaned): string {
+  const { dryRun, searches, batches, objects, payloads, judgements, bytes } = result;
   const optional = [
     [batches.length, 'batch', 'batches'],
     [payloads, 'payload', 'payloads'],
-    [descriptions, 'old description', 'old descriptions'],
     [judgements, 'file of a judge', 'files of a judge'],
   ] as const;
   const counts = [

@@ -10,14 +10,7 @@ import { loginProblem, type GateClient } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/task-queues';
 import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';
 import { servedName, servingOf, type Serving } from '../workers/serving';
-import {
-  UNSERVED_FIX,
-  unservedLine,
-  unservedModelQueues,
-  UNSERVED_SEARCHES_FIX,
-  unservedSearches,
-  unservedSearchesLine,
-} from '../workers/running-elsewhere';
+import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/running-elsewhere';
 import { workerVersion, workflowBundle } from '../workers/workflow-bundle';
 import { announce } from '../app/background';
 import { GateError, errorText, UsageError } from '../app/errors';
@@ -207,15 +200,12 @@ function watchQueues(
   io: Pick<Io, 'err' | 'now'>,
 ): () => void {
   const told = new Set<string>();
-  const tell = (taskQueue: string, line: string): void => {
-    if (!told.has(taskQueue)) io.err(`${line}\n`);
-    told.add(taskQueue);
-  };
   const look = async (): Promise<void> => {
-    for (const queue of await unservedModelQueues(gate, io.now(), ours.queues))
-      tell(queue.taskQueue, `${unservedLine(queue)}: ${UNSERVED_FIX}`);
-    for (const queue of await unservedSearches(gate, io.now(), ours.queues))
-      tell(queue.taskQueue, `${unservedSearchesLine(queue, ours.servings)}: ${UNSERVED_SEARCHES_FIX}`);
+    for (const queue of await unservedSearches(gate, io.now(), ours.queues)) {
+      if (!told.has(queue.taskQueue))
+        io.err(`${unservedSearchesLine(queue, ours.servings)}: ${UNSERVED_SEARCHES_FIX}\n`);
+      told.add(queue.taskQueue);
+    }
   };
   // A Temporal that cannot be asked is told of by the workers; the next look may succeed.
   const attempt = (): void =>

@@ -100,17 +100,6 @@ function certificateProblem({ ca, cert, key }: Tls): TemporalProblem | null {
   return null;
 }
 
-const RENEW_WITHIN_MS = 14 * 24 * 3_600_000;
-
-/** Null: no client certificate, or one that is valid for two weeks and more. */
-export function expiringCertificate(options: Options, nowMs: number): TemporalProblem | null {
-  const cert = tlsOf(options)?.cert;
-  const certificate = cert === undefined ? null : parsed(() => new X509Certificate(cert));
-  if (certificate === null || certificate === 'unreadable') return null;
-  if (Date.parse(certificate.validTo) - nowMs > RENEW_WITHIN_MS) return null;
-  return { what: `the client certificate expires on ${certificate.validTo}`, fix: `renew ${CERTIFICATE}` };
-}
-
 const CLOCK = 'correct the clock of this machine, or wait';
 
 function parsed<T>(read: () => T): T | 'unreadable' {

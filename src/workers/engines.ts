@@ -9,13 +9,10 @@ import type { Config } from '../config';
 import { asItIs, namedDatabase, type ResolvedDatabase } from '../config/databases';
 import type { SnowflakeLogin } from '../config/database';
 import type { Dialect } from '../domain';
-import { SqlEngineError, type ObjectStore, type SqlInspector } from '../ports';
-import { sha256 } from '../sha256';
+import { SqlEngineError, type SqlInspector } from '../ports';
 import type { StepDeps } from '../roles';
-import { identityKey } from '../record/search-id';
 import { observedEngine } from './telemetry/observed';
 import { withDescriptionCache } from './description-cache';
-import { openStore } from './open-store';
 
 export interface Engines {
   readonly adHoc: ReadonlyMap<string, ResolvedDatabase>;
@@ -28,8 +25,6 @@ export function openEngines(config: Config, databases: readonly ResolvedDatabase
   const resolved = new Map(adHoc);
   const engines = new Map<string, { readonly version: string; readonly open: ReturnType<StepDeps['engine']> }>();
   const replaced = new Set<ReturnType<StepDeps['engine']>>();
-  let opened: ObjectStore | null = null;
-  const store = (): ObjectStore => (opened ??= openStore(config));
   /** Statements that run read the file that they began with; whoever comes next reads the one that is there now. */
   const retire = (open: ReturnType<StepDeps['engine']>): void => {
     replaced.add(open);
@@ -42,11 +37,10 @@ export function openEngines(config: Config, databases: readonly ResolvedDatabase
     const before = engines.get(name);
     if (before?.version === version) return before.open;
     if (before !== undefined) retire(before.open);
-    const cache = { database: identityKey(database.identity), store, hash: sha256 };
     const open = openEngine(database).then(({ engine, inspector }) => {
       // One that is not configured is named by its path or URL, which is nobody's business.
       const observed = observedEngine(engine, database.adHoc ? 'ad-hoc' : name);
-      return withDescriptionCache({ engine: observed, inspector }, cache);
+      return { engine: withDescriptionCache(observed), inspector };
     });
     engines.set(name, { version, open });
     // A failed opening is tried again by the next step.

@@ -3,13 +3,11 @@
  * endpoint, store or access list (`serving.ts`), or on the queue of a model that has no limits any more (`task-queues.ts`).
  * A worker does not take such work by itself, since it could exceed the limits of others; it only reports it.
  */
-import { each } from '../limiter';
 import type { GateClient } from './client';
-import { unlessGone } from './grpc-status';
 import { isGone } from './process-identity';
 import { differenceText, endpointText, type Serving, type ServingParts } from './serving';
-import { MODEL_QUEUE_PREFIX, servedBy } from './task-queues';
-import { first, RUNNING_QUESTIONS, runningQuestions } from './workflow-views';
+import { servedBy } from './task-queues';
+import { runningQuestions } from './workflow-views';
 
 export interface Running {
   readonly taskQueue: string;
@@ -40,76 +38,21 @@ export async function whereItRuns(gate: GateClient, running: Running, asked: Ask
 
 /** A poll takes up to a minute and is remembered from its beginning. */
 const POLLED_WITHIN_MS = 75_000;
-/** Of the server's enumeration; its type comes from a package that is no dependency of this one. */
-const QUEUE_TYPES = { workflow: 1 as never, activity: 2 as never } as const;
+/** Of workflows, by the server's enumeration; its type comes from a package that is no dependency of this one. */
+const QUEUE_TYPE = 1 as never;
 
 /** Whether a process takes work from the queue; one of this machine that has ended does not, whatever the server remembers. */
-export async function isPolled(
-  { listing }: GateClient,
-  name: string,
-  nowMs: number,
-  type: keyof typeof QUEUE_TYPES = 'workflow',
-): Promise<boolean> {
+export async function isPolled({ listing }: GateClient, name: string, nowMs: number): Promise<boolean> {
   const { namespace } = listing.options;
   const { pollers } = await listing.workflowService.describeTaskQueue({
     namespace,
     taskQueue: { name },
-    taskQueueType: QUEUE_TYPES[type],
+    taskQueueType: QUEUE_TYPE,
   });
   return pollers.some(
     ({ lastAccessTime, identity }) =>
       Number(lastAccessTime?.seconds ?? 0) * 1_000 > nowMs - POLLED_WITHIN_MS && !isGone(identity ?? ''),
   );
-}
-
-export interface UnservedQueue {
-  readonly taskQueue: string;
-  /** Calls of running searches; at least, where more searches run than are looked at. */
-  readonly waiting: number;
-}
-
-const LOOKED_AT = 200;
-const AT_ONCE = 8;
-/** Of the server's enumerations. */
-const SCHEDULED = 1;
-
-/** `ours`: queues that this process serves, also while it only begins to. */
-export async function unservedModelQueues(
-  gate: GateClient,
-  nowMs: number,
-  ours: readonly string[] = [],
-): Promise<UnservedQueue[]> {
-  const waiting = new Map<string, number>();
-  for (const taskQueue of await waitingCalls(gate))
-    if (!ours.includes(taskQueue)) waiting.set(taskQueue, (waiting.get(taskQueue) ?? 0) + 1);
-  const found: UnservedQueue[] = [];
-  for (const [taskQueue, calls] of [...waiting].sort()) {
-    if (!(await isPolled(gate, taskQueue, nowMs, 'activity'))) found.push({ taskQueue, waiting: calls });
-  }
-  return found;
-}
-
-export function unservedLine({ taskQueue, waiting }: UnservedQueue): string {
-  const calls = waiting === 1 ? '1 model call waits' : `${String(waiting)} model calls wait`;
-  return `${calls} in the queue ${taskQueue}, which no worker serves`;
-}
-
-export const UNSERVED_FIX =
-  'put the entry of that model back into "models.limits", with the same endpoint and store, until its searches are done';
-
-/** The queue of each call that no worker has taken. */
-async function waitingCalls({ listing }: GateClient): Promise<string[]> {
-  const running = await first(LOOKED_AT, listing.workflow.list({ query: RUNNING_QUESTIONS, pageSize: LOOKED_AT }));
-  const ids = running.map(({ workflowId }) => workflowId);
-  const { namespace } = listing.options;
-  // The raw one: the client's own would decode what the search is called, with a key that may be missing here.
-  const describe = (workflowId: string) =>
-    unlessGone(listing.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }));
-  const pending = (await each(ids, describe, AT_ONCE)).flatMap((described) => described?.pendingActivities ?? []);
-  return pending
-    .filter(({ state }) => (state as number) === SCHEDULED)
-    .map(({ activityOptions }) => activityOptions?.taskQueue?.name ?? '')
-    .filter((name) => name.startsWith(MODEL_QUEUE_PREFIX));
 }
 
 interface UnservedSearches {

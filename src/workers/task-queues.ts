@@ -59,8 +59,7 @@ export interface ModelQueue {
  * 2. Model steps need no database, so any process with the same limits may serve the queue.
  * 3. Only models that the configuration (or `GATE_MODEL…`) names have a queue, so that every worker with that
  *    configuration serves it. One given by `--model` alone, under the limits of `*`, keeps to them in its own process.
- * 4. A search stays on the queue that it began with. If the model's entry is removed from the configuration, no process
- *    serves that queue; `running-elsewhere.ts` detects this.
+ * 4. A search stays on the queue that it began with: the entry of a model stays in the configuration until its searches are done.
  */
 export function modelQueues(config: Config, served: ServedModel, models?: readonly string[]): ModelQueue[] {
   const fingerprint = modelFingerprint(config, served);

@@ -6,11 +6,9 @@ import Database from 'libsql';
 import { Client } from 'pg';
 import { COLUMNS_PER_TABLE, TABLES, tableStatements, wideTableName } from '../../bench/world/wide-schema';
 import { checkPostgres, createPostgresEngine } from '../../src/adapters/postgres';
-import { createMemoryStore } from '../../src/adapters/scripted';
 import { createSqliteEngine } from '../../src/adapters/sqlite';
 import type { SqlEngine } from '../../src/ports';
 import { SCHEMA_CHARS, schemaContext } from '../../src/database/context';
-import { sha256 } from '../../src/sha256';
 import { withDescriptionCache } from '../../src/workers/description-cache';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 
@@ -81,18 +79,14 @@ describe.each(ENGINES)('%s', (name, open, alter) => {
     );
   });
 
-  test('a kept description serves another process until the database changes', async () => {
-    const store = createMemoryStore();
+  test('a kept description serves until the database changes', async () => {
     let described = 0;
+    const engine = open();
+    const describe = (options: { signal: AbortSignal }) => ((described += 1), engine.describe(options));
+    let nowMs = 0;
+    const cached = withDescriptionCache({ ...engine, describe }, () => (nowMs += 5_000));
     const asked = async (): Promise<readonly string[]> => {
-      const engine = open();
-      const counting = {
-        ...engine,
-        describe: (options: { signal: AbortSignal }) => ((described += 1), engine.describe(options)),
-      };
-      const cached = withDescriptionCache({ engine: counting }, { database: name, store: () => store, hash: sha256 });
-      const { tables } = await cached.engine.describe({ signal: signal() });
-      await engine.close();
+      const { tables } = await cached.describe({ signal: signal() });
       return tables.find((table) => table.name === wideTableName(7))?.columns.map((column) => column.name) ?? [];
     };
     expect(await asked()).not.toContain('added');
@@ -102,6 +96,7 @@ describe.each(ENGINES)('%s', (name, open, alter) => {
     expect(await asked()).toContain('added');
     await asked();
     expect(described).toBe(2);
+    await engine.close();
   });
 });
 

@@ -1,6 +1,6 @@
 /** What `gate ops gc` asks a real server, and a search at work beside it. */
 import { createMemoryStore } from '../../src/adapters/scripted';
-import { askTemporal, collectGarbage } from '../../src/cli/gc-run';
+import { askTemporal, collectGarbage } from '../../src/app/gc';
 import { sha256 } from '../../src/sha256';
 import { createRunStore } from '../../src/roles';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';

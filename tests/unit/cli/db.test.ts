@@ -178,20 +178,6 @@ describe('gate db describe', () => {
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   });
 
-  test('folds columns of which nothing more is known, and names each', async () => {
-    const { gate, home } = testProcess();
-    const names = Array.from({ length: 300 }, (_, at) => `measure_${at}`);
-    const database = new Database(join(home, 'wide.sqlite'));
-    database.exec(`CREATE TABLE wide (id INTEGER PRIMARY KEY, ${names.map((name) => `${name} REAL`).join(', ')})`);
-    database.close();
-    const { out } = await gate('db', 'describe', './wide.sqlite');
-    expect(out).toContain('  real (300 columns): measure_0, measure_1,');
-    expect(names.filter((name) => !out.includes(name))).toEqual([]);
-    expect(out.split('\n').length).toBeLessThan(60);
-    const { text } = JSON.parse((await gate('db', 'describe', './wide.sqlite', '--json')).out) as { text: string };
-    expect(text).toContain('\n  measure_0 real\n  measure_1 real\n');
-  });
-
   test('one table alone, and a wrong name with those that are like it', async () => {
     const { gate } = shop();
     expect((await gate('db', 'describe', './shop.sqlite', '--table', 'ORDERS')).out).toMatch(

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkWebSearch, readableSecrets } from '../../../src/cli/doctor-checks';
+import { checkWebSearch, readableSecrets } from '../../../src/app/doctor';
 import { Secret, type Config } from '../../../src/config';
 
 describe('secrets', () => {

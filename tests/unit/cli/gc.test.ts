@@ -5,7 +5,7 @@ import {
   type AskTemporal,
   type GcOptions,
   type WorkflowState,
-} from '../../../src/cli/gc-run';
+} from '../../../src/app/gc';
 import { addToIndex, openServices, saveInput, sha256 } from '../../../src/app/services';
 import type { ObjectStore } from '../../../src/ports';
 import { createRunStore, writeEnvelope } from '../../../src/roles';
@@ -277,22 +277,7 @@ describe('shared objects', () => {
   });
 });
 
-describe('what is kept of databases to be fast', () => {
-  test('a description goes after a day, whatever age is given, because nobody reads it any more', async () => {
-    const world = new World();
-    for (const [name, ageMs] of [
-      ['old', DAY],
-      ['young', DAY - 1],
-    ] as const) {
-      world.clock = NOW - ageMs;
-      await world.store.put(`schemas/${name}/r1.json`, '{}');
-    }
-    expect((await world.collect(DRY)).descriptions).toBe(1);
-    expect(await world.store.list('schemas/')).toHaveLength(2);
-    expect((await world.collect()).descriptions).toBe(1);
-    expect(await world.store.list('schemas/')).toEqual(['schemas/young/r1.json']);
-  });
-
+describe('what is kept to be fast', () => {
   test('what a judge said goes at the age that is given', async () => {
     const world = new World();
     for (const [id, ageMs] of [
@@ -364,16 +349,6 @@ describe('gate ops gc', () => {
     expect(done).toMatchObject({ dryRun: false, searches: [record.id], kept: [] });
     expect(await store.list('')).toEqual([]);
     expect((await process.gate('ops', 'gc', '--older-than', '30d')).out).toContain('removed 0 searches');
-  });
-
-  test('tells of old descriptions', async () => {
-    const { process, store } = await withOldSearch();
-    await store.put('schemas/shop/r1.json', '{}');
-    const dry = await process.gate('ops', 'gc', '--older-than', '30d', '--dry-run');
-    expect(dry.out).toContain('0 shared objects, 1 old description: ');
-    const done = await process.gate('ops', 'gc', '--older-than', '30d', '--json');
-    expect(JSON.parse(done.out)).toMatchObject({ descriptions: 1, objects: 0 });
-    expect(await store.list('')).toEqual([]);
   });
 
   test('the age comes from the configuration where it is not given, and is asked for where neither says it', async () => {

@@ -6,7 +6,7 @@ import { shownCommand } from '../../../src/cli/batch-summary';
 import { checkEndpoint } from '../../../src/app/model-check';
 import { errorText, GateError } from '../../../src/app/errors';
 import { exitCodeOf, EXIT } from '../../../src/cli/exit';
-import { nodeVersion } from '../../../src/cli/doctor-checks';
+import { nodeVersion } from '../../../src/app/doctor';
 import { tellWhoReceivesRows } from '../../../src/app/notice';
 import { addSearchOptions, collectModels, limitsOf, type SearchFlags } from '../../../src/cli/options';
 import { progressDisplay } from '../../../src/cli/follow';

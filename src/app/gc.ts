@@ -1,5 +1,5 @@
 /**
- * What `gate ops gc` removes: searches and batches of the given age, then what nothing refers to any more. It may run beside
+ * What `cleanStore` removes: searches and batches of the given age, then what nothing refers to any more. It may run beside
  * searches:
  *
  * 1. What Temporal runs is kept, whatever was written to within an hour, the searches of a batch that is kept, what a kept
@@ -21,15 +21,41 @@ import { objectName, OBJECTS } from '../record/objects';
 import { createRunStore, JUDGEMENTS, referenceIn } from '../record/run-store';
 import { sha256 } from '../sha256';
 import type { GateClient } from '../workers/client';
-import { DESCRIPTIONS, KEPT_MS } from '../workers/description-cache';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
-import { isPageKey, ManifestPage } from '../app/run/stored-batches';
+import { UsageError } from './errors';
+import { isPageKey, ManifestPage } from './run/stored-batches';
+import { openServices } from './services';
+import type { Surroundings } from './surroundings';
+import { openRunning } from './temporal-session';
 
 export type WorkflowState = 'running' | 'closed' | 'gone';
 /** What Temporal says of a workflow; null: it cannot be asked. */
 export type AskTemporal = ((workflowId: string) => Promise<WorkflowState>) | null;
+
+const DAY_MS = 24 * 3_600_000;
+
+/** `olderThanMs`: by default `store.retentionDays` of the configuration. */
+export async function cleanStore(
+  at: Surroundings,
+  { olderThanMs, dryRun }: { readonly olderThanMs?: number; readonly dryRun: boolean },
+): Promise<Cleaned> {
+  const { config, store } = openServices(at);
+  const age = olderThanMs ?? (config.retentionDays === null ? null : config.retentionDays * DAY_MS);
+  if (age === null)
+    throw new UsageError('say how old: --older-than 30d, or set "store.retentionDays" in the configuration');
+  const session = await openRunning(config, at.env);
+  try {
+    const ask = session === null ? null : askTemporal(session.gate);
+    const namespace = session?.namespace ?? '';
+    return await collectGarbage(store, ask, { nowMs: at.now(), olderThanMs: age, dryRun, namespace });
+  } finally {
+    await session?.close();
+  }
+}
+
+export type Cleaned = Awaited<ReturnType<typeof collectGarbage>>;
 
 export interface GcOptions {
   readonly nowMs: number;
@@ -46,7 +72,7 @@ interface StoredRun {
 }
 
 export const RUN_GRACE_MS = 3_600_000;
-export const OBJECT_GRACE_MS = 24 * 3_600_000;
+export const OBJECT_GRACE_MS = DAY_MS;
 /** References are short, also encrypted; what is longer holds its content itself. */
 const LONGEST_REFERENCE_BYTES = 4_096;
 
@@ -90,8 +116,6 @@ export async function collectGarbage(store: ObjectStore, ask: AskTemporal, optio
   const swept = {
     objects: await sweep(objects),
     payloads: await sweep(payloads),
-    // No search needs a kept description: each has its own copy. After a day nobody reads it (`description-cache.ts`).
-    descriptions: await sweep(await store.entries(DESCRIPTIONS), KEPT_MS),
     judgements: await sweep(await store.entries(JUDGEMENTS), Math.max(olderThanMs, OBJECT_GRACE_MS)),
   };
   const counts = Object.fromEntries(Object.entries(swept).map(([what, entries]) => [what, entries.length]));

@@ -1,4 +1,4 @@
-/** The checks of `gate doctor`. Each gives findings and never throws: what breaks a check is its finding. */
+/** What is configured, reachable and missing, each with its fix. Each check gives findings and never throws: what breaks a check is its finding. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { statSync } from 'node:fs';
@@ -16,22 +16,14 @@ import { embeddedServerInfo } from '../workers/embedded-server';
 import { openStore } from '../workers/open-store';
 import { binaryVersion, findPresentBinary, SERVER } from '../workers/temporal-binary';
 import { connectClient } from '../workers/client';
-import { expiringCertificate } from '../workers/connection-problem';
-import {
-  UNSERVED_FIX,
-  unservedLine,
-  unservedModelQueues,
-  UNSERVED_SEARCHES_FIX,
-  unservedSearches,
-  unservedSearchesLine,
-} from '../workers/running-elsewhere';
-import { checkOn } from './db-run';
-import { checkEndpoint, unpricedModels } from '../app/model-check';
-import { errorText } from '../app/errors';
-import type { Io } from './io';
+import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/running-elsewhere';
+import { checkOn } from './databases';
+import { checkEndpoint, unpricedModels } from './model-check';
+import { errorText } from './errors';
+import type { Surroundings } from './surroundings';
 import { describeDeployment, startedQueues } from '../workers/deployments';
 import { deploymentOf } from '../config';
-import { configuredTemporal, openRunning } from '../app/temporal-session';
+import { configuredTemporal, openRunning } from './temporal-session';
 
 /** `missing`: GATE cannot work without it. `note`: it works, but look. */
 export interface Finding {
@@ -51,7 +43,7 @@ const missing = (what: string, detail: string, fix: string | null): Finding => (
   fix,
 });
 
-export async function examine(io: Io, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {
+export async function examine(io: Surroundings, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {
   const node = nodeVersion(process.versions.node);
   let config: Config;
   try {
@@ -170,19 +162,15 @@ async function tinyCall(config: Config, model: string): Promise<Finding> {
   });
 }
 
-async function checkTemporal(config: Config, io: Io): Promise<Finding[]> {
+async function checkTemporal(config: Config, io: Surroundings): Promise<Finding[]> {
   const what = 'Temporal';
   try {
     const configured = configuredTemporal(config, io.env);
     if (configured !== null) {
       const gate = await connectClient(configured);
       const { serverVersion } = await gate.client.workflowService.getSystemInfo({}).finally(() => gate.close());
-      const { address, namespace, connectionOptions } = configured;
-      const expiring = expiringCertificate(connectionOptions, io.now());
-      return [
-        ok(what, `${address}, namespace ${namespace}, server ${serverVersion}`),
-        ...(expiring === null ? [] : [note(what, expiring.what, expiring.fix)]),
-      ];
+      const { address, namespace } = configured;
+      return [ok(what, `${address}, namespace ${namespace}, server ${serverVersion}`)];
     }
     const running = await embeddedServerInfo(embeddedPlace(config));
     if (running !== null) return [ok(what, `embedded server ${running.version} is up on port ${running.port}`)];
@@ -199,21 +187,19 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding[]> {
   }
 }
 
-/** Model queues and searches that no worker serves. A Temporal that does not answer is reported by another check. */
-async function checkQueues(config: Config, io: Io): Promise<Finding[]> {
+/** Searches that no worker serves. A Temporal that does not answer is reported by another check. */
+async function checkQueues(config: Config, io: Surroundings): Promise<Finding[]> {
   const session = await openRunning(config, io.env);
   if (session === null) return [];
   try {
     const { client } = session.gate;
     const { versioning } = config.temporal;
-    const queues = await unservedModelQueues(session.gate, io.now());
     const unserved = await unservedSearches(session.gate, io.now());
     // Between two steps nobody need be there.
     const started = unserved.length === 0 ? null : await startedQueues(client, deploymentOf(versioning));
     const searches = unserved.filter(({ taskQueue }) => started?.has(taskQueue) !== true);
     return [
       ...(await startedByServer(client, deploymentOf(versioning))),
-      ...queues.map((queue) => note('model queue', unservedLine(queue), UNSERVED_FIX)),
       ...searches.map((queue) => note('searches', unservedSearchesLine(queue), UNSERVED_SEARCHES_FIX)),
     ];
   } catch (error) {
@@ -252,7 +238,7 @@ function encryptionOf({ encryption }: Config): Finding {
   return ok('encryption', `on; key '${current ?? ''}' encrypts${rest}`);
 }
 
-async function checkDatabases(config: Config, io: Pick<Io, 'cwd'>, extra: string | undefined): Promise<Finding[]> {
+async function checkDatabases(config: Config, io: Pick<Surroundings, 'cwd'>, extra: string | undefined): Promise<Finding[]> {
   const specs = [...new Set([...Object.keys(config.databases), ...(extra === undefined ? [] : [extra])])];
   if (specs.length === 0)
     return [note('databases', 'none configured', 'give --db a path or URL, or add "databases" to the configuration')];
