@@ -43,7 +43,10 @@ const missing = (what: string, detail: string, fix: string | null): Finding => (
   fix,
 });
 
-export async function examine(io: Surroundings, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {
+export async function examine(
+  io: Surroundings,
+  options: { readonly call: boolean; readonly db?: string },
+): Promise<Finding[]> {
   const node = nodeVersion(process.versions.node);
   let config: Config;
   try {
@@ -238,7 +241,11 @@ function encryptionOf({ encryption }: Config): Finding {
   return ok('encryption', `on; key '${current ?? ''}' encrypts${rest}`);
 }
 
-async function checkDatabases(config: Config, io: Pick<Surroundings, 'cwd'>, extra: string | undefined): Promise<Finding[]> {
+async function checkDatabases(
+  config: Config,
+  io: Pick<Surroundings, 'cwd'>,
+  extra: string | undefined,
+): Promise<Finding[]> {
   const specs = [...new Set([...Object.keys(config.databases), ...(extra === undefined ? [] : [extra])])];
   if (specs.length === 0)
     return [note('databases', 'none configured', 'give --db a path or URL, or add "databases" to the configuration')];
