@@ -2,15 +2,16 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { RESULTS, resultsIn } from '../src/cli/batch-results';
+import type { Bench } from '../src/app/run/laboratory';
+import { resultsIn } from '../src/app/run/results';
 import { GateError, UsageError } from '../src/app/errors';
 import { EXIT, type ExitCode } from '../src/cli/exit';
-import { watchInterrupts } from '../src/cli/interrupts';
+import { watchStopping } from '../src/cli/interrupts';
 import type { Io } from '../src/cli/io';
 import { unpricedModels } from '../src/app/model-check';
-import { findSearch, openServices, type Services, sha256 } from '../src/app/services';
+import { findSearch, openServices, sha256 } from '../src/app/services';
 import { authorOf } from '../src/cli/steer';
-import { findBatch, searchesOfBatch } from '../src/app/run/stored-batches';
+import { findBatch, RESULTS, searchesOfBatch } from '../src/app/run/stored-batches';
 import type { Dialect } from '../src/domain';
 import { each } from '../src/limiter';
 import type { ObjectStore, SqlInspector } from '../src/ports';
@@ -50,7 +51,9 @@ export interface AuditFlags extends JudgeFlags {
 export async function auditUpdates(what: readonly string[], flags: AuditFlags, io: Io): Promise<ExitCode> {
   const services = openServices(io);
   const ids = [...new Set((await each(what, (one) => searchesOf(services.store, one, io))).flat())];
-  const { audit, interrupted } = await auditOf(services, ids, flags.judge ? flags : null, io);
+  const stopping = watchStopping(io);
+  const bench = { services, stopping, now: () => io.now(), note: (line: string) => io.err(`${line}\n`) };
+  const { audit, interrupted } = await auditOf(bench, ids, flags.judge ? flags : null).finally(stopping.stopListening);
   if (flags.html !== undefined) {
     const path = resolve(io.cwd, flags.html);
     writeFileSync(path, auditPage(audit));
@@ -63,13 +66,12 @@ export async function auditUpdates(what: readonly string[], flags: AuditFlags, i
 
 /** `judge` null: nothing is judged. */
 export async function auditOf(
-  services: Services,
+  bench: Bench,
   ids: readonly string[],
   judge: Pick<AuditFlags, 'model' | 'maxCost'> | null,
-  io: Io,
 ): Promise<{ readonly audit: UpdateAudit; readonly interrupted: boolean; readonly paidUsd: number }> {
-  const searches = await each(ids, (id) => audited(services.store, id), LOADED_AT_ONCE);
-  const judged = judge === null ? null : await judgedPairs(services, searches, judge, io);
+  const searches = await each(ids, (id) => audited(bench.services.store, id), LOADED_AT_ONCE);
+  const judged = judge === null ? null : await judgedPairs(bench, searches, judge);
   const { interrupted = false, paidUsd = 0 } = judged ?? {};
   return { audit: updateAudit(searches, judged), interrupted, paidUsd };
 }
@@ -101,21 +103,19 @@ function parserOf(dialect: Dialect): Promise<SqlInspector> {
 }
 
 async function judgedPairs(
-  { config }: Services,
+  { services: { config }, now, note, stopping }: Bench,
   searches: readonly AuditedSearch[],
   flags: Pick<AuditFlags, 'model' | 'maxCost'>,
-  io: Io,
 ): Promise<Judged & { readonly interrupted: boolean; readonly paidUsd: number }> {
   const pairs = searches.flatMap((search) => search.pairs);
   const composition = await compose(config);
-  const interrupts = watchInterrupts(io);
   try {
-    const judging = openJudge(composition, config, flags, { now: () => io.now(), signal: interrupts.quit });
+    const judging = openJudge(composition, config, flags, { now, signal: stopping.quit });
     const place = { store: composition.store, hash: sha256 };
-    io.err(`judging ${counted(pairs.length, 'pair')}; what was judged before costs nothing\n`);
+    note(`judging ${counted(pairs.length, 'pair')}; what was judged before costs nothing`);
     const flagged = new Map<string, JudgedPair>();
     const verdicts = await judging.each(pairs, async ({ context, ...pair }) => {
-      if (interrupts.count() > 0 || judging.isSpent()) return [];
+      if (stopping.asked.aborted || judging.isSpent()) return [];
       const { pairId, searchId, question, updates } = pair;
       const { contradictory, reason } = await judgeContradiction(judging.judge, { question, context, updates });
       if (contradictory === true) {
@@ -129,15 +129,14 @@ async function judgedPairs(
     });
     const unpriced = unpricedModels(config, [judging.judge.name]);
     const paid = judging.paid();
-    for (const line of paidLines({ paid, unpricedModels: unpriced })) io.err(`${line}\n`);
+    for (const line of paidLines({ paid, unpricedModels: unpriced })) note(line);
     return {
       ...{ model: judging.judge.name, version: JUDGE_VERSION, verdicts: verdicts.flat() },
       flagged: pairs.flatMap(({ pairId }) => flagged.get(pairId) ?? []),
-      interrupted: interrupts.count() > 0,
+      interrupted: stopping.asked.aborted,
       paidUsd: paid.costUsd,
     };
   } finally {
-    interrupts.stopListening();
     await composition.close();
   }
 }

@@ -1,6 +1,5 @@
 /** Pages of `docs` that are generated for `gate-bench`: its help texts, and JSON schemas of what it prints and writes. */
 import { cliDocs, schemaText } from '../src/cli/docs';
-import { ComparedQuestion } from './compared-question';
 import { JudgedLine } from './judge';
 import { GATE_BENCH } from './program';
 import { ScoreReport } from './score';
@@ -12,10 +11,6 @@ export const benchDocs = (): string => cliDocs(GATE_BENCH, 'The command line of 
 /** Texts of schemas by the names of their files in `docs/schemas`. */
 export function benchSchemas(): Readonly<Record<string, string>> {
   return {
-    'compared-question.schema.json': schemaText(
-      'One question by several methods: gate-bench compare --json',
-      ComparedQuestion,
-    ),
     'score.schema.json': schemaText(
       'A predictions file by the rules of its benchmark: gate-bench score --json',
       ScoreReport,

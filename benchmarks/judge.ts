@@ -6,10 +6,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { batchDatabases } from '../src/cli/batch-databases';
-import { replaceFile, resultsIn, RESULTS, SUMMARY, summaryIn, withResultFolder } from '../src/cli/batch-results';
-import { questionsOf } from '../src/cli/batch-run';
-import { percent } from '../src/cli/batch-summary';
+import { questionDatabases } from '../src/app/run/question-databases';
+import { replaceFile, resultsIn, SUMMARY, summaryIn, withResultFolder } from '../src/app/run/results';
+import { RESULTS } from '../src/app/run/stored-batches';
 import { GateError, UsageError } from '../src/app/errors';
 import { EXIT, type ExitCode } from '../src/cli/exit';
 import { watchInterrupts } from '../src/cli/interrupts';
@@ -28,6 +27,7 @@ import {
   VERDICTS,
   type BenchmarkItem,
   type Verdict,
+  loadQuestions,
 } from '../src/questions';
 import { runAsWritten } from '../src/questions/double-quoted';
 import { counted, dollars, tokensText } from '../src/report/printable';
@@ -97,7 +97,7 @@ async function judgeBatch(folder: string, given: string, flags: JudgeCommandFlag
   const path = flags.questions ?? summaryIn(folder).file;
   if (path === undefined)
     throw new UsageError(`${given} has no ${SUMMARY}: name the file of its questions with --questions`);
-  const items = new Map((await questionsOf(resolve(io.cwd, path), {})).map((item) => [item.id, item]));
+  const items = new Map((await loadQuestions(resolve(io.cwd, path))).map((item) => [item.id, item]));
   const pairs = lines.map((line) => {
     const item = items.get(line.id);
     if (item === undefined)
@@ -106,7 +106,7 @@ async function judgeBatch(folder: string, given: string, flags: JudgeCommandFlag
   });
   const { config } = openServices(io);
   const selected = pairs.map(({ item }) => item).filter(needsDatabase);
-  const databases = batchDatabases(config, flags.db ?? [], { selected, others: [] }, io.cwd);
+  const databases = questionDatabases(config, flags.db ?? [], { selected, others: [] }, io.cwd);
   const composition = await compose(config, { adHoc: databases.all });
   try {
     const toRead = pairs.map(({ line: { searchId, execution }, item }): ToRead => ({
@@ -315,3 +315,5 @@ export function paidLines({ paid, unpricedModels: unpriced }: Pick<JudgeSummary,
     ...(unpriced.length === 0 ? [] : [`No price is known for ${unpriced.join(', ')}: it counts as $0.`]),
   ];
 }
+
+const percent = (share: number | null): string => (share === null ? '' : `${(100 * share).toFixed(1)} %`);

@@ -1,16 +1,14 @@
 /** The parts that `gate-bench compare` adds to a run: benchmarks with their official scorers, a judge, and the audit of updates. */
 import { basename, resolve } from 'node:path';
-import type { Scorer } from '../src/cli/batch-results';
-import { isEmpty, withComposition, type Comparing } from '../src/cli/compare-arms';
+import type { Scorer } from '../src/app/run/results';
+import { isEmpty } from '../src/app/run/arms';
 import { UsageError } from '../src/app/errors';
-import { watchInterrupts } from '../src/cli/interrupts';
-import type { Board, JudgedRun, Laboratory } from '../src/cli/laboratory';
+import type { Bench, Board, JudgedSet, JudgeSet, Laboratory, ToJudge } from '../src/app/run/laboratory';
 import { checkModel, unpricedModels } from '../src/app/model-check';
-import type { Ran } from '../src/cli/run-arms';
-import type { RunQuestions } from '../src/cli/run-config';
+import type { RunQuestions } from '../src/app/run/run-config';
 import type { AnswerRecord, Dialect } from '../src/domain';
-import type { JudgeMode } from '../src/domain/judge-modes';
-import type { BenchmarkItem, ComparedAnswer } from '../src/questions';
+import type { Services } from '../src/app/services';
+import type { BenchmarkItem } from '../src/questions';
 import { withoutComments } from '../src/sql/lexer';
 import type { Composition } from '../src/workers/composition';
 import { auditOf } from './audit';
@@ -26,9 +24,9 @@ export const LABORATORY: Laboratory = {
   benchmarks: Object.keys(BENCHMARKS),
   board,
   checkJudge,
-  judged: (at, mode, ran) => withComposition(at, SCOPE, (composition) => judgedWith(composition, at, mode, ran)),
-  audited: async (services, searches, judge, io) => {
-    const { audit, interrupted, paidUsd } = await auditOf(services, searches, judge, io);
+  judged: (bench, set) => set.withComposition(SCOPE, (composition) => judgedWith(composition, bench, set)),
+  audited: async (bench, searches, judge) => {
+    const { audit, interrupted, paidUsd } = await auditOf(bench, searches, judge);
     const rows = auditFigures(audit).map((row) => [...row]);
     return { audit, table: { heads: ['figure', 'value'], rows }, interrupted, paidUsd };
   },
@@ -85,71 +83,48 @@ function predictionOf({ status, endedBy, sql }: AnswerRecord, dialect: Dialect):
 /** The judge's exchanges in a recording, beside those of the methods. */
 const SCOPE = 'judge';
 
-function checkJudge(at: Comparing): Promise<void> {
-  const { services, files } = at;
-  return withComposition(at, SCOPE, async (composition) => {
-    const name = judgeName(composition, services.config.models, judgeOf(at), '--judge-model');
-    if (files.replay === undefined) return checkModel(services.config, composition, [name]);
+function checkJudge({ services }: Bench, wanted: ToJudge): Promise<void> {
+  return wanted.withComposition(SCOPE, async (composition) => {
+    const name = judgeName(composition, services.config.models, judgeOf(services, wanted), '--judge-model');
+    if (wanted.replay === undefined) return checkModel(services.config, composition, [name]);
     if (isEmpty(composition))
       throw new UsageError(
-        `--replay: ${basename(files.replay)} holds no judge; add it with --record, or leave --judge out`,
+        `--replay: ${basename(wanted.replay)} holds no judge; add it with --record, or leave --judge out`,
       );
   });
 }
 
 /** The model that all methods are asked with stands before the configured default. */
-function judgeOf({ services, flags }: Pick<Comparing, 'services' | 'flags'>): string | undefined {
-  return flags.judgeModel ?? services.config.models.roles.judge ?? flags.model?.default;
+function judgeOf({ config }: Services, { judge, model }: ToJudge): string | undefined {
+  return judge.model ?? config.models.roles.judge ?? model;
 }
 
-async function judgedWith(
-  composition: Composition,
-  { services, asked, flags, io }: Comparing,
-  mode: JudgeMode,
-  ran: Ran,
-): Promise<JudgedRun> {
-  const items = new Map(asked.items.map((item) => [item.id, item]));
-  const spent = [...ran.records.values()].reduce((sum, { usage }) => sum + usage.costUsd, 0);
-  const given = judgeOf({ services, flags });
-  const interrupts = watchInterrupts(io);
-  try {
-    const signal = interrupts.quit;
-    const judging = openJudge(
-      composition,
-      services.config,
-      {
-        ...(given !== undefined && { model: given }),
-        ...{
-          maxCost: flags.maxTotalCost === undefined ? 'none' : flags.maxTotalCost - spent,
-          limit: '--max-total-cost',
-        },
-      },
-      { now: () => io.now(), signal },
-    );
-    const known = new Map<string, Promise<CorrectAnswer>>();
-    const correctOf = (item: BenchmarkItem): Promise<CorrectAnswer> => {
-      const open = async () => (await composition.engine(asked.databases.of(item).name)).engine;
-      const found = known.get(item.id) ?? correctAnswerOf(item, open, signal);
-      known.set(item.id, found);
-      return found;
-    };
-    const answers = await judging.each(ran.answers, async (answer): Promise<ComparedAnswer> => {
-      const item = items.get(answer.id);
-      if (item === undefined) throw new TypeError(`not asked: ${answer.id}`);
-      const record = ran.records.get(answer.searchId) ?? null;
-      const isInterrupted = interrupts.count() > 0;
-      const { verdict, reason } = await judgedOr(judging, mode, isInterrupted, {
-        ...{ item, record, correct: () => correctOf(item) },
-      });
-      return { ...answer, judged: { verdict, reason } };
-    });
-    const { name: model } = judging.judge;
-    const paid = judging.paid();
-    for (const line of paidLines({ paid, unpricedModels: unpricedModels(services.config, [model]) }))
-      io.err(`judge: ${line}\n`);
-    const isInterrupted = interrupts.count() > 0;
-    return { answers, judge: { mode, model, version: JUDGE_VERSION }, isInterrupted, paidUsd: paid.costUsd };
-  } finally {
-    interrupts.stopListening();
-  }
+async function judgedWith(composition: Composition, bench: Bench, set: JudgeSet): Promise<JudgedSet> {
+  const { services, now, stopping, note } = bench;
+  const { judge, databases, records } = set;
+  const items = new Map(set.items.map((item) => [item.id, item]));
+  const { asked, quit: signal } = stopping;
+  const flags = { model: judgeOf(services, set), maxCost: set.maxCost, limit: '--max-total-cost' };
+  const judging = openJudge(composition, services.config, flags, { now, signal });
+  const known = new Map<string, Promise<CorrectAnswer>>();
+  const correctOf = (item: BenchmarkItem): Promise<CorrectAnswer> => {
+    const open = async () => (await composition.engine(databases.of(item).name)).engine;
+    const found = known.get(item.id) ?? correctAnswerOf(item, open, signal);
+    known.set(item.id, found);
+    return found;
+  };
+  const lines = await judging.each(set.lines, async (line) => {
+    const item = items.get(line.id);
+    if (item === undefined) throw new TypeError(`not asked: ${line.id}`);
+    const record = records.get(line.searchId) ?? null;
+    const toJudge = { item, record, correct: () => correctOf(item) };
+    const { verdict, reason } = await judgedOr(judging, judge.mode, asked.aborted, toJudge);
+    return { ...line, judged: { verdict, reason } };
+  });
+  const { name: model } = judging.judge;
+  const paid = judging.paid();
+  for (const line of paidLines({ paid, unpricedModels: unpricedModels(services.config, [model]) }))
+    note(`judge: ${line}`);
+  const told = { mode: judge.mode, model, version: JUDGE_VERSION };
+  return { lines, judge: told, interrupted: asked.aborted, paidUsd: paid.costUsd };
 }

@@ -1,16 +1,13 @@
 /** The commands of `gate-bench`; their work is in the file of each, which is loaded when it is needed. */
 import { Argument, Command, Option } from 'commander';
+import { addRunOptions, runFlagsOf } from '../src/cli/batch';
 import {
   addJudgeOptions,
-  addLimitOptions,
   argumentsOf,
   collect,
-  collectDocs,
-  collectModels,
   integer,
   positiveInteger,
   positiveNumber,
-  typedOptions,
   withExamples,
   type CommandFactory,
 } from '../src/cli/options';
@@ -209,44 +206,31 @@ const auditCommand: CommandFactory = (io, outcome) =>
 
 const compareCommand: CommandFactory = (io, outcome) =>
   withExamples(
-    addLimitOptions(
+    addRunOptions(
       new Command('compare')
         .description(
-          'answer questions by several methods on equal terms: the .yaml of a run with benchmarks, judges and audits (docs/runs.md), a file of questions, or one question side by side',
+          'answer questions by several methods on equal terms: the .yaml of a run with benchmarks, judges and audits (docs/runs.md), a file of questions as gate batch run reads it, or one question',
         )
-        .argument('[what...]', 'the .yaml of a run, or one question, in quotes; leave it out with --questions')
-        .option('--methods <specs>', 'methods with their settings, separated by commas (default: fast,react)')
-        .option('--questions <file>', 'questions with gold SQL, as gate batch run reads them')
-        .option('--seeds <n>', 'how often each question is asked by each method, with another seed', positiveInteger)
-        .option('--db <database>', 'for a question as in gate ask, else as in gate batch run (repeatable)', collect)
-        .option('--context <text>', 'background of the one question, such as the date that it refers to')
-        .option('--instructions <text>', 'rules that the answer to the one question must follow')
-        .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels),
+        .argument('<what...>', 'the .yaml of a run, a file of questions, or one question, in quotes'),
     )
-      .option('--out <folder>', 'the folder of the report: run.json, report.md, report.html, report.csv')
-      .option('--data <folder>', 'with a .yaml: where its relative paths begin (default: its own folder)')
-      .option('--seed <n>', 'only this seed', integer)
-      .option('--max-total-cost <usd>', 'start no further question once all have cost this much', positiveNumber)
-      .option('--concurrency <n>', 'how many questions run at the same time (default: 8)', positiveInteger)
-      .option('--limit <n>', 'only the first n questions', positiveInteger)
-      .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)
-      .option('--knowledge', "give each question the file's hidden_knowledge")
-      .option('--docs <path>', 'documentation of the databases, as for gate batch run (repeatable)', collectDocs)
       .option('--no-docs', 'use no documentation, not even that of the configuration')
-      .option('--dry-run', 'check files and databases, estimate the calls and cost of each method, ask nothing')
-      .option('--name <name>', 'name of the comparison; another name makes another one (default: of the file)')
-      .option('--fresh', 'ask every question again even if it was answered before')
-      .option('--html <file>', 'of one question: write its answers as a page')
-      .option('--json', 'print what came out as JSON')
-      .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
+      .option('--knowledge', "give each question the file's hidden_knowledge")
+      .option('--context <text>', 'background of the one question, such as the date that it refers to')
+      .option('--instructions <text>', 'rules that the answer to the one question must follow')
+      .option('--data <folder>', 'with a .yaml: where its relative paths begin (default: its own folder)')
       .option('--record <file>', 'write every exchange with the model to this file')
       .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
-      .action(async (what: readonly string[], _: unknown, command: Command) => {
-        const { runCompare } = await import('./compare');
-        outcome.code = await runCompare(what, typedOptions(command), argumentsOf(command), io);
+      .action(async (words: readonly string[], _: unknown, command: Command) => {
+        const [{ runCommand }, { joinedWords }, { LABORATORY }] = await Promise.all([
+          import('../src/cli/batch-run'),
+          import('../src/cli/ask'),
+          import('./laboratory'),
+        ]);
+        const [what = ''] = words.length === 1 ? words : [joinedWords(words, io.cwd)];
+        outcome.code = await runCommand(what, runFlagsOf(command), argumentsOf(command), io, LABORATORY);
       }),
     'gate-bench compare examples/paper/main-results.yaml --data ~/benchmarks --model gpt-5.4-mini --out report/',
-    'gate-bench compare --questions questions.jsonl --db sales=./sales.sqlite --methods fast,react --seeds 3 --out report/',
+    'gate-bench compare questions.jsonl --db sales=./sales.sqlite --methods fast,react --seeds 3 --out report/',
     'gate-bench compare "Which region grew most in 2024?" --db sales --methods fast,paper,react',
   );
 

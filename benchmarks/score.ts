@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { loadConfig, type Config } from '../src/config';
 import type { ResolvedDatabase } from '../src/config/databases';
-import { batchDatabases } from '../src/cli/batch-databases';
+import { questionDatabases } from '../src/app/run/question-databases';
 import { GateError, UsageError } from '../src/app/errors';
 import { EXIT, type ExitCode } from '../src/cli/exit';
 import type { Io } from '../src/cli/io';
@@ -105,7 +105,7 @@ export async function withScores<T>(
     (item) => board.database(item) !== null || (isAsked(item) && board.isUnrun?.(item) !== true),
   );
   const specs = databaseSpecs(board, items, flags.db ?? []);
-  const databases = batchDatabases(config, specs, { selected: asking, others: items }, io.cwd);
+  const databases = questionDatabases(config, specs, { selected: asking, others: items }, io.cwd);
   const engines = scoringEngines(config);
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());

@@ -1,273 +1,335 @@
 /**
- * What `gate batch run` does: read the file, name every database, look into the store, run what is not answered yet as
- * one durable batch served by this process, score each answer as it comes, and sum up.
- *
- * 1. All that is wrong with the command line is said before anything starts.
- * 2. The store decides what is answered: a second run scores it anew and asks no model.
- * 3. An infrastructure failure is never a wrong answer; it is asked again by the next run.
+ * `gate batch run`, `gate batch retry` and `gate-bench compare`: from a command line to a run, and what came of it as text, JSON and an
+ * exit code.
  */
-import { resolve } from 'node:path';
-import { hasGold, loadQuestions, type BenchmarkItem } from '../questions';
-import { isDecided, type AnswerRecord } from '../domain';
-import { counted } from '../report/printable';
-import { compose, type Composition } from '../workers/composition';
-import { checkWeb, modelsFor, offeredModels } from '../app/question-input';
-import { withEvents } from './batch-events';
-import { batchDatabases, type BatchDatabases } from './batch-databases';
-import { sumUp, type BatchEnd } from './batch-ending';
-import { dryRun } from './batch-estimate';
-import { followBatch } from './batch-follow';
-import { batchName, planBatch, selectItems, type Batch, type BatchFlags } from './batch-plan';
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { UsageError, withoutSecrets } from '../app/errors';
+import type { Overrides, Recording } from '../app/run/arms';
+import { both, dollarRange, range, requireUsable, type RunEstimate } from '../app/run/estimate';
+import type { Laboratory } from '../app/run/laboratory';
 import {
-  batchPreflight,
-  openSearches,
-  saveQuestions,
-  storedRecords,
-  tellNoGold,
-  type ReadyBatch,
-  type Stopped,
-} from './batch-preflight';
-import { ResultFile, withResultFolder, resultLine, type Ended } from './batch-results';
-import { withBatchServed } from './batch-serve';
-import { shownCommand } from './batch-summary';
-import { batchDisplay, type BatchDisplay } from './batch-table';
-import { GateError, UsageError } from '../app/errors';
-import type { ExitCode } from './exit';
-import { pause, watchInterrupts, type Interrupts } from './interrupts';
+  detachRun,
+  estimate,
+  retryOf,
+  runQuestions,
+  type RunDoor,
+  type RunResult,
+  type WantedRun,
+} from '../app/run/run';
+import { configOf, readRunConfig } from '../app/run/run-config';
+import { openServices } from '../app/services';
+import type { MethodSpec } from '../config/method-specs';
+import type { MemoryMode, Question } from '../domain';
+import { counted } from '../report/printable';
+import type { Run } from '../report/run';
+import { mainTable, setTables } from '../report/run-tables';
+import { decodedInUi } from './codec-server';
+import { EXIT, type ExitCode } from './exit';
+import { watchStopping } from './interrupts';
 import type { Io } from './io';
-import { limiter } from '../limiter';
-import { openServices, recordOf, type Services } from '../app/services';
-import { keepCommand } from '../app/run/stored-batches';
+import type { LimitFlags, ModelFlags } from './options';
+import { runDisplay } from './run-display';
+import { textTable } from './table';
 
-export async function runBatchCommand(
-  file: string,
-  flags: BatchFlags,
+export interface RunFlags extends LimitFlags {
+  readonly db?: readonly string[];
+  readonly out?: string;
+  readonly methods?: readonly MethodSpec[];
+  readonly seeds?: number;
+  readonly seed?: number;
+  readonly memory?: MemoryMode;
+  readonly model?: ModelFlags;
+  readonly concurrency?: number;
+  readonly limit?: number;
+  readonly ids?: readonly string[];
+  readonly name?: string;
+  readonly docs?: readonly string[] | false;
+  readonly output?: Question['outputMode'];
+  readonly web?: boolean;
+  readonly knowledge?: boolean;
+  readonly rows?: boolean;
+  readonly maxTotalCost?: number;
+  readonly fresh?: boolean;
+  readonly dryRun?: boolean;
+  readonly detach?: boolean;
+  readonly json?: boolean;
+  readonly events?: boolean;
+  readonly debug?: boolean;
+  readonly data?: string;
+  readonly record?: string;
+  readonly replay?: string;
+  readonly context?: string;
+  readonly instructions?: string;
+}
+
+/** Options beside a plan; everything else is said in its file. */
+const BESIDE_PLAN: readonly string[] = [
+  ...['out', 'db', 'data', 'model', 'concurrency', 'limit', 'seed', 'maxTotalCost', 'dryRun', 'fresh', 'json'],
+  ...['events', 'detach', 'debug', 'record', 'replay'],
+];
+const isPlan = (what: string): boolean => /\.ya?ml$/i.test(what);
+
+/** `what`: a plan, a file of questions or, where there is a laboratory, a question. `flags`: those that were typed. */
+export async function runCommand(
+  what: string,
+  flags: RunFlags,
   args: readonly string[],
-  streams: Io,
+  io: Io,
+  laboratory?: Laboratory,
 ): Promise<ExitCode> {
-  const io = flags.events ? withEvents(streams) : streams;
+  const { out, fresh, debug } = flags;
+  const isQuestion = laboratory !== undefined && !isPlan(what) && !existsSync(resolve(io.cwd, what));
   if (flags.detach && flags.dryRun) throw new UsageError('--dry-run starts nothing: leave --detach out');
-  if (flags.detach && flags.maxTotalCost !== undefined)
-    throw new UsageError('--max-total-cost: nobody watches what a detached batch costs; leave one of them out');
-  if (flags.out === undefined && !flags.dryRun && !flags.detach) {
+  if (out === undefined && !flags.dryRun && !flags.detach && !isQuestion)
     throw new UsageError('where do the results go? add --out FOLDER (or --dry-run for an estimate)');
+  const benchmarks = laboratory?.benchmarks ?? null;
+  const program = laboratory === undefined ? 'gate' : 'gate-bench';
+  const asked = isPlan(what) ? planIn(what, flags, benchmarks, io) : planOf(what, flags, isQuestion, benchmarks, io);
+  const wanted: WantedRun = {
+    ...{ ...asked, fresh, debug, laboratory, files: await recordingOf(flags, io) },
+    out: out === undefined || flags.detach || flags.dryRun ? null : resolve(io.cwd, out),
+    command: shownCommand(args, program),
+  };
+  if (flags.dryRun) return shownEstimate(wanted, flags, io);
+  if (flags.detach) return detached(wanted, flags, io);
+  return followed(wanted, flags, io);
+}
+
+export interface RetryFlags extends Pick<RunFlags, 'json' | 'events' | 'debug'> {
+  readonly undecided?: boolean;
+}
+
+export async function retryCommand(
+  given: string,
+  flags: RetryFlags,
+  args: readonly string[],
+  io: Io,
+): Promise<ExitCode> {
+  const { undecided = false, debug } = flags;
+  const command = shownCommand(args, 'gate');
+  const found = await retryOf(given, { undecided, command }, io, (line) => io.err(`${line}\n`));
+  if (found.kind === 'nothing') {
+    io.err(`${found.reason}\n`);
+    return EXIT.ok;
   }
-  const services = openServices(io);
-  const { config } = services;
-  checkWeb(config, flags);
-  const items = await questionsOf(resolve(io.cwd, file), flags);
-  const selected = selectItems(items, flags);
-  const databases = batchDatabases(config, flags.db ?? [], { selected, others: items }, io.cwd);
-  const isScored = (item: BenchmarkItem): boolean => hasGold(item, false);
-  // A file without any is there to be answered.
-  if (selected.some(isScored)) tellNoGold(selected, isScored, io);
-  const composition = await compose(config, { adHoc: databases.all });
+  const at = { ...io, cwd: found.cwd };
+  const wanted = { ...found.wanted, debug };
+  return found.isDetached ? detached(wanted, flags, at) : followed(wanted, flags, at);
+}
+
+type Asked = Pick<WantedRun, 'read' | 'overrides' | 'base'>;
+
+/** The plan of a file. */
+function planIn(what: string, flags: RunFlags, benchmarks: readonly string[] | null, io: Io): Asked {
+  const other = Object.keys(flags).find((name) => !BESIDE_PLAN.includes(name));
+  if (other !== undefined)
+    throw new UsageError(`${optionOf(other)}: leave it out; the file of a run says what is asked`);
+  const path = resolve(io.cwd, what);
+  const { db, model, concurrency, limit, seed, maxTotalCost } = flags;
+  const overrides: Overrides = { db, model, concurrency, limit, seed, maxTotalCost };
+  const base = flags.data === undefined ? dirname(path) : resolve(io.cwd, flags.data);
+  return { read: readRunConfig(path, what, benchmarks), overrides, base };
+}
+
+const optionOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** Options of a question alone, and of a file. */
+const OF_QUESTION = ['context', 'instructions'] as const;
+const OF_FILE = ['seeds', 'seed', 'limit', 'ids', 'knowledge', 'rows'] as const;
+
+/** The plan that options stand for. */
+function planOf(
+  what: string,
+  flags: RunFlags,
+  isQuestion: boolean,
+  benchmarks: readonly string[] | null,
+  io: Io,
+): Asked {
+  if (flags.data !== undefined) throw new UsageError('--data is for the .yaml of a run; leave it out');
+  const wrong = (isQuestion ? OF_FILE : OF_QUESTION).find((name) => flags[name] !== undefined);
+  if (wrong !== undefined)
+    throw new UsageError(
+      `${optionOf(wrong)} is for ${isQuestion ? 'a file of questions' : 'one question'}; leave it out`,
+    );
+  const usual = isQuestion ? 'compare' : basename(what, extname(what));
+  const name = (flags.name ?? usual).trim();
+  if (name === '' || name.length > 100) throw new UsageError('--name: give a name of 1 to 100 characters');
+  const { seed, methods, db: databases, model, docs, knowledge, limit, concurrency, output, web, memory, rows } = flags;
+  const { context, instructions, max } = flags;
+  const ids = flags.ids?.flatMap((text) => text.split(',').map((id) => id.trim())).filter((id) => id !== '');
+  const options = {
+    name,
+    questions: [isQuestion ? { name, question: what, context, instructions } : { name, file: what, ids }],
+    methods: methods?.map(({ spec }) => spec) ?? (isQuestion ? ['fast', 'react'] : undefined),
+    seeds: seed === undefined ? flags.seeds : [seed],
+    ...{ databases, model, docs, knowledge, limit, concurrency, output, web, memory, rows, max },
+    ...{ 'max-cost': flags.maxCost, 'max-total-cost': flags.maxTotalCost },
+  };
+  return { read: configOf(options, isQuestion ? '--methods' : what, benchmarks), overrides: {}, base: io.cwd };
+}
+
+async function recordingOf({ record, replay }: RunFlags, { cwd }: Io): Promise<Recording> {
+  if (replay === undefined) return record === undefined ? {} : { record: resolve(cwd, record) };
+  const path = resolve(cwd, replay);
+  if (!existsSync(path)) throw new UsageError(`--replay ${replay}: no such file; give a recording that --record wrote`);
+  const { readRecording } = await import('../adapters/recording');
+  await readRecording(path);
+  return { replay: path };
+}
+
+/** As it can be typed again, without passwords. */
+export function shownCommand(args: readonly string[], program: string): string {
+  const quoted = args.map((argument) => {
+    const text = withoutSecrets(argument);
+    return /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  });
+  return [program, ...quoted].join(' ');
+}
+
+/** Work with a display and interrupts. */
+async function withDoor<T>(
+  flags: Pick<RunFlags, 'events'>,
+  io: Io,
+  work: (door: RunDoor & { readonly done: () => void }) => Promise<T>,
+): Promise<T> {
+  const display = runDisplay(io, flags);
+  const stopping = watchStopping(io);
   try {
-    const name = batchName(file, flags);
-    const batch = await plannedBatch({ services, composition, databases, items: selected, flags, name, io });
-    const run = { services, composition, databases: databases.all, batch, flags, files: {}, io };
-    if (flags.retryOf !== undefined && flags.retryOf !== batch.batchId)
-      throw new UsageError(
-        `${flags.retryOf}: its file, settings or databases have changed since; the same command is another batch now`,
-      );
-    if (flags.dryRun) return await dryRun(run);
-    const folder = resolve(io.cwd, flags.out ?? '.');
-    const out = flags.out === undefined ? null : folder;
-    await keepCommand(services.store, batch.batchId, { name, cwd: io.cwd, out, args });
-    if (flags.detach) return await (await import('./batch-detached')).detachBatch(run);
-    return await withResultFolder(folder, async () => {
-      const results = new ResultFile(
-        folder,
-        batch.questions.map(({ item }) => item.id),
-      );
-      const ended = await new BatchRun(run, results).run();
-      return sumUp(run, { ...ended, results, folder, file, command: shownCommand(args) });
+    const { watched } = display;
+    return await work({
+      surroundings: io,
+      tell: (event) => display.tell(event),
+      stopping,
+      watched,
+      done: display.stop,
     });
   } finally {
-    await composition.close();
+    display.stop();
+    stopping.stopListening();
   }
 }
 
-interface Planned {
-  readonly services: Services;
-  readonly composition: Composition;
-  readonly databases: BatchDatabases;
-  readonly items: readonly BenchmarkItem[];
-  readonly flags: BatchFlags;
-  readonly name: string;
-  readonly io: Pick<Io, 'cwd' | 'err'>;
+async function followed(wanted: WantedRun, flags: Pick<RunFlags, 'json' | 'events'>, io: Io): Promise<ExitCode> {
+  return withDoor(flags, io, async (door) => {
+    const result = await runQuestions(wanted, door);
+    door.done();
+    const say = (line: string): void => door.tell({ kind: 'note', arm: null, text: line });
+    io.out(flags.json ? `${JSON.stringify(result.run, null, 2)}\n` : reportText(result, io.columns));
+    if (wanted.out !== null) say(`${result.files.map((file) => join(wanted.out ?? '', file)).join(', ')}`);
+    return endingOf(result, wanted, say);
+  });
 }
 
-/** What the flags ask for. */
-export async function plannedBatch({
-  services,
-  composition,
-  databases,
-  items,
-  flags,
-  name,
-  io,
-}: Planned): Promise<Batch> {
-  const { config, store } = services;
-  const models = modelsFor(config, flags, offeredModels(composition));
-  return planBatch({ ...{ config, store, flags, name, items, databases, models }, cwd: io.cwd });
+function endingOf(
+  { stopped, failure, open, infrastructureFailures: failed, detached }: RunResult,
+  { fresh }: WantedRun,
+  say: (line: string) => void,
+): ExitCode {
+  if (failure !== null) throw failure;
+  const left = counted(open, 'question');
+  const again = `run the same command${fresh ? ' without --fresh' : ''} again`;
+  if (stopped === 'interrupted') {
+    say(
+      detached
+        ? `${left} open, which others work on; ${again} to follow`
+        : `paused with ${left} open; ${again} to continue; nothing is paid twice`,
+    );
+    return EXIT.cancelled;
+  }
+  if (stopped !== null) {
+    const why = stopped === 'ceiling' ? 'raise --max-total-cost and' : 'the batch was cancelled;';
+    say(`${left} not asked: ${why} ${again} to continue`);
+    return EXIT.cancelled;
+  }
+  if (failed + open === 0) return EXIT.ok;
+  const what = [
+    ...(failed > 0 ? [counted(failed, 'infrastructure failure')] : []),
+    ...(open > 0 ? [`${left} not asked`] : []),
+  ].join(', ');
+  say(`${what}: the same command asks them again`);
+  return EXIT.failed;
 }
 
-const SCORING_AT_ONCE = 4;
-const PLACE_POLL_MS = 250;
-
-/** Scores what is answered, asks the rest, and scores it as it comes. */
-export class BatchRun {
-  private readonly interrupts: Interrupts;
-  private readonly display: BatchDisplay;
-  private readonly scoring = limiter(SCORING_AT_ONCE);
-  private readonly pending = new Set<number>();
-  private readonly settled: { n: number; record: AnswerRecord }[] = [];
-  private readonly costs: Map<string, number>;
-  private readonly endedHere = new Set<number>();
-  private detached = false;
-
-  constructor(
-    private readonly at: ReadyBatch,
-    private readonly results: ResultFile,
-  ) {
-    this.costs = at.together?.costs ?? new Map<string, number>();
-    this.interrupts = watchInterrupts(at.io);
-    this.display = at.together?.display ?? batchDisplay(at.batch, at.io);
-  }
-
-  async run(): Promise<BatchEnd> {
-    const startedMs = this.at.io.now();
-    let end: BatchEnd['end'];
-    try {
-      await this.readStore();
-      end = await this.ask();
-    } finally {
-      // Also after an error: what has ended is scored.
-      await this.scoring.idle().finally(() => {
-        this.display.stop();
-        this.interrupts.stopListening();
-      });
-    }
-    this.results.rewrite();
-    return { end, wallMs: this.at.io.now() - startedMs, ended: this.endedHere.size, detached: this.detached };
-  }
-
-  /** What is answered already is scored anew; the file of results is whole before anything is added. */
-  private async readStore(): Promise<void> {
-    const { batch } = this.at;
-    const records = await storedRecords(this.at);
-    for (const n of await openSearches(this.at, records)) this.pending.add(n);
-    for (const [n, record] of records.entries()) {
-      if (record !== null) this.costs.set(batch.searches[n]?.searchId ?? '', record.usage.costUsd);
-      if (record !== null && isDecided(record)) this.settled.push({ n, record });
-    }
-    if (this.settled.length > 0 && this.pending.size > 0) {
-      this.display.note(
-        `${this.settled.length} of ${counted(batch.searches.length, 'question')} answered before; they cost nothing`,
-      );
-    }
-    for (const { n, record } of this.settled) {
-      this.score(n, { outcome: { kind: 'answer', status: record.status }, record }, false);
-    }
-    await this.scoring.idle();
-    if (this.interrupts.quit.aborted)
-      throw new GateError('stopped while scoring what was answered before', 'cancelled');
-    this.results.rewrite();
-  }
-
-  private async ask(): Promise<BatchEnd['end']> {
-    const { services, batch, flags } = this.at;
-    const { config, store } = services;
-    if (this.pending.size === 0) return 'completed';
-    const stopped = await this.waitForPlace();
-    if (stopped !== null) return stopped;
-    await batchPreflight(this.at, this.pending, (line) => this.display.note(line));
-    await saveQuestions(this.at, this.pending);
-    const note = (line: string): void => this.display.note(line);
-    const follow: Parameters<typeof withBatchServed>[0]['follow'] = (served) =>
-      followBatch({
-        ...served,
-        ...{ store, batch, pending: this.pending, concurrency: () => this.places() },
-        ...{ interrupts: this.interrupts, display: this.display, spent: () => this.spent() },
-        modelTimeoutMs: config.models.requestTimeoutMs,
-        modelOutageMs: config.models.outageMs,
-        only: flags.retryOf !== undefined,
-        ended: (n, outcome) => {
-          this.endedHere.add(n);
-          this.scoring.add(async () => {
-            const record = await recordOf(store, batch.searches[n]?.searchId ?? '');
-            this.score(n, { outcome, record }, true);
-          });
-        },
-      });
-    const { pending, interrupts } = this;
-    const { end, detached } = await withBatchServed({ ready: this.at, pending, interrupts, note, follow });
-    this.detached = detached;
-    await this.findEnded();
-    return end;
-  }
-
-  /** Null: it has one, and may begin. */
-  private async waitForPlace(): Promise<Stopped | null> {
-    for (;;) {
-      if (this.interrupts.count() > 0) return 'interrupted';
-      const stopped = this.at.together?.stopped() ?? null;
-      if (stopped !== null) return stopped;
-      if (this.spent()) {
-        this.display.note('the batch has reached --max-total-cost: no question starts');
-        return 'ceiling';
-      }
-      if (this.places() > 0) return null;
-      await pause(PLACE_POLL_MS, this.interrupts.quit);
-    }
-  }
-
-  private places(): number {
-    const { together, flags } = this.at;
-    return together?.places(this.pending.size - this.endedHere.size) ?? flags.concurrency;
-  }
-
-  /** What ended after the batch's workflow was last heard. */
-  private async findEnded(): Promise<void> {
-    const { services, batch } = this.at;
-    for (const n of this.pending) {
-      if (this.endedHere.has(n)) continue;
-      const record = await recordOf(services.store, batch.searches[n]?.searchId ?? '');
-      if (record === null || !isDecided(record)) continue;
-      this.endedHere.add(n);
-      this.score(n, { outcome: { kind: 'answer', status: record.status }, record }, true);
-    }
-  }
-
-  private score(n: number, ended: Ended, now: boolean): void {
-    const { batch, composition, score: scorer, flags } = this.at;
-    const searchId = batch.searches[n]?.searchId;
-    if (searchId !== undefined && ended.record !== null) this.costs.set(searchId, ended.record.usage.costUsd);
-    for (const question of batch.questions.filter(({ input }) => input.searchId === searchId)) {
-      this.scoring.add(async () => {
-        try {
-          const line = await resultLine(question, ended, composition.engine, this.interrupts.quit, {
-            ...(scorer && { scorer }),
-            rows: flags.rows ?? false,
-          });
-          this.results.add(line);
-          this.display.ended(line, now);
-        } catch (error) {
-          // Told to quit: the next run scores it.
-          if (!this.interrupts.quit.aborted) throw error;
-        }
-      });
-    }
-  }
-
-  private spent(): boolean {
-    const { maxTotalCost } = this.at.flags;
-    if (maxTotalCost === undefined) return false;
-    return [...this.costs.values()].reduce((sum, cost) => sum + cost, 0) >= maxTotalCost;
-  }
+function reportText({ run, lines }: RunResult, width: number): string {
+  const { sets } = run;
+  const all = sets.length > 1 ? [mainTable(run)] : [];
+  const ofSets = sets.flatMap((set) => [
+    ...(sets.length > 1 || set.note !== null ? [set.note === null ? set.name : `${set.name}: ${set.note}`] : []),
+    ...set.remarks,
+    ...setTables(set).map((table) => (sets.length > 1 ? { ...table, title: `${set.name}: ${table.title}` } : table)),
+  ]);
+  const answers = isOneQuestion(run) ? lines.map(answerText) : [];
+  return [...all, ...ofSets]
+    .map((one) =>
+      typeof one === 'string'
+        ? `${one}\n`
+        : `${one.title}\n${textTable(one.heads, one.rows, { width, whole: one.heads.length })}\n`,
+    )
+    .concat(answers)
+    .join('\n');
 }
 
-export function questionsOf(path: string, flags: Pick<BatchFlags, 'knowledge'>): Promise<BenchmarkItem[]> {
-  return loadQuestions(path, { hiddenKnowledge: flags.knowledge ?? false });
+const isOneQuestion = ({ sets }: Run): boolean => sets.length === 1 && sets[0]?.comparison.file === '';
+
+function answerText({ method, status, answer, verdictReason, sql }: RunResult['lines'][number]): string {
+  const indented = (text: string): string => text.replace(/^/gm, '  ');
+  const says = answer ?? (status === 'answered' ? null : verdictReason);
+  return [`${method}: ${status}`, ...[says, sql].flatMap((text) => (text === null ? [] : [indented(text)])), ''].join(
+    '\n',
+  );
+}
+
+function shownEstimate(wanted: WantedRun, flags: RunFlags, io: Io): Promise<ExitCode> {
+  return withDoor(flags, io, async (door) => {
+    const found = await estimate(wanted, door);
+    io.out(flags.json ? `${JSON.stringify(found, null, 2)}\n` : estimateText(found, io.columns));
+    requireUsable(found);
+    return EXIT.ok;
+  });
+}
+
+/** A row for each batch, or for each database of a batch alone, and their sum. */
+function estimateText({ batches, sum }: RunEstimate, width: number): string {
+  const [only] = batches;
+  const cost = (given: typeof sum.costUsd): string => (given === null ? 'not known' : dollarRange(given));
+  const table =
+    batches.length === 1 && only !== undefined
+      ? textTable(
+          ['database', 'engine', 'questions', 'to ask', 'tables', 'calls', 'tokens', 'check'],
+          only.databases.map((one) => [
+            ...[one.database, one.engine, one.questions, one.toAsk, one.tables],
+            ...[range(one.calls), range(both(one.promptTokens, one.completionTokens)), one.problem ?? 'ready'],
+          ]),
+          { width },
+        )
+      : textTable(
+          ['batch', 'questions', 'to ask', 'calls', 'cost'],
+          batches.map((one) => [one.label, one.questions, one.toAsk, range(one.calls), cost(one.costUsd)]),
+          { width, whole: 1 },
+        );
+  const price =
+    sum.costUsd === null
+      ? `cost not known: no price for ${sum.unpricedModels.join(', ')} (set "prices")`
+      : dollarRange(sum.costUsd);
+  return [
+    table,
+    '',
+    `${sum.toAsk} of ${counted(sum.questions, 'question')} to ask: ${range(sum.calls)} model calls, ${range(both(sum.promptTokens, sum.completionTokens))} tokens, ${price}`,
+    ...new Set(batches.map(({ assumption }) => assumption)),
+    'Nothing was asked and nothing was paid.',
+    '',
+  ].join('\n');
+}
+
+async function detached(wanted: WantedRun, flags: Pick<RunFlags, 'json' | 'events'>, io: Io): Promise<ExitCode> {
+  await withDoor(flags, io, (door) =>
+    detachRun(wanted, door, (run, session) => {
+      io.out(flags.json ? `${JSON.stringify(run, null, 2)}\n` : `${run.id}\n`);
+      if (session === null) return;
+      if (run.ui !== null) io.err(`Temporal UI ${run.ui}\n`);
+      io.err(decodedInUi(openServices(io).config, session));
+    }),
+  );
+  return EXIT.ok;
 }

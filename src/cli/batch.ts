@@ -1,23 +1,69 @@
-/** `gate batch`: the command line of a batch; the work is in `batch-run.ts`, which only runs when it is needed. */
+/** `gate batch`: the command line of runs and batches; the work only loads when it is needed. */
 import { Command, Option } from 'commander';
-import type { ControlFlags } from './batch-control';
-import type { BatchFlags } from './batch-plan';
-import { UsageError } from '../app/errors';
+import { METHODS, parseMethodSpecs } from '../config/method-specs';
 import type { BatchStatusFlags } from './batch-status';
+import type { RetryFlags, RunFlags } from './batch-run';
 import type { Io } from './io';
 import {
-  addSearchOptions,
+  addLimitOptions,
   argumentsOf,
   collect,
   collectDocs,
+  collectModels,
+  integer,
+  memoryOption,
   positiveInteger,
   positiveNumber,
   typedOptions,
   withExamples,
   type CommandFactory,
 } from './options';
-import type { RunFlags } from './run-sets';
-import { addSteerOptions } from './steer';
+import { addSteerOptions, authorOf, onRunningBatch, type SteerFlags } from './steer';
+
+/** Options of everything that runs questions. */
+export function addRunOptions(command: Command): Command {
+  return addLimitOptions(
+    command
+      .option(
+        '--db <database>',
+        'NAME=… for a database of the file, or one template with {database}; each is a configured name, an SQLite file or postgresql://… (repeatable)',
+        collect,
+      )
+      .option('--out <folder>', 'the folder for results.jsonl, summary.json and the report')
+      .option(
+        '--methods <specs>',
+        `how to search: ${Object.keys(METHODS).join(', ')}, some with settings, as in react:queries=8; several with commas between (docs/methods)`,
+        parseMethodSpecs,
+      )
+      .option('--seeds <n>', 'how often each question is asked by each method, with another seed', positiveInteger)
+      .option('--seed <n>', 'this seed alone', integer)
+      .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
+      .addOption(memoryOption())
+      .option('--concurrency <n>', 'how many questions run at the same time (default: 8)', positiveInteger)
+      .option('--limit <n>', 'only the first n questions', positiveInteger)
+      .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)
+      .option(
+        '--docs <path>',
+        'documentation of the databases, as for gate ask; {database} stands for each name (repeatable; default: "docs" of the database in the configuration)',
+        collectDocs,
+      )
+      .addOption(new Option('--output <mode>', 'the SQL alone, or also an answer in words').choices(['sql', 'answer']))
+      .option('--web', 'let each search also look things up on the web (docs/web.md)')
+      .option('--rows', 'put the rows of each answer into results.jsonl')
+      .option('--name <name>', 'name of the run; another name makes another one (default: the name of the file)')
+      .option('--max-total-cost <usd>', 'start no further question once the run has cost this much', positiveNumber)
+      .option('--fresh', 'ask every question again even if it was answered before')
+      .option('--dry-run', 'check files and databases, estimate calls and cost, ask nothing')
+      .option('--json', 'print the summary, or the estimate, as JSON')
+      .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)'),
+  );
+}
+
+/** Options that were typed. */
+export function runFlagsOf(command: Command): RunFlags {
+  const { debug } = command.opts<RunFlags>();
+  return { ...typedOptions(command), ...(debug && { debug }) };
+}
 
 export const batchCommand: CommandFactory = (io, outcome) =>
   withExamples(
@@ -25,72 +71,26 @@ export const batchCommand: CommandFactory = (io, outcome) =>
       .description('answer a file of questions, and score the answers where the file has gold SQL')
       .addCommand(
         withExamples(
-          addSearchOptions(
+          addRunOptions(
             new Command('run')
               .description('run a file of questions, or continue an earlier run; answered questions are not paid again')
               .argument(
                 '<questions>',
                 'JSONL or CSV: each line has question and, if you like, id, database, context, gold_sql …; or the .yaml of a run of several methods, files and seeds (docs/runs.md)',
-              )
-              .option(
-                '--db <database>',
-                'NAME=… for a database of the file, or one template with {database}; each is a configured name, an SQLite file or postgresql://… (repeatable)',
-                collect,
-              )
-              .option('--out <folder>', 'the folder for results.jsonl and summary.json, or the report of a .yaml')
-              .option('--concurrency <n>', 'how many questions run at the same time', positiveInteger, 8)
-              .option('--dry-run', 'check files and databases, estimate calls and cost, ask nothing')
-              .option(
-                '--detach',
-                'start it and return; workers, or one in the background, work on it, and the same command without --detach follows it and writes the results',
               ),
+          ).option(
+            '--detach',
+            'start it and return; workers, or one in the background, work on it, and the same command without --detach follows it and writes the results',
           ),
           'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
           "gate batch run questions.jsonl --db 'postgresql://reader@localhost/{database}' --out results/ --dry-run",
+          'gate batch run questions.jsonl --db sales --methods fast,react --seeds 3 --out results/',
           'gate batch run questions.jsonl --db shop --concurrency 50 --detach',
           'gate batch run run.yaml --model gpt-5.4-mini --out report/',
-        )
-          .option('--limit <n>', 'only the first n questions', positiveInteger)
-          .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)
-          .option('--rows', 'put the rows of each answer into results.jsonl')
-          .option('--knowledge', "give each question the file's hidden_knowledge; the summary says so")
-          .option(
-            '--docs <path>',
-            'documentation of the databases, as for gate ask; {database} stands for each name (repeatable; default: "docs" of the database in the configuration)',
-            collectDocs,
-          )
-          .option('--no-docs', 'use no documentation, not even that of the configuration')
-          .addOption(
-            new Option('--output <mode>', 'the SQL alone, or also an answer in words')
-              .choices(['sql', 'answer'])
-              .default('sql'),
-          )
-          .option('--web', 'let each search also look things up on the web (docs/web.md)')
-          .option(
-            '--max-total-cost <usd>',
-            'start no further question once the batch has cost this much',
-            positiveNumber,
-          )
-          .option(
-            '--name <name>',
-            'name of the batch; another name makes another batch (default: the name of the file)',
-          )
-          .option('--fresh', 'ask every question again even if it was answered before')
-          .option('--data <folder>', 'with a .yaml: where its relative paths begin (default: its own folder)')
-          .option('--json', 'print the summary as JSON')
-          .addOption(new Option('--retry-of <id>').hideHelp())
-          .addOption(new Option('--undecided').hideHelp())
-          .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
-          .action(async (file: string, flags: BatchFlags & Pick<RunFlags, 'data'>, command: Command) => {
-            if (/\.ya?ml$/i.test(file)) {
-              const [{ runBatches }, { runFlags }] = await Promise.all([import('./run-batches'), import('./run-sets')]);
-              outcome.code = await runBatches(file, runFlags(typedOptions(command)), argumentsOf(command), io);
-              return;
-            }
-            if (flags.data !== undefined) throw new UsageError('--data is for the .yaml of a run; leave it out');
-            const { runBatchCommand } = await import('./batch-run');
-            outcome.code = await runBatchCommand(file, flags, argumentsOf(command), io);
-          }),
+        ).action(async (file: string, _: unknown, command: Command) => {
+          const { runCommand } = await import('./batch-run');
+          outcome.code = await runCommand(file, runFlagsOf(command), argumentsOf(command), io);
+        }),
       )
       .addCommand(batchStatusCommand(io, outcome))
       .addCommand(controlCommand('pause', io))
@@ -118,17 +118,38 @@ const batchStatusCommand: CommandFactory = (io) =>
   );
 
 const CONTROL = {
-  pause: 'start no further question of a batch; those in flight finish',
-  resume: 'go on with a paused batch',
-  cancel: 'cancel a batch and its questions in flight; the same command as before continues it',
-};
+  pause: [
+    'start no further question of a batch; those in flight finish',
+    'starts no further question until gate batch resume; those in flight finish',
+  ],
+  resume: ['go on with a paused batch', 'goes on'],
+  cancel: ['cancel a batch and its questions in flight; the same command as before continues it', 'is being cancelled'],
+} as const;
 
 function controlCommand(kind: keyof typeof CONTROL, io: Io): Command {
-  const command = addSteerOptions(new Command(kind).description(CONTROL[kind]).argument(...BATCH_ARGUMENT));
+  const [description, done] = CONTROL[kind];
+  const command = addSteerOptions(new Command(kind).description(description).argument(...BATCH_ARGUMENT));
   if (kind === 'pause') command.option('--now', 'pause the questions in flight as well, as gate pause does');
-  command.action(async (wanted: string, flags: ControlFlags) =>
-    (await import('./batch-control')).controlBatch(wanted, kind, flags, io),
-  );
+  command.action(async (wanted: string, flags: SteerFlags & { readonly now?: boolean }) => {
+    const [{ cancelBatch, pauseBatch, resumeBatch }, { findBatch }, { openServices }] = await Promise.all([
+      import('../app/run/batch-control'),
+      import('../app/run/stored-batches'),
+      import('../app/services'),
+    ]);
+    const author = authorOf(flags, io);
+    const { id } = await findBatch(openServices(io).store, wanted);
+    await onRunningBatch(id, io, async (session) => {
+      const now = flags.now === true;
+      const told = await {
+        pause: () => pauseBatch(session, id, { author, now }),
+        resume: () => resumeBatch(session, id, { author }),
+        cancel: () => cancelBatch(session, id),
+      }[kind]();
+      const says = now ? 'is paused, with its questions in flight, until gate batch resume' : done;
+      if (told) io.out(flags.json ? `${JSON.stringify({ id, kind, author })}\n` : `${id} ${says}\n`);
+      return told;
+    });
+  });
   return withExamples(command, `gate batch ${kind} last`);
 }
 
@@ -140,12 +161,9 @@ const batchRetryCommand: CommandFactory = (io, outcome) =>
       .option('--undecided', 'also what was cancelled before it was decided')
       .option('--json', 'print the summary as JSON')
       .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
-      .action(async (wanted: string, flags: { undecided?: boolean; json?: boolean; events?: boolean }) => {
-        const again = await (await import('./batch-control')).retryCommand(wanted, flags, io);
-        if (again === null) return;
-        const told = [...(flags.json ? ['--json'] : []), ...(flags.events ? ['--events'] : [])];
-        const program = new Command('gate').addCommand(batchCommand({ ...io, cwd: again.cwd }, outcome));
-        await program.parseAsync([...again.args, ...told], { from: 'user' });
+      .action(async (wanted: string, flags: RetryFlags, command: Command) => {
+        const { retryCommand } = await import('./batch-run');
+        outcome.code = await retryCommand(wanted, flags, argumentsOf(command), io);
       }),
     'gate batch retry last',
   );

@@ -11,9 +11,9 @@ import { howToWrite, METHODS, usualOf, type MethodSetting } from '../config/meth
 import type { Figures } from '../config/presets';
 import { AnswerRecord, Standing } from '../domain';
 import { Run } from '../report/run';
-import { BatchEvent } from './batch-events';
-import { BatchStatus } from './batch-status';
-import { ResultLine } from './batch-results';
+import { ResultLine } from '../questions';
+import { BatchEvent } from './run-display';
+import { BatchStatus } from '../app/run/batch-status';
 
 const headOf = (title: string, folder: string): string => `# ${title}
 
@@ -97,10 +97,7 @@ const AnswerOutput = AnswerRecord.extend({
 export function jsonSchemas(): Readonly<Record<string, string>> {
   return {
     'answer.schema.json': schemaText('The answer to a question: gate ask, result and demo with --json', AnswerOutput),
-    'run.schema.json': schemaText(
-      'run.json: what a run of several methods, files and seeds came to (docs/runs.md)',
-      Run,
-    ),
+    'run.schema.json': schemaText('summary.json: what a run came to (docs/runs.md)', Run),
     'results.schema.json': schemaText('A line of results.jsonl: one question of gate batch run', ResultLine),
     'batch-status.schema.json': schemaText('A batch of the store: gate batch status ID --json', BatchStatus),
     'batch-event.schema.json': schemaText('A line on stderr of gate batch run --events', BatchEvent),

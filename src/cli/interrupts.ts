@@ -38,6 +38,20 @@ export function watchInterrupts(io: Pick<Io, 'onInterrupt'>): Interrupts {
   return { first, second, quit: quit.signal, count: () => received, stopListening };
 }
 
+/** Interrupts of a run: the first asks it to pause in order, the second to quit, the third ends the process. */
+export function watchStopping(io: Pick<Io, 'onInterrupt'>) {
+  const asked = new AbortController();
+  const quit = new AbortController();
+  let received = 0;
+  const stopListening = io.onInterrupt(() => {
+    received += 1;
+    asked.abort();
+    if (received > 1) quit.abort();
+    if (received > 2) process.exit(EXIT.cancelled);
+  });
+  return { asked: asked.signal, quit: quit.signal, stopListening };
+}
+
 /**
  * While a command opens and closes what it needs, an interrupt must not leave a server behind or an answer unprinted:
  * it is only counted. Whoever has no patience left quits with the third.

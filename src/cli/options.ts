@@ -1,7 +1,8 @@
 /** What every command is to the program, options that several share, and the checks of their values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { METHODS, parseMethodSpec, type MethodSpec } from '../config/method-specs';
-import type { Budgets, MemoryMode } from '../domain';
+import { LIMITS, limitsOf, type LimitFlags, type Limits } from '../config/question-limits';
+import type { MemoryMode } from '../domain';
 import { ROLES } from '../domain/roles';
 import { DEFAULT_COST_CEILING_USD } from '../config/presets';
 import type { ExitCode } from './exit';
@@ -16,13 +17,7 @@ export interface ModelFlags {
   readonly [role: string]: string | undefined;
 }
 
-export type Limits = Readonly<Partial<Record<keyof typeof LIMITS, number | 'none'>>>;
-
-/** What is not given stays as it is. */
-export interface LimitFlags {
-  readonly maxCost?: number | 'none';
-  readonly max?: Limits;
-}
+export { limitsOf, type LimitFlags };
 
 export interface SearchFlags extends LimitFlags {
   /** Default: `method` of the configuration. */
@@ -39,26 +34,18 @@ export function addSearchOptions(command: Command): Command {
       `how to search: ${Object.keys(METHODS).join(', ')}, some with settings, as in react:queries=8 (docs/methods; default: fast, or "method" of the configuration)`,
       parseMethodSpec,
     )
-    .addOption(
-      new Option(
-        '--memory <mode>',
-        'what the database proved before (docs/layer.md): use it and add to it (on), only use it (read), neither (off)',
-      ).choices(MEMORY_MODES),
-    )
+    .addOption(memoryOption())
     .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
     .option('--seed <n>', 'a number; another seed makes another search', integer, 0);
   return addLimitOptions(command);
 }
 
-/** Limits of one question by their names on the command line: the budget of each, and how many of its units one is. */
-const LIMITS = {
-  calls: ['llmCalls', 1, true],
-  tokens: ['tokens', 1, true],
-  minutes: ['wallMs', 60_000, false],
-  sql: ['sqlExecutions', 1, true],
-  'sql-seconds': ['sqlMs', 1_000, false],
-  'sql-rows': ['sqlRows', 1, true],
-} as const satisfies Readonly<Record<string, readonly [keyof Budgets, by: number, isWhole: boolean]>>;
+export function memoryOption(): Option {
+  return new Option(
+    '--memory <mode>',
+    'what the database proved before (docs/layer.md): use it and add to it (on), only use it (read), neither (off)',
+  ).choices(MEMORY_MODES);
+}
 
 export function addLimitOptions(command: Command): Command {
   return command
@@ -80,17 +67,6 @@ function collectLimits(text: string, before: Limits = {}): Limits {
     throw new InvalidArgumentError(`give LIMIT=N, such as calls=40; limits: ${Object.keys(LIMITS).join(', ')}`);
   const [, , isWhole] = LIMITS[name as keyof typeof LIMITS];
   return { ...before, [name]: orNone(isWhole ? positiveInteger : positiveNumber)(value) };
-}
-
-export function limitsOf({ max = {}, maxCost }: LimitFlags): Partial<Budgets> {
-  const budgets = Object.entries(max).map(([name, value]) => {
-    const [budget, by] = LIMITS[name as keyof typeof LIMITS];
-    // A whole number of at least 1, and no larger than one that stays exact.
-    const whole = (number: number): number => Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(number * by)));
-    return [budget, value === 'none' ? null : whole(value)] as const;
-  });
-  const cost = maxCost === undefined ? {} : { costUsd: maxCost === 'none' ? null : maxCost };
-  return { ...Object.fromEntries(budgets), ...cost };
 }
 
 /** Of the commands that ask one database. */

@@ -20,7 +20,7 @@ import { checkpointsOf, inputOf, recordOf, type Services, sha256 } from '../app/
 import { openRunning, sayStoreOnly, statusWithoutRecord, type TemporalSession } from '../app/temporal-session';
 import { cut } from '../report/printable';
 import { STATE_WORDS, STEP_STATES } from '../report/words';
-import { waitingSearches } from './batch-queues';
+import { waitingSearches } from '../app/run/batch-queues';
 import { progressText } from '../search/progress';
 import { createRunStore } from '../record/run-store';
 import { textTable } from './table';
@@ -92,7 +92,7 @@ export async function searchStatus(services: Services, io: Io, id: string): Prom
         next: !attended ? noWorker(live.serving, input) : paused ? `gate resume ${id}` : null,
       };
     }
-    isWaiting = session !== null && (await waitingSearches({ services, io }, session)).has(id);
+    isWaiting = session !== null && (await waitingSearches({ services, now: () => io.now() }, session)).has(id);
   } finally {
     await session?.close();
   }

@@ -21,12 +21,12 @@ export const listCommand: CommandFactory = (io) =>
         const { openServices, listSearches, recordOf } = await import('../app/services');
         const { liveSearches, sayStoreOnly, statusWithoutRecord } = await import('../app/temporal-session');
         const { textTable } = await import('./table');
-        const { waitingSearches } = await import('./batch-queues');
+        const { waitingSearches } = await import('../app/run/batch-queues');
         const services = openServices(io);
         const { config, store } = services;
         const entries = (await listSearches(store)).slice(0, flags.limit);
         const live = await liveSearches(config, io.env, sayStoreOnly(io), (session) =>
-          waitingSearches({ services, io }, session),
+          waitingSearches({ services, now: () => io.now() }, session),
         );
         const otherwise = (id: string): string =>
           live?.waiting.has(id) === true ? 'waiting' : statusWithoutRecord(config, io.env, live !== null);

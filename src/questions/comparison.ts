@@ -10,48 +10,11 @@
  * 4. Calls, tokens, cost and time are means over the answers that ended by themselves, right or not.
  */
 import { z } from 'zod';
-import { AnswerStatus, MethodName, PresetName, Standing } from '../domain';
+import type { ResultLine } from './result-line';
 import { JUDGE_MODES } from '../domain/judge-modes';
 import { groupBy } from '../group-by';
-import { VERDICTS, type Verdict } from './score';
+import type { Verdict } from './score';
 import { Agreement, agreementOf, estimate, Estimate } from './statistics';
-
-export const ComparedAnswer = z.object({
-  method: z.string().describe('as --methods named it'),
-  seed: z.number().int(),
-  id: z.string().describe('the id of the question in its file'),
-  database: z.string().nullable(),
-  searchId: z.string().describe('what gate result, report and trace take'),
-  status: z.enum([...AnswerStatus.options, 'infrastructure-failure']),
-  verdict: z.enum(VERDICTS),
-  reason: z.string().describe('why this verdict'),
-  sql: z.string().nullable(),
-  calls: z.number().nullable(),
-  promptTokens: z.number().nullable(),
-  cachedTokens: z.number().nullable().describe('of the prompt tokens; null where the endpoint told of none'),
-  completionTokens: z.number().nullable(),
-  costUsd: z.number().nullable(),
-  wallMs: z.number().nullable(),
-  proved: z.number().nullable().describe('share of what the answer assumes that is proved; null: it gave no answer'),
-  standing: Standing.nullable().describe('how far the answer stands proved; null: it gave no answer'),
-  difficulty: z.string().nullable().optional().describe('as the file says; left out by gate-bench compare'),
-  reuse: z
-    .object({
-      updates: z.number().int().describe('grounding updates that hold at its end'),
-      reused: z.number().int().describe('those that another plan took over'),
-      reuses: z.number().int().describe('how often'),
-    })
-    .optional()
-    .describe('left out by gate-bench compare, and by searches that make no updates'),
-  judged: z
-    .object({
-      verdict: z.enum(VERDICTS).nullable().describe('null: not judged, for the reason beside it'),
-      reason: z.string(),
-    })
-    .optional()
-    .describe('what the judge says of it; left out: no judge was asked for'),
-});
-export type ComparedAnswer = Readonly<z.infer<typeof ComparedAnswer>>;
 
 const Estimates = z.object({
   accuracy: Estimate.nullable(),
@@ -64,9 +27,7 @@ const Estimates = z.object({
 export type Estimates = Readonly<z.infer<typeof Estimates>>;
 
 export const ComparedMethod = z.object({
-  method: z.string().describe('as --methods named it'),
-  name: MethodName,
-  preset: PresetName.nullable(),
+  method: z.string().describe('with its settings'),
   models: z.record(z.string(), z.string()),
   right: z.number().int().describe('answers that match the gold, and right declines'),
   wrong: z.number().int(),
@@ -75,10 +36,7 @@ export const ComparedMethod = z.object({
   notScored: z.number().int().describe('without gold, cancelled, or not decided: in no score'),
   missing: z.number().int().describe('not ended yet'),
   perQuestion: Estimates,
-  cachedTokens: z.number().nullable().describe('mean per question, of the prompt tokens'),
   proved: z.number().nullable().describe('mean share of what the answers assume that is proved'),
-  fullyProved: z.number().int().describe('answers of which all is proved'),
-  answered: z.number().int(),
   difference: Estimates.nullable().describe('to the first method, paired by question; null: it is the first'),
   failures: z.record(z.string(), z.number()).describe('reasons of the infrastructure failures, with how many'),
   judged: z
@@ -98,11 +56,10 @@ export const ComparedMethod = z.object({
 });
 export type ComparedMethod = Readonly<z.infer<typeof ComparedMethod>>;
 
-export type Entrant = Pick<ComparedMethod, 'method' | 'name' | 'preset' | 'models'>;
+export type Entrant = Pick<ComparedMethod, 'method' | 'models'>;
 
 /** A part of `docs/schemas/run.schema.json`. */
 export const Comparison = z.object({
-  schemaVersion: z.literal(1),
   file: z.string().describe('the file of questions'),
   questions: z.number().int(),
   seeds: z
@@ -116,14 +73,13 @@ export const Comparison = z.object({
     .optional()
     .describe('a model that judged each answer; left out: none was asked for'),
   methods: z.array(ComparedMethod),
-  answers: z.array(ComparedAnswer),
 });
 export type Comparison = Readonly<z.infer<typeof Comparison>>;
 
 /** `expected`: answers that a method gives once it has ended: questions times seeds. */
 export function compareMethods(
   entrants: readonly Entrant[],
-  answers: readonly ComparedAnswer[],
+  answers: readonly ResultLine[],
   expected: (method: string) => number,
 ): ComparedMethod[] {
   const byMethod = groupBy(answers, ({ method }) => method);
@@ -134,22 +90,16 @@ export function compareMethods(
     const own = byMethod.get(entrant.method) ?? [];
     const values = perQuestion(own);
     const count = (outcome: Outcome): number => own.filter(({ verdict }) => OUTCOMES[verdict] === outcome).length;
-    const answered = own.flatMap(({ proved }) => (proved === null ? [] : [proved]));
     const failed = own.filter(({ verdict }) => OUTCOMES[verdict] === 'failed');
     return {
       ...entrant,
       ...{ right: count('right'), wrong: count('wrong'), declined: count('declined'), failed: failed.length },
       ...{ notScored: count('not-scored'), missing: expected(entrant.method) - own.length },
       perQuestion: estimates((key) => [...values[key].values()]),
-      cachedTokens: mean(own.filter(endedItself).flatMap(({ cachedTokens }) => cachedTokens ?? [])),
-      ...{
-        proved: mean(answered),
-        fullyProved: own.filter(({ proved, standing }) => proved !== null && standing === 'proved').length,
-      },
-      answered: answered.length,
+      proved: mean(own.flatMap(({ proved }) => proved ?? [])),
       difference: at === 0 ? null : estimates((key) => differences(values[key], base[key])),
       failures: Object.fromEntries(
-        [...groupBy(failed, ({ reason }) => reason)].map(([reason, some]) => [reason, some.length]),
+        [...groupBy(failed, ({ verdictReason }) => verdictReason)].map(([reason, some]) => [reason, some.length]),
       ),
       ...judgedOf(own, at === 0 ? null : firstOwn),
     };
@@ -157,16 +107,13 @@ export function compareMethods(
 }
 
 /** `first`: answers of the first method; null: these are they. */
-function judgedOf(
-  answers: readonly ComparedAnswer[],
-  first: readonly ComparedAnswer[] | null,
-): Pick<ComparedMethod, 'judged'> {
+function judgedOf(answers: readonly ResultLine[], first: readonly ResultLine[] | null): Pick<ComparedMethod, 'judged'> {
   if (answers.every(({ judged }) => judged === undefined)) return {};
   const outcomes = answers.map((answer) => ({ judge: outcomeOf(answer), execution: OUTCOMES[answer.verdict] }));
   const count = (outcome: Outcome): number => outcomes.filter(({ judge }) => judge === outcome).length;
   const both = outcomes.filter(({ judge, execution }) => POINTS[judge] !== null && POINTS[execution] !== null);
   const pairs = both.map(({ judge, execution }) => ({ judge: judge === 'right', execution: execution === 'right' }));
-  const pointsOf = (some: readonly ComparedAnswer[]) => byQuestion(some, (answer) => POINTS[outcomeOf(answer)]);
+  const pointsOf = (some: readonly ResultLine[]) => byQuestion(some, (answer) => POINTS[outcomeOf(answer)]);
   const points = pointsOf(answers);
   return {
     judged: {
@@ -202,32 +149,35 @@ export const POINTS: Readonly<Record<Outcome, number | null>> = {
 };
 
 /** The judge decides where one was asked, else execution. What it was not asked of is not decided. */
-export function decidedVerdict(answer: ComparedAnswer): Verdict {
+export function decidedVerdict(answer: ResultLine): Verdict {
   const { verdict, judged } = answer;
   if (judged === undefined) return verdict;
   return judged.verdict ?? (endedItself(answer) ? 'undecided' : verdict);
 }
 
-export const outcomeOf = (answer: ComparedAnswer): Outcome => OUTCOMES[decidedVerdict(answer)];
+export const outcomeOf = (answer: ResultLine): Outcome => OUTCOMES[decidedVerdict(answer)];
 
 type Key = keyof Estimates;
-type Measure = Exclude<Key, 'accuracy'>;
 /** The mean over seeds, by question. */
 type Values = Readonly<Record<Key, ReadonlyMap<string, number>>>;
 
-function perQuestion(answers: readonly ComparedAnswer[]): Values {
-  const used = (measure: Measure) => byQuestion(answers, (answer) => (endedItself(answer) ? answer[measure] : null));
+function perQuestion(answers: readonly ResultLine[]): Values {
+  const used = (measure: (answer: ResultLine) => number | null | undefined) =>
+    byQuestion(answers, (answer) => (endedItself(answer) ? (measure(answer) ?? null) : null));
   return {
     accuracy: byQuestion(answers, ({ verdict }) => POINTS[OUTCOMES[verdict]]),
-    ...{ calls: used('calls'), promptTokens: used('promptTokens'), completionTokens: used('completionTokens') },
-    ...{ costUsd: used('costUsd'), wallMs: used('wallMs') },
+    calls: used(({ usage }) => usage?.llmCalls),
+    promptTokens: used(({ usage }) => usage?.promptTokens),
+    completionTokens: used(({ usage }) => usage?.completionTokens),
+    costUsd: used(({ usage }) => usage?.costUsd),
+    wallMs: used(({ wallMs }) => wallMs),
   };
 }
 
 /** Means over seeds. A question without a value is left out. */
 function byQuestion(
-  answers: readonly ComparedAnswer[],
-  value: (answer: ComparedAnswer) => number | null,
+  answers: readonly ResultLine[],
+  value: (answer: ResultLine) => number | null,
 ): ReadonlyMap<string, number> {
   return new Map(
     [...groupBy(answers, ({ id }) => id)].flatMap(([id, some]): [string, number][] => {
@@ -237,7 +187,7 @@ function byQuestion(
   );
 }
 
-export const endedItself = ({ verdict }: ComparedAnswer): boolean =>
+export const endedItself = ({ verdict }: ResultLine): boolean =>
   verdict !== 'infrastructure' && verdict !== 'cancelled';
 
 function estimates(values: (key: Key) => readonly number[]): Estimates {

@@ -3,12 +3,12 @@ export {
   Comparison,
   OUTCOMES,
   outcomeOf,
-  type ComparedAnswer,
   type ComparedMethod,
   type Entrant,
   type Outcome,
 } from './comparison';
 export { describeFailure, executionMatch, type Match, type MatchOptions } from './execution-match';
+export { ResultLine } from './result-line';
 export { officialAnswerMatch } from './official-answer';
 export {
   hasGold,
@@ -21,6 +21,7 @@ export {
 export { asksForOrder, rowOrder, type RowOrder } from './row-order';
 export {
   judge,
+  reliabilityOf,
   scoreAnswer,
   summarise,
   VERDICTS,

@@ -9,16 +9,8 @@
  */
 import { z } from 'zod';
 import { groupBy } from '../group-by';
-import {
-  decidedVerdict,
-  endedItself,
-  mean,
-  OUTCOMES,
-  outcomeOf,
-  POINTS,
-  type ComparedAnswer,
-  type Outcome,
-} from './comparison';
+import { decidedVerdict, endedItself, mean, OUTCOMES, outcomeOf, POINTS, type Outcome } from './comparison';
+import type { ResultLine } from './result-line';
 
 /** A benchmark's figures by name; null: nothing to take one of. */
 export type Metrics = Readonly<Record<string, number | null>>;
@@ -53,6 +45,7 @@ export const MethodFigures = z.object({
   perCorrect: z
     .object({ calls: z.number().nullable(), costUsd: z.number().nullable() })
     .describe('all calls and all cost by the number of right answers, as who decides counts them; null: none is right'),
+  statuses: z.record(z.string(), z.number().int()).describe('how many answers have each'),
   verdicts: z.record(z.string(), z.number().int()).describe('by the judge where one was asked for, as in all groups'),
   bySeed: z.array(
     Counts.extend({
@@ -84,11 +77,7 @@ export interface SeedRun {
 }
 
 /** `answers`: those of the method. */
-export function figuresOf(
-  method: string,
-  answers: readonly ComparedAnswer[],
-  seeds: readonly SeedRun[],
-): MethodFigures {
+export function figuresOf(method: string, answers: readonly ResultLine[], seeds: readonly SeedRun[]): MethodFigures {
   const bySeed = seeds.map(({ seed, batchId, metrics }) => {
     const own = answers.filter((answer) => answer.seed === seed);
     return { seed, batchId, ...countsOf(own), costUsd: meanOf(own, 'costUsd'), metrics: { ...metrics } };
@@ -99,8 +88,8 @@ export function figuresOf(
     accuracyOf(answers.flatMap((answer) => (answer.seed === seed ? [OUTCOMES[answer.verdict]] : []))),
   );
   const right = answers.filter((answer) => outcomeOf(answer) === 'right').length;
-  const perCorrect = (key: 'calls' | 'costUsd'): number | null =>
-    right === 0 ? null : answers.reduce((sum, answer) => sum + (answer[key] ?? 0), 0) / right;
+  const perCorrect = (key: 'llmCalls' | 'costUsd'): number | null =>
+    right === 0 ? null : answers.reduce((sum, { usage }) => sum + (usage?.[key] ?? 0), 0) / right;
   const named = [...new Set(bySeed.flatMap(({ metrics }) => Object.keys(metrics)))];
   return {
     method,
@@ -111,8 +100,9 @@ export function figuresOf(
     metrics: Object.fromEntries(
       named.map((name) => [name, spread(bySeed.map(({ metrics }) => metrics[name] ?? null))]),
     ),
-    perCorrect: { calls: perCorrect('calls'), costUsd: perCorrect('costUsd') },
-    verdicts: Object.fromEntries([...groupBy(answers, decidedVerdict)].map(([name, some]) => [name, some.length])),
+    perCorrect: { calls: perCorrect('llmCalls'), costUsd: perCorrect('costUsd') },
+    statuses: counted(answers, ({ status }) => status),
+    verdicts: counted(answers, decidedVerdict),
     bySeed,
     byDatabase: groups(answers, ({ database }) => database ?? ''),
     byDifficulty: groups(answers, ({ difficulty }) => difficulty ?? ''),
@@ -120,13 +110,17 @@ export function figuresOf(
   };
 }
 
-function countsOf(answers: readonly ComparedAnswer[]) {
+function counted(answers: readonly ResultLine[], of: (answer: ResultLine) => string): Record<string, number> {
+  return Object.fromEntries([...groupBy(answers, of)].map(([name, some]) => [name, some.length]));
+}
+
+function countsOf(answers: readonly ResultLine[]) {
   const outcomes = answers.map(outcomeOf);
   const count = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;
   return {
     ...{ right: count('right'), wrong: count('wrong'), declined: count('declined') },
     ...{ failed: count('failed'), notScored: count('not-scored') },
-    ...{ accuracy: accuracyOf(outcomes), calls: meanOf(answers, 'calls') },
+    ...{ accuracy: accuracyOf(outcomes), calls: meanOf(answers, 'llmCalls') },
   };
 }
 
@@ -134,8 +128,8 @@ function accuracyOf(outcomes: readonly Outcome[]): number | null {
   return mean(outcomes.flatMap((outcome) => POINTS[outcome] ?? []));
 }
 
-function meanOf(answers: readonly ComparedAnswer[], key: 'calls' | 'costUsd'): number | null {
-  return mean(answers.filter(endedItself).flatMap((answer) => answer[key] ?? []));
+function meanOf(answers: readonly ResultLine[], key: 'llmCalls' | 'costUsd'): number | null {
+  return mean(answers.filter(endedItself).flatMap(({ usage }) => usage?.[key] ?? []));
 }
 
 /** null: there are no values. */
@@ -151,7 +145,7 @@ function spread(values: readonly (number | null)[]): Spread | null {
 const DIFFICULTIES = ['simple', 'easy', 'medium', 'moderate', 'hard', 'challenging', 'extra', 'extra hard'];
 
 /** Empty where no answer has a name to group by. */
-function groups(answers: readonly ComparedAnswer[], nameOf: (answer: ComparedAnswer) => string): Group[] {
+function groups(answers: readonly ResultLine[], nameOf: (answer: ResultLine) => string): Group[] {
   const rank = (name: string): number => (DIFFICULTIES.indexOf(name.toLowerCase()) + 100) % 100;
   const found = [...groupBy(answers, nameOf)].sort(
     ([one], [other]) => rank(one) - rank(other) || one.localeCompare(other, 'en', { numeric: true }),
@@ -160,7 +154,7 @@ function groups(answers: readonly ComparedAnswer[], nameOf: (answer: ComparedAns
   return found.map(([name, some]) => ({ name, questions: new Set(some.map(({ id }) => id)).size, ...countsOf(some) }));
 }
 
-function reuseOf(answers: readonly ComparedAnswer[]): MethodFigures['reuse'] {
+function reuseOf(answers: readonly ResultLine[]): MethodFigures['reuse'] {
   const found = answers.flatMap(({ reuse }) => (reuse === undefined || reuse.updates === 0 ? [] : [reuse]));
   if (found.length === 0) return null;
   const sum = (key: 'updates' | 'reused' | 'reuses'): number => found.reduce((total, one) => total + one[key], 0);

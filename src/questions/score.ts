@@ -223,3 +223,15 @@ export function summarise(verdicts: readonly Verdict[]) {
         : { rs0: reliability(0), rs5: reliability(5), rs10: reliability(10), rsN: reliability(judged) },
   };
 }
+
+const ABOUT_UNANSWERABLE: readonly Verdict[] = ['correct-abstained', 'wrong-answered'];
+
+/** Reliability scores by name, where unanswerable questions were judged; null: none were. */
+export function reliabilityOf(
+  lines: readonly { readonly verdict: Verdict }[],
+): Readonly<Record<string, number>> | null {
+  const { reliability } = summarise(lines.map(({ verdict }) => verdict));
+  if (reliability === null || !lines.some(({ verdict }) => ABOUT_UNANSWERABLE.includes(verdict))) return null;
+  const { rs0, rs5, rs10, rsN } = reliability;
+  return { 'RS(0)': rs0, 'RS(5)': rs5, 'RS(10)': rs10, 'RS(N)': rsN };
+}

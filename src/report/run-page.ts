@@ -31,7 +31,7 @@ export function runPage(run: Run): string {
         <pre><code>${config.text}</code></pre>
         ${provenance(run).map((one) => details(one.title, drawn(one)))}
       </main>
-      <footer><p>Made by <code>gate batch run</code>. <code>run.json</code> beside it has every figure.</p></footer>`,
+      <footer><p>Made by <code>gate batch run</code>. <code>summary.json</code> beside it has every figure, <code>results.jsonl</code> every answer.</p></footer>`,
     null,
   );
 }
@@ -144,7 +144,7 @@ function aboutRun(run: Run): string[] {
   ];
 }
 
-function aboutSet({ note, remarks = [], benchmark, comparison, figures }: RunSet): string[] {
+function aboutSet({ note, remarks, benchmark, comparison, figures }: RunSet): string[] {
   const { questions, seeds, file, judge } = comparison;
   const fewest = Math.min(...figures.map(({ bySeed }) => bySeed.length));
   return [
@@ -152,7 +152,9 @@ function aboutSet({ note, remarks = [], benchmark, comparison, figures }: RunSet
     ...remarks,
     `${counted(questions, 'question')}, ${fewest < seeds ? `${fewest} to ` : ''}${counted(seeds, 'seed')}`,
     benchmark === null
-      ? `From ${file}, scored by its gold`
+      ? file === ''
+        ? 'One question'
+        : `From ${file}, scored by its gold`
       : `${benchmark.title}, split ${benchmark.split}, scored by the rules of ${benchmark.source}; licence: ${benchmark.licence}`,
     ...(judge === undefined
       ? []

@@ -44,10 +44,11 @@ export function setTables(set: RunSet): Table[] {
     return other === undefined ? [] : [{ ...own, compared: other }];
   });
   return [
-    accuracyTable(both, comparison),
+    ...accuracyTable(both, comparison),
     ...metricsTable(figures),
     ...judgeTable(set),
     outcomesTable(both),
+    ...failuresTable(both),
     costTable(both),
     seedTable(figures),
     ...groupTable('By database', figures, ({ byDatabase }) => byDatabase),
@@ -59,23 +60,34 @@ export function setTables(set: RunSet): Table[] {
 
 type Both = MethodFigures & { readonly compared: ComparedMethod };
 
-function accuracyTable(methods: readonly Both[], { judge, methods: [first] }: Comparison): Table {
+/** Empty where nothing says what is right. */
+function accuracyTable(methods: readonly Both[], { judge, methods: [first] }: Comparison): Table[] {
+  if (methods.every(({ compared }) => decided(compared).accuracy === null)) return [];
   const isJudged = judge !== undefined;
-  return {
-    title: 'Accuracy',
-    heads: [
-      ...['method', 'mean ± SD over seeds', '95 % interval by question', 'difference'],
-      ...(isJudged ? ['by execution'] : []),
-    ],
-    rows: methods.map(({ method, accuracy, judged, compared }) => {
-      const byQuestion = decided(compared);
-      return [
-        ...[method, spreadText(isJudged ? judged : accuracy), accuracyText(byQuestion.accuracy)],
-        ...[differenceText(byQuestion.difference), ...(isJudged ? [spreadText(accuracy)] : [])],
-      ];
-    }),
-    note: `${isJudged ? 'By the judge. ' : ''}Differences are to ${first?.method ?? ''} in percentage points, paired by question, with 95 % bootstrap intervals.`,
-  };
+  const isAlone = methods.length === 1;
+  return [
+    {
+      title: 'Accuracy',
+      heads: [
+        ...['method', 'mean ± SD over seeds', '95 % interval by question'],
+        ...(isAlone ? [] : ['difference']),
+        ...(isJudged ? ['by execution'] : []),
+      ],
+      rows: methods.map(({ method, accuracy, judged, compared }) => {
+        const byQuestion = decided(compared);
+        return [
+          ...[method, spreadText(isJudged ? judged : accuracy), accuracyText(byQuestion.accuracy)],
+          ...(isAlone ? [] : [differenceText(byQuestion.difference)]),
+          ...(isJudged ? [spreadText(accuracy)] : []),
+        ];
+      }),
+      note:
+        (isJudged ? 'By the judge. ' : '') +
+        (isAlone
+          ? 'Percent, with the 95 % bootstrap interval over questions.'
+          : `Differences are to ${first?.method ?? ''} in percentage points, paired by question, with 95 % bootstrap intervals.`),
+    },
+  ];
 }
 
 function metricsTable(methods: readonly MethodFigures[]): Table[] {
@@ -102,16 +114,29 @@ function judgeTable({ comparison: { judge, methods } }: RunSet): Table[] {
   ];
 }
 
+/** By verdict, or by status where nothing says what is right. */
 function outcomesTable(methods: readonly Both[]): Table {
-  const seen = VERDICTS.filter((verdict) => methods.some(({ verdicts }) => (verdicts[verdict] ?? 0) > 0));
+  const isScored = methods.some(({ verdicts }) => Object.keys(verdicts).some((verdict) => !UNSCORED.has(verdict)));
+  const countsOf = (one: Both): Readonly<Record<string, number>> => (isScored ? one.verdicts : one.statuses);
+  const names = isScored ? VERDICTS : [...new Set(methods.flatMap((one) => Object.keys(countsOf(one))))];
+  const seen = names.filter((name) => methods.some((one) => (countsOf(one)[name] ?? 0) > 0));
   return {
     title: 'How answers ended',
     heads: ['method', ...seen, 'open'],
-    rows: methods.map(({ method, verdicts, compared }) => [
-      ...[method, ...seen.map((verdict) => verdicts[verdict] ?? 0), compared.missing],
-    ]),
-    note: 'Answers over all seeds. correct-abstained: unanswerable, and said so; wrong-abstained: no answer although there is one; wrong-answered: an answer to an unanswerable question. infrastructure, cancelled, gold-failed, undecided and no-gold are in no score.',
+    rows: methods.map((one) => [one.method, ...seen.map((name) => countsOf(one)[name] ?? 0), one.compared.missing]),
+    note: isScored
+      ? 'Answers over all seeds. correct-abstained: unanswerable, and said so; wrong-abstained: no answer although there is one; wrong-answered: an answer to an unanswerable question. infrastructure, cancelled, gold-failed, undecided and no-gold are in no score.'
+      : 'Answers over all seeds; no question has gold SQL.',
   };
+}
+
+const UNSCORED: ReadonlySet<string> = new Set(['no-gold', 'infrastructure', 'cancelled']);
+
+function failuresTable(methods: readonly Both[]): Table[] {
+  const rows = methods.flatMap(({ method, compared }) =>
+    Object.entries(compared.failures).map(([reason, count]) => [method, count, reason]),
+  );
+  return [{ title: 'Infrastructure failures', heads: ['method', 'answers', 'reason'], rows }];
 }
 
 function costTable(methods: readonly Both[]): Table {

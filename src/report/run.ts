@@ -20,7 +20,7 @@ const RunDatabase = z.object({
 const RunSet = z.object({
   name: z.string(),
   note: z.string().nullable().describe('what these questions are not, such as synthetic ones in place of others'),
-  remarks: z.array(z.string()).optional().describe('what the data lack, or what is in no figure; left out: nothing is'),
+  remarks: z.array(z.string()).describe('what the data lack, or what is in no figure'),
   benchmark: z
     .object({ name: z.string(), title: z.string(), split: z.string(), source: z.string(), licence: z.string() })
     .nullable()

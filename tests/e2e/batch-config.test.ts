@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import Database from 'libsql';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import type { BatchEvent } from '../../src/cli/batch-events';
-import type { BatchStatus } from '../../src/cli/batch-status';
+import type { BatchEvent } from '../../src/cli/run-display';
+import type { BatchStatus } from '../../src/app/run/batch-status';
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
+import { callsOf, linesIn, runIn } from '../helpers/run-results';
 import { violations } from '../helpers/json-schema';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 import { loadTestData, type TestData } from '../helpers/shared-data';
@@ -46,17 +47,13 @@ ${more}`,
   );
   return 'run.yaml';
 }
-/** Of all its answers. */
-const callsIn = ({ sets }: Run): number =>
-  sets.flatMap(({ comparison }) => comparison.answers).reduce((sum, { calls }) => sum + (calls ?? 0), 0);
-const runIn = (home: GateHome): Run => JSON.parse(readFileSync(join(home.folder, 'out', 'run.json'), 'utf8')) as Run;
 
 it('methods × sets × seeds run at once, each scored by its own rules; done before, the run costs nothing', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
   const args = ['compare', config(home, '# was on postgresql://reader:hunter2@db.example/sales\n'), '--out', 'out'];
   const first = await home.bench(args);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
-  const run = runIn(home);
+  const run = runIn(home.folder);
   expect(violations('run', run)).toEqual([]);
   expect(run).toMatchObject({ name: 'two sets', complete: true, models: ['simulated'] });
   expect(run.versions.temporalServer).toMatch(/^\d+\.\d+/);
@@ -74,10 +71,10 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   }
   expect(Object.keys(questions?.figures[0]?.metrics ?? {}).length).toBeGreaterThan(0);
   // The two sets have names of their own, so their searches are not shared.
-  expect(callsIn(run)).toBe(model.ledger().totals.billed);
+  expect(callsOf(linesIn(home.folder))).toBe(model.ledger().totals.billed);
   const listed = await home.here(['batch', 'status']);
   const rows = JSON.parse((await home.here(['batch', 'status', '--json'])).out) as BatchStatus[];
-  expect(rows.map(({ name, run: part }) => [name, part?.name, part?.method, part?.seed].join(' ')).sort()).toEqual(
+  expect(rows.map(({ name, questions, method, seed }) => [questions, name, method, seed].join(' ')).sort()).toEqual(
     ['questions', 'three'].flatMap((set) =>
       ['fast', 'react'].flatMap((method) => [0, 1].map((seed) => `${set} two sets ${method} ${seed}`)),
     ),
@@ -88,7 +85,7 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   }
   expect(listed.out).toMatch(/^b-\w+ +ended +\S+ \S+ UTC +two sets: react · three · seed 1 +3 +3 +0$/m);
   expect(run.config.text).toContain('# was on postgresql://reader:***@db.example/sales');
-  for (const file of ['run.json', 'report.md', 'report.html', 'report.csv'])
+  for (const file of ['summary.json', 'report.md', 'report.html', 'report.csv'])
     expect(readFileSync(join(home.folder, 'out', file), 'utf8')).not.toContain('hunter2');
   const page = readFileSync(join(home.folder, 'out', 'report.html'), 'utf8');
   for (const said of ['Accuracy against model calls', 'made up', 'name: two sets']) expect(page).toContain(said);
@@ -102,7 +99,7 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   // It began no new searches.
   const again = await home.bench(args);
   expect([again.code, model.ledger().totals.asked]).toEqual([0, paid]);
-  expect(runIn(home)).toEqual(run);
+  expect(runIn(home.folder)).toEqual(run);
   // The same batches as of the file alone.
   const databases = data.databases.flatMap((spec) => ['--db', spec]);
   const alone = await home.here([
@@ -110,7 +107,7 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
     'run',
     'three.jsonl',
     ...databases,
-    '--method',
+    '--methods',
     'react',
     '--out',
     'alone',
@@ -136,13 +133,13 @@ it('killed in the middle it goes on where it was, and pays only what was in flig
   await first.ended;
   const second = await home.here(args);
   expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
-  const run = runIn(home);
+  const run = runIn(home.folder);
   expect(run.complete).toBe(true);
-  expect(model.ledger().totals.billed - callsIn(run)).toBeLessThanOrEqual(2);
-  const verdicts = (of: Run) => of.sets.flatMap(({ comparison }) => comparison.answers.map(({ verdict }) => verdict));
+  expect(model.ledger().totals.billed - callsOf(linesIn(home.folder))).toBeLessThanOrEqual(2);
+  const verdicts = (of: GateHome) => linesIn(of.folder).map(({ verdict }) => verdict);
   const calm = gateHome({ baseUrl: model.baseUrl });
   expect((await calm.here(['batch', 'run', filesAlone(calm), '--out', 'out', '--seed', '0'])).code).toBe(0);
-  expect(verdicts(run)).toEqual(verdicts(runIn(calm)));
+  expect(verdicts(home)).toEqual(verdicts(calm));
 });
 
 it('an outage is no wrong answer: it is told, and the same command asks again what it left', async () => {
@@ -204,7 +201,7 @@ it('after a failure of one batch the report has all that the store has, and the 
   // The second of the four batches with seed 0.
   const other = ['batch', 'run', 'three.jsonl', ...data.databases.flatMap((spec) => ['--db', spec])];
   const endpoint = await startModelEndpoint({ models: ['simulated'], reply: () => ({ fault: 'hang' }) });
-  const elsewhere = home.start([...other, '--method', 'react', '--out', 'other'], {
+  const elsewhere = home.start([...other, '--methods', 'react', '--out', 'other'], {
     OPENAI_BASE_URL: endpoint.baseUrl,
   });
   try {
@@ -212,7 +209,7 @@ it('after a failure of one batch the report has all that the store has, and the 
     const { code, err } = await home.bench(args);
     expect(code).toBe(1);
     expect(err.trim().split('\n').at(-1)).toMatch(/^gate-bench: b-\w+ runs with model endpoint .+: interrupt it there/);
-    const run = runIn(home);
+    const run = runIn(home.folder);
     expect([run.complete, violations('run', run)]).toEqual([false, []]);
     const [three, questions] = run.sets.map(({ comparison }) => comparison.methods.map(({ missing }) => missing));
     expect([three, questions]).toEqual([
@@ -282,7 +279,7 @@ it('what the folder of a benchmark lacks is said before anything is asked', asyn
   const db = ['--db', 'mimic_iv=./mimic_iv.sqlite', '--dry-run'];
   writeFileSync(join(home.folder, 'run.yaml'), 'name: a\nmethods: [react]\nquestions: [{ file: q.jsonl }]\n');
   const said = '1 question without gold ("b"), in no accuracy\n';
-  expect((await home.bench(['compare', 'run.yaml', ...db])).err).toContain(`q: ${said}`);
+  expect((await home.bench(['compare', 'run.yaml', ...db])).err).toContain(said);
   expect((await home.here(['batch', 'run', 'q.jsonl', ...db])).err).toContain(said);
 });
 
@@ -312,7 +309,6 @@ it.each([
     'name: a\nmethods: [fast, fast]\nquestions: [{ file: q.jsonl }]\n',
     'run.yaml: methods: fast stands twice; leave one out',
   ],
-  ['name: a\nquestions: [{ file: q.jsonl }]\n', 'run.yaml: methods: is missing, and q has none of its own'],
   [
     'name: a\nmethods:\n  - { method: fast, seeds: 0 }\nquestions: [{ file: q.jsonl }]\n',
     'run.yaml, line 3: methods.0: seeds: ',
@@ -356,16 +352,16 @@ it.each([
 
 it('a flag that the file has a key for, and --data without one, are refused', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const method = await home.here(['batch', 'run', config(home), '--out', 'out', '--method', 'react']);
+  const method = await home.here(['batch', 'run', config(home), '--out', 'out', '--methods', 'react']);
   expect([method.code, method.err]).toEqual([
     2,
-    'gate: --method: leave it out; the file of a run says what is asked\n',
+    'gate: --methods: leave it out; the file of a run says what is asked\n',
   ]);
-  const detached = await home.here(['batch', 'run', 'run.yaml', '--out', 'out', '--detach']);
+  const detached = await home.here(['batch', 'run', filesAlone(home), '--detach']);
   expect([detached.code, detached.err]).toEqual([
     2,
-    'gate: --detach: leave it out; a run is followed until it ends, and goes on where it was interrupted\n',
+    'gate: --detach is for one method, file and seed; leave it out, and the run is followed\n',
   ]);
-  const folder = await home.here(['batch', 'run', 'three.jsonl', '--out', 'out', '--data', '.']);
-  expect([folder.code, folder.err]).toEqual([2, 'gate: --data is for the .yaml of a run; leave it out\n']);
+  const folder = await home.bench(['compare', 'three.jsonl', '--out', 'out', '--data', '.']);
+  expect([folder.code, folder.err]).toEqual([2, 'gate-bench: --data is for the .yaml of a run; leave it out\n']);
 });

@@ -1,12 +1,12 @@
 /** `gate batch status`, `pause`, `resume`, `cancel` and `retry` of a batch that another command runs, and a file that grew. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import type { BatchSummary } from '../../src/cli/batch-summary';
 import { isPaused } from '../../src/workers/workflow-views';
 import { gateHome, type Ended, type GateHome, type GateProcess } from '../helpers/gate-process';
+import { callsOf, linesIn, runIn } from '../helpers/run-results';
 import { violations } from '../helpers/json-schema';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { withClient } from '../helpers/temporal';
@@ -72,8 +72,8 @@ const run = (...more: readonly string[]): string[] => {
   const database = data.databases.flatMap((spec) => ['--db', spec]);
   return ['batch', 'run', 'q.jsonl', ...database, '--out', 'out', '--concurrency', '2', ...more];
 };
-const summary = (): BatchSummary =>
-  JSON.parse(readFileSync(join(home.folder, 'out', 'summary.json'), 'utf8')) as BatchSummary;
+const lines = () => linesIn(home.folder);
+const isJudged = ({ verdict }: { readonly verdict: string }): boolean => /^(correct|wrong)/.test(verdict);
 
 interface Status extends Record<string, unknown> {
   readonly id: string;
@@ -113,8 +113,7 @@ test('a batch that runs is paused and resumed from elsewhere; its status says so
   release();
   const paused = await until(({ status, running: inFlight }) => status === 'paused' && inFlight === 0);
   expect(paused).toMatchObject({
-    name: 'q',
-    run: null,
+    ...{ name: 'q', questions: 'q', method: 'fast', seed: 0 },
     total: 6,
     failed: 0,
     next: `gate batch resume ${id}`,
@@ -134,10 +133,10 @@ test('a batch that runs is paused and resumed from elsewhere; its status says so
   expect(events.some((event) => event.event === 'stopped' && (event as { done?: number }).done === 6)).toBe(true);
   const { calls, correct, judged, ...ended } = await statusOf(id);
   expect(ended).toMatchObject({ status: 'ended', done: 6, running: 0, next: null });
-  expect([calls, judged]).toEqual([model.ledger().totals.billed, summary().judged]);
-  expect(correct).toBe(Math.round((summary().ex ?? 0) * summary().judged));
+  expect([calls, judged]).toEqual([model.ledger().totals.billed, lines().filter(isJudged).length]);
+  expect(correct).toBe(lines().filter(({ verdict }) => verdict.startsWith('correct')).length);
   const listed = await home.here(['batch', 'status']);
-  expect(listed.out).toMatch(new RegExp(`^${id} +ended +\\S+ \\S+ UTC +q +6 +6 +0$`, 'm'));
+  expect(listed.out).toMatch(new RegExp(`^${id} +ended +\\S+ \\S+ UTC +q: fast · seed 0 +6 +6 +0$`, 'm'));
   expect(await home.here(['batch', 'pause', id])).toMatchObject({ code: 1, err: `gate: ${id} is not running\n` });
   expect(await home.here(['batch', 'retry', id])).toMatchObject({
     code: 0,
@@ -169,7 +168,8 @@ test('a retry asks the failures of a batch alone, and not what was cancelled or 
   expect(questions().filter(isAsked)).toEqual([questions()[1]]);
   expect(await statusOf(id)).toMatchObject({ failed: 0, done: before.done });
   expect((await home.here(run())).code).toBe(0);
-  expect(summary()).toMatchObject({ complete: true, infrastructureFailures: { count: 0 } });
+  expect(runIn(home.folder).complete).toBe(true);
+  expect(lines().map(({ verdict }) => verdict)).not.toContain('infrastructure');
   expect(model.ledger().totals.billedAgain).toBe(0);
 });
 
@@ -282,7 +282,7 @@ test('a file that grew goes on under its name and pays only its new questions', 
   writeQuestions(3);
   expect((await home.here(run())).code).toBe(0);
   const paid = model.ledger().totals.billed;
-  const first = summary();
+  const first = callsOf(lines());
   writeQuestions(6);
   const grown = await home.here(run());
   expect([grown.code, grown.err]).toEqual([
@@ -290,8 +290,8 @@ test('a file that grew goes on under its name and pays only its new questions', 
     expect.stringContaining('3 of 6 questions answered before; they cost nothing'),
   ]);
   const { totals } = model.ledger();
-  expect(summary().usage.total.llmCalls).toBe(totals.billed);
-  expect([first.usage.total.llmCalls, totals.billedAgain]).toEqual([paid, 0]);
+  expect(callsOf(lines())).toBe(totals.billed);
+  expect([first, totals.billedAgain]).toEqual([paid, 0]);
 });
 
 test.each<[string, string[], string]>([

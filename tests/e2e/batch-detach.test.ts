@@ -1,9 +1,9 @@
 /** `gate batch run --detach`: a worker in the background works on a batch over two databases, and the command without it collects. */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import type { BatchSummary } from '../../src/cli/batch-summary';
 import { gateHome, type GateHome } from '../helpers/gate-process';
+import { callsOf, linesIn, runIn } from '../helpers/run-results';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
 let data: TestData;
@@ -40,10 +40,11 @@ const COLLECT = ['--out', 'out'];
 
 /** The collected batch: all is scored, and all that was billed was used. */
 function expectCollected(): void {
-  const summary = JSON.parse(readFileSync(join(home.folder, 'out', 'summary.json'), 'utf8')) as BatchSummary;
-  expect(summary).toMatchObject({ complete: true, questions: 6, judged: 6, infrastructureFailures: { count: 0 } });
+  const lines = linesIn(home.folder);
+  expect([runIn(home.folder).complete, lines.length]).toEqual([true, 6]);
+  expect(lines.every(({ verdict }) => /^(correct|wrong)/.test(verdict))).toBe(true);
   const { billed, billedAgain } = model.ledger().totals;
-  expect([summary.usage.total.llmCalls, billedAgain]).toEqual([billed, 0]);
+  expect([callsOf(lines), billedAgain]).toEqual([billed, 0]);
 }
 
 test('it returns while the batch runs; detached again it runs once; who follows may stop; the last one collects', async () => {
@@ -108,7 +109,6 @@ test('gate cancel ends a detached batch, and the same command goes on with it', 
   expect(await home.here(['cancel', id])).toMatchObject({ code: 0, out: `${id}: is being cancelled\n` });
   release();
   expect(await home.here(batch(...COLLECT))).toMatchObject({ code: 0 });
-  const summary = JSON.parse(readFileSync(join(home.folder, 'out', 'summary.json'), 'utf8')) as BatchSummary;
-  expect(summary).toMatchObject({ complete: true, judged: 6 });
+  expect([runIn(home.folder).complete, linesIn(home.folder).length]).toEqual([true, 6]);
   expect(await home.here(['cancel', id])).toMatchObject({ code: 1, err: `gate: ${id} is not running\n` });
 });

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BatchSummary } from '../../src/cli/batch-summary';
-import type { ResultLine } from '../../src/cli/batch-results';
+import type { Run } from '../../src/report/run';
+import { callsOf, linesIn, runIn } from '../helpers/run-results';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
@@ -36,36 +36,36 @@ const batch = (...more: string[]): string[] => {
   const databases = data.databases.flatMap((spec) => ['--db', spec]);
   return ['batch', 'run', data.questionFiles[0] ?? '', ...databases, '--out', 'out', ...more];
 };
-const resultsOf = (home: GateHome): ResultLine[] =>
-  readFileSync(join(home.folder, 'out', 'results.jsonl'), 'utf8')
-    .trim()
-    .split('\n')
-    .map((text) => JSON.parse(text) as ResultLine);
-const summaryOf = (home: GateHome): BatchSummary =>
-  JSON.parse(readFileSync(join(home.folder, 'out', 'summary.json'), 'utf8')) as BatchSummary;
+const resultsOf = (home: GateHome) => linesIn(home.folder);
+/** Its only method. */
+const figuresOf = (run: Run) => run.sets[0]!.figures[0]!;
 
 describe('gate batch run', () => {
   test('the other method answers a file over both engines; its usage is what was billed; again it asks no model', async () => {
     const method = 'react';
     await withModel(0, async (model, home) => {
-      const { code, out } = await home.here(batch('--method', method, '--rows', '--json'));
-      const summary = JSON.parse(out) as BatchSummary;
+      const { code, out } = await home.here(batch('--methods', method, '--rows', '--json'));
+      const summary = JSON.parse(out) as Run;
+      const figures = figuresOf(summary);
       expect(code).toBe(0);
-      expect(summary).toMatchObject({ complete: true, method, infrastructureFailures: { count: 0 } });
-      expect(new Set(summary.databases.map(({ engine }) => engine))).toEqual(new Set(['sqlite', 'postgresql']));
-      expect(summary.usage.total.llmCalls).toBe(model.ledger().totals.billed);
-      expect(summary.reliability).not.toBeNull();
+      expect(violations('run', summary)).toEqual([]);
+      expect([summary.complete, figures.method, figures.verdicts['infrastructure']]).toEqual([true, method, undefined]);
+      expect(new Set(summary.sets[0]?.databases.map(({ dialect }) => dialect))).toEqual(
+        new Set(['sqlite', 'postgresql']),
+      );
       const before = resultsOf(home);
+      expect(callsOf(before)).toBe(model.ledger().totals.billed);
+      expect(figures.metrics).toHaveProperty(['RS(0)']);
       expect(before.flatMap((line) => violations('results', line))).toEqual([]);
-      expect(new Set(before.map(({ id }) => id)).size).toBe(summary.questions);
+      expect(new Set(before.map(({ id }) => id)).size).toBe(summary.sets[0]?.comparison.questions);
       const asked = new Map(data.questions.map(({ id, question }) => [id, question]));
       expect(before.every(({ id, question }) => question === asked.get(id))).toBe(true);
       const answered = before.filter(({ status }) => status === 'answered');
       expect(answered.every(({ columns, rows }) => rows?.every((row) => row.length === columns?.length))).toBe(true);
       model.reset();
-      const again = await home.here(batch('--method', method, '--rows'));
+      const again = await home.here(batch('--methods', method, '--rows'));
       expect([again.code, model.ledger().totals.asked]).toEqual([0, 0]);
-      expect(again.out).toMatch(/^EX \d/m);
+      expect(again.out).toMatch(/^react +\d+\.\d +\d+\.\d % \[/m);
       expect(resultsOf(home)).toEqual(before);
     });
   });
@@ -83,7 +83,7 @@ describe('gate batch run', () => {
           .map(({ id }) => id)
           .sort(),
       ).toEqual(data.questions.map(({ id }) => id).sort());
-      expect(model.ledger().totals.billed - summaryOf(home).usage.total.llmCalls).toBeLessThanOrEqual(4);
+      expect(model.ledger().totals.billed - callsOf(resultsOf(home))).toBeLessThanOrEqual(4);
     });
   });
 
@@ -100,8 +100,8 @@ describe('gate batch run', () => {
       expect(resultsOf(home).every(({ status }) => status !== 'cancelled')).toBe(true);
       // What runs is told another concurrency.
       expect((await home.here(batch('--concurrency', '3'))).code).toBe(0);
-      const { total } = summaryOf(home).usage;
-      expect(total).toMatchObject({ llmCalls: model.ledger().totals.billed, possiblyBilledCalls: 0 });
+      expect(callsOf(resultsOf(home))).toBe(model.ledger().totals.billed);
+      expect(resultsOf(home).every(({ usage }) => usage?.possiblyBilledCalls === 0)).toBe(true);
     });
   });
 
@@ -111,10 +111,10 @@ describe('gate batch run', () => {
       writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ prices, budgets: { costUsd: null } }));
       const { code, err } = await home.here(batch('--concurrency', '1', '--max-total-cost', '0.01'));
       expect(code).toBe(3);
-      expect(err).toMatch(/questions not asked: raise --max-total-cost and run it again to continue/);
-      expect(summaryOf(home).complete).toBe(false);
+      expect(err).toMatch(/questions not asked: raise --max-total-cost and run the same command again to continue/);
+      expect(runIn(home.folder).complete).toBe(false);
       expect((await home.here(batch('--max-total-cost', '1000'))).code).toBe(0);
-      expect(summaryOf(home).complete).toBe(true);
+      expect(runIn(home.folder).complete).toBe(true);
     });
   });
 
@@ -127,7 +127,7 @@ describe('gate batch run', () => {
       const ids = ['--ids', 'sprint-drivers-count,sprint-teams-names'];
       const failed = await home.here(batch(...ids, '--model', 'gone', '--name', 'x'));
       expect(failed.code).toBe(1);
-      expect(summaryOf(home)).toMatchObject({ judged: 0, ex: null, infrastructureFailures: { count: 2 } });
+      expect(figuresOf(runIn(home.folder))).toMatchObject({ accuracy: null, verdicts: { infrastructure: 2 } });
       expect(resultsOf(home).map(({ verdict }) => verdict)).toEqual(['infrastructure', 'infrastructure']);
       const again = await home.here(batch(...ids, '--model', 'gone', '--name', 'x'));
       expect(again.err).toMatch(/2 infrastructure failures: the same command asks them again/);
@@ -147,7 +147,7 @@ describe('gate batch run', () => {
       const ids = ['--ids', 'sprint-drivers-count,sprint-teams-names', '--model', 'm'];
       const { code, err } = await home.here(batch(...ids));
       expect([code, err]).toEqual([0, expect.not.stringContaining('infrastructure')]);
-      expect(summaryOf(home)).toMatchObject({ judged: 2, ex: 0, infrastructureFailures: { count: 0 } });
+      expect(figuresOf(runIn(home.folder))).toMatchObject({ accuracy: { mean: 0 }, verdicts: { wrong: 2 } });
       expect(resultsOf(home)).toMatchObject([
         { verdict: 'wrong', error: null },
         { verdict: 'wrong', error: null },

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import type { ComparedQuestion } from '../../benchmarks/compared-question';
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
+import { callsOf, linesIn } from '../helpers/run-results';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
 let data: TestData;
@@ -31,7 +31,7 @@ function compare(home: GateHome, methods: string, ...more: string[]): string[] {
   });
   writeFileSync(path, `${lines.join('\n')}\n`);
   const databases = data.databases.flatMap((spec) => ['--db', spec]);
-  return ['compare', '--questions', path, '--methods', methods, ...databases, '--out', 'out', ...more];
+  return ['compare', path, '--methods', methods, ...databases, '--out', 'out', ...more];
 }
 const asked = (): number => model.ledger().totals.asked;
 
@@ -49,14 +49,14 @@ it('a file by two methods and two seeds is scored, counted and written; done bef
   const run = JSON.parse(first.out) as Run;
   expect(violations('run', run)).toEqual([]);
   const [{ comparison }] = run.sets as [Run['sets'][number]];
-  expect(comparison.answers).toHaveLength(QUESTIONS * 2 * 2);
+  expect(linesIn(home.folder)).toHaveLength(QUESTIONS * 2 * 2);
   for (const { right, wrong, declined, notScored, failed, missing, perQuestion } of comparison.methods) {
     expect({ scored: right + wrong + declined, notScored, failed, missing }).toEqual({
       ...{ scored: 6, notScored: 2, failed: 0, missing: 0 },
     });
     expect(perQuestion.accuracy).toMatchObject({ value: right / 6, questions: 3 });
   }
-  expect(comparison.answers.reduce((sum, { calls }) => sum + (calls ?? 0), 0)).toBe(model.ledger().totals.billed);
+  expect(callsOf(linesIn(home.folder))).toBe(model.ledger().totals.billed);
   // The file of a run that the flags stand for is kept, and asks the same.
   expect(run.config.text).toContain('  - fast\n  - react\nseeds: 2\n');
   writeFileSync(join(home.folder, 'same.yaml'), run.config.text);
@@ -73,7 +73,7 @@ it('a recording made once serves the comparison, its methods one by one and in a
   const judged = (at: GateHome, methods: string, ...more: string[]): string[] => {
     const args = compare(at, methods);
     const databases = data.databases.map((spec) => `  - ${spec}`).join('\n');
-    const set = `questions: [{ file: ${args[2] ?? ''} }]\ndatabases:\n${databases}`;
+    const set = `questions: [{ file: ${args[1] ?? ''} }]\ndatabases:\n${databases}`;
     const judge = 'judge: { mode: two-pass, model: simulated }';
     writeFileSync(join(at.folder, 'run.yaml'), `name: judged\nmethods: [${methods}]\nseeds: 2\n${judge}\n${set}\n`);
     return ['compare', 'run.yaml', '--out', 'out', '--json', ...more];
@@ -81,7 +81,8 @@ it('a recording made once serves the comparison, its methods one by one and in a
   const recorded = await home.bench(judged(home, 'fast, react', '--record', 'r.jsonl'));
   expect([recorded.code, recorded.code === 0 ? '' : recorded.err]).toEqual([0, '']);
   const comparisonIn = (text: string) => (JSON.parse(text) as Run).sets[0]!.comparison;
-  const { judge: by, methods: told, answers } = comparisonIn(recorded.out);
+  const { judge: by, methods: told } = comparisonIn(recorded.out);
+  const answers = linesIn(home.folder);
   expect(by).toMatchObject({ mode: 'two-pass', model: 'simulated' });
   // The question without gold is not judged; the simulated judge is milder than execution match.
   for (const { judged: own, right } of told) {
@@ -89,11 +90,12 @@ it('a recording made once serves the comparison, its methods one by one and in a
     expect(own!.right + own!.wrong + own!.declined).toBe(6);
   }
   expect(answers.filter(({ judged: own }) => own?.verdict === 'no-gold')).toHaveLength(4);
-  const answersOf = (text: string, wanted: string) =>
-    comparisonIn(text)
-      .answers.filter(({ method }) => method === wanted)
-      .map(({ id, seed, verdict, judged: own, sql, calls, promptTokens, costUsd }) => {
-        return { id, seed, verdict, own, sql, calls, promptTokens, costUsd };
+  const answersOf = (at: GateHome, wanted: string) =>
+    linesIn(at.folder)
+      .filter(({ method }) => method === wanted)
+      .map(({ id, seed, verdict, judged: own, sql, usage }) => {
+        const { llmCalls, promptTokens, costUsd } = usage ?? {};
+        return { id, seed, verdict, own, sql, llmCalls, promptTokens, costUsd };
       });
   const replay = join(home.folder, 'r.jsonl');
   const lines = readFileSync(replay, 'utf8').split('\n');
@@ -104,8 +106,7 @@ it('a recording made once serves the comparison, its methods one by one and in a
     const fresh = gateHome({ baseUrl: model.baseUrl });
     const replayed = await fresh.bench(judged(fresh, methods, '--replay', replay));
     expect([replayed.code, replayed.code === 0 ? '' : replayed.err]).toEqual([0, '']);
-    for (const method of methods.split(', '))
-      expect(answersOf(replayed.out, method)).toEqual(answersOf(recorded.out, method));
+    for (const method of methods.split(', ')) expect(answersOf(fresh, method)).toEqual(answersOf(home, method));
     expect(comparisonIn(replayed.out)).toMatchObject({ replayed: true });
   }
   expect(asked()).toBe(0);
@@ -119,37 +120,29 @@ it('a recording made once serves the comparison, its methods one by one and in a
   ]);
 });
 
-it('one question is answered side by side, as text, JSON and a page', async () => {
+it('one question is answered side by side, as text and JSON', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
   const question = data.questions[0]?.question ?? '';
-  const args = [
-    'compare',
-    question,
-    '--db',
-    data.databases[0]?.replace(/^\w+=/, '') ?? '',
-    '--methods',
-    'fast,paper,react',
-  ];
-  const first = await home.bench([...args, '--json', '--html', 'page.html']);
+  const db = data.databases[0]?.replace(/^\w+=/, '') ?? '';
+  const args = ['compare', question, '--db', db, '--methods', 'fast,paper,react'];
+  const first = await home.bench([...args, '--json']);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
-  const compared = JSON.parse(first.out) as ComparedQuestion;
-  expect(violations('compared-question', compared)).toEqual([]);
-  expect(compared.answers.map(({ method, status, result }) => [method, status, result])).toEqual(
-    ['fast', 'paper', 'react'].map((method) => [method, 'answered', 'A']),
+  const run = JSON.parse(first.out) as Run;
+  expect(violations('run', run)).toEqual([]);
+  expect(run.sets[0]?.figures.map(({ method, statuses }) => [method, statuses])).toEqual(
+    ['fast', 'paper', 'react'].map((method) => [method, { answered: 1 }]),
   );
-  expect(readFileSync(join(home.folder, 'page.html'), 'utf8')).toContain('paper');
   const paid = asked();
-  const again = await home.bench(args);
+  const again = await home.bench([...args, '--out', 'out']);
   expect([again.code, asked()]).toEqual([0, paid]);
-  expect(again.out).toContain('All answers with rows have the same rows.');
+  expect(again.out).toMatch(/^react: answered\n {2}\S.*\n {2}SELECT/m);
+  expect(linesIn(home.folder).map(({ method }) => method)).toEqual(['fast', 'paper', 'react']);
 });
 
 it.each([
-  [[], 'what is compared? give a question in quotes, or a file with --questions'],
   [['Why?', '--seeds', '2'], '--seeds is for a file of questions; leave it out'],
   [['Why?', '--limit', '2'], '--limit is for a file of questions; leave it out'],
-  [['Why?', '--questions', 'q.jsonl'], 'give either a question or --questions, not both'],
-  [['Why?', '--methods', 'fast,fast'], '--methods: fast stands twice; leave one out'],
+  [['Why?', '--methods', 'fast,fast'], '--methods: methods: fast stands twice; leave one out'],
   [['Why?', '--replay', 'none.jsonl'], '--replay none.jsonl: no such file; give a recording that --record wrote'],
 ])('%j is one line that says what to change', async (args, line) => {
   const home = gateHome({ baseUrl: model.baseUrl });

@@ -105,7 +105,7 @@ it.each([
   expect(out).toContain('SYNTHETIC STAND-IN');
   for (const file of ['report.md', 'report.html'])
     expect(readFileSync(join(home.folder, name, file), 'utf8')).toContain('SYNTHETIC STAND-IN');
-  const run = JSON.parse(readFileSync(join(home.folder, name, 'run.json'), 'utf8')) as Run;
+  const run = JSON.parse(readFileSync(join(home.folder, name, 'summary.json'), 'utf8')) as Run;
   expect(run.sets.map((set) => set.name)).toEqual(sets);
   expect(run.complete).toBe(true);
   for (const { figures } of run.sets) {

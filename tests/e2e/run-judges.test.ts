@@ -1,9 +1,9 @@
 /** Judges of a run: checked before anything is paid, counted in its ceiling, and no half of an audit in its report. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SIMULATED_MODEL, startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
+import { linesIn, runIn } from '../helpers/run-results';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
 let data: TestData;
@@ -33,7 +33,6 @@ function config(home: GateHome, more: string): string {
   );
   return 'run.yaml';
 }
-const runIn = (home: GateHome): Run => JSON.parse(readFileSync(join(home.folder, 'out', 'run.json'), 'utf8')) as Run;
 
 it.each(['judge: { mode: single, model: nobody }', 'audit: { judge: nobody }'])(
   '%s: a judge that the endpoint has not is told before any search is paid',
@@ -53,19 +52,19 @@ it('what judges cost counts towards max-total-cost: once it is spent, neither th
   const path = config(home, `max-total-cost: 0.5\n${judges}`);
   const first = await home.bench(['compare', path, '--out', 'out']);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
-  const [one, two] = runIn(home).sets;
-  expect(one?.comparison.answers.map(({ judged }) => judged?.verdict)).not.toContain(null);
+  const [one] = runIn(home.folder).sets;
+  const judgedIn = (set: string) => linesIn(home.folder).flatMap((line) => (line.set === set ? [line.judged] : []));
+  expect(judgedIn('one').map((judged) => judged?.verdict)).not.toContain(null);
   const limit = { verdict: null, reason: 'the limit of cost was reached (--max-total-cost)' };
-  expect(two?.comparison.answers.map(({ judged }) => judged)).toEqual([limit, limit]);
+  expect(judgedIn('two')).toEqual([limit, limit]);
   const pairs = Number(one?.audits?.['paper']?.['pairs'] ?? 0);
   expect(pairs).toBeGreaterThan(0);
   expect(one?.audits?.['paper']?.['judge']).toMatchObject({ judged: 0, notJudged: pairs });
   const second = await home.bench(['compare', path, '--out', 'out', '--max-total-cost', '1000']);
   expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
-  for (const { comparison, audits } of runIn(home).sets) {
-    expect(comparison.answers.map(({ judged }) => judged?.verdict)).not.toContain(null);
+  expect(linesIn(home.folder).map(({ judged }) => judged?.verdict)).not.toContain(null);
+  for (const { audits } of runIn(home.folder).sets)
     expect(audits?.['paper']?.['judge']).toMatchObject({ notJudged: 0 });
-  }
 });
 
 it('an audit that was interrupted is not in the report; the same command judges it', async () => {
@@ -75,8 +74,8 @@ it('an audit that was interrupted is not in the report; the same command judges 
     if (text.startsWith('judging ')) interrupt();
   });
   expect(first.code).toBe(3);
-  expect(runIn(home).sets.map(({ audits }) => audits)).toEqual([undefined, undefined]);
+  expect(runIn(home.folder).sets.map(({ audits }) => audits)).toEqual([undefined, undefined]);
   expect((await home.bench(args)).code).toBe(0);
-  for (const { audits } of runIn(home).sets)
+  for (const { audits } of runIn(home.folder).sets)
     expect(audits?.['paper']?.['judge']).toMatchObject({ model: 'judges', notJudged: 0 });
 });

@@ -20,51 +20,42 @@ export function isPageKey(key: string): boolean {
   return /\/manifest-\d+\.json$/.test(key);
 }
 
-/** How `gate batch run` was called; batches of `gate-bench compare` have none. */
-const BatchCommand = z.object({
+/** How a batch was asked for, as data from which it can be asked again. */
+const Asked = z.object({
+  /** Name of the run; of a file alone, that of the file. */
   name: z.string(),
-  /** From `batch` on, without `--fresh`, `--json` and `--events`. */
-  args: z.array(z.string()).readonly(),
-  /** An argument held a password, which is not kept. */
+  /** Name of its set of questions. */
+  questions: z.string(),
+  method: z.string(),
+  seed: z.number().int(),
+  /** The plan of the run as plain data (`run-config.ts`), and what was typed beside it. */
+  options: z.unknown(),
+  overrides: z.record(z.string(), z.unknown()),
+  /** A text among them held a password, which is not kept. */
   isMasked: z.boolean(),
+  /** Where relative paths of the plan begin, and those that were typed. */
+  base: z.string(),
   cwd: z.string(),
   /** Where its results go; null: it was started detached. */
   out: z.string().nullable(),
 });
-export type BatchCommand = z.infer<typeof BatchCommand>;
+export type Asked = Readonly<z.infer<typeof Asked>>;
 
-const ONCE = new Set(['--fresh', '--json', '--events', '--undecided']);
-
-export async function keepCommand(
-  store: ObjectStore,
-  batchId: string,
-  { args, ...told }: Pick<BatchCommand, 'name' | 'cwd' | 'out' | 'args'>,
-): Promise<void> {
-  const own = args.filter((argument, at) => !ONCE.has(argument) && ![argument, args[at - 1]].includes('--retry-of'));
-  const shown = own.map(withoutSecrets);
-  const isMasked = shown.some((argument, at) => argument !== own[at]);
-  const command: BatchCommand = { ...told, args: shown, isMasked };
-  await store.put(commandKey(batchId), JSON.stringify(command), { overwrite: true });
+export async function keepAsked(store: ObjectStore, batchId: string, asked: Omit<Asked, 'isMasked'>): Promise<void> {
+  const shown = masked(asked) as typeof asked;
+  const kept: Asked = { ...shown, isMasked: JSON.stringify(shown) !== JSON.stringify(asked) };
+  await store.put(askedKey(batchId), JSON.stringify(kept), { overwrite: true });
 }
 
-const commandKey = (batchId: string): string => `batches/${batchId}/command.json`;
-
-/** Which part of a run, or of `gate-bench compare`, a batch is. */
-const BatchArm = z.object({
-  /** Null: of `gate-bench compare`. */
-  run: z.string().nullable(),
-  method: z.string(),
-  questions: z.string(),
-  seed: z.number().int(),
-});
-export type BatchArm = z.infer<typeof BatchArm>;
-
-export async function keepArm(store: ObjectStore, batchId: string, told: BatchArm): Promise<void> {
-  const arm: BatchArm = { ...told };
-  await store.put(armKey(batchId), JSON.stringify(arm), { overwrite: true });
+/** Every text of plain data, without passwords. */
+function masked(value: unknown): unknown {
+  if (typeof value === 'string') return withoutSecrets(value);
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one)]));
 }
 
-const armKey = (batchId: string): string => `batches/${batchId}/arm.json`;
+const askedKey = (batchId: string): string => `batches/${batchId}/asked.json`;
 
 export interface ListedBatch {
   readonly id: string;
@@ -110,9 +101,8 @@ export interface StoredQuestion {
 export interface StoredBatch extends ListedBatch {
   /** By position. */
   readonly questions: readonly StoredQuestion[];
-  readonly command: BatchCommand | null;
-  /** Null: it was begun alone, or by an earlier version. */
-  readonly arm: BatchArm | null;
+  /** Null: it is being started. */
+  readonly asked: Asked | null;
 }
 
 export async function storedBatch(store: ObjectStore, listed: ListedBatch): Promise<StoredBatch> {
@@ -127,9 +117,8 @@ export async function storedBatch(store: ObjectStore, listed: ListedBatch): Prom
     const result = outcomes.get(n)?.find((one) => one.searchId === searchId);
     return { searchId, outcome: result?.outcome ?? null, isAskedAgain: result?.outcome === null };
   });
-  const command = BatchCommand.nullable().parse(await storedJson(store, commandKey(id)));
-  const arm = BatchArm.nullable().parse(await storedJson(store, armKey(id)));
-  return { ...listed, questions, command, arm };
+  const asked = Asked.nullable().parse(await storedJson(store, askedKey(id)));
+  return { ...listed, questions, asked };
 }
 
 /** By position. */
@@ -161,7 +150,7 @@ export function isToRetry({ outcome, isAskedAgain }: StoredQuestion, undecided =
 }
 
 /** Null: nothing is there, or on another machine. */
-export function resultFolder({ command }: StoredBatch): string | null {
-  const out = command?.out ?? null;
+export function resultFolder({ asked }: StoredBatch): string | null {
+  const out = asked?.out ?? null;
   return out !== null && existsSync(join(out, RESULTS)) ? out : null;
 }

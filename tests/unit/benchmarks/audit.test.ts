@@ -8,6 +8,7 @@ import { UpdateAudit } from '../../../benchmarks/update-audit';
 import { askInProcess, openDatabase } from '../../e2e/in-process';
 import { startModelEndpoint, type ModelEndpoint } from '../../helpers/model-endpoint';
 import { SAMPLE_QUESTIONS, sprintSqlite } from '../../helpers/shared-data';
+import { answerLine } from '../../helpers/answers';
 import { testProcess, type TestProcess } from '../cli/test-io';
 
 const BATCH = 'b-0123456789abcdef';
@@ -86,20 +87,7 @@ test('updates, reuse and pairs of a batch are counted without a model', async ()
   expect(judge.requests).toHaveLength(0);
   const folder = join(at.home, 'out');
   mkdirSync(folder);
-  const line = {
-    ...{ id: 'x', searchId: searches[0], database: null, status: 'answered', endedBy: null, sql: null, answer: null },
-    ...{
-      verdict: 'no-gold',
-      question: 'How many?',
-      standing: null,
-      verdictReason: '',
-      execution: null,
-      official: null,
-      usage: null,
-      wallMs: null,
-      error: null,
-    },
-  };
+  const line = answerLine('x', { searchId: searches[0]!, verdict: 'no-gold' });
   writeFileSync(join(folder, 'results.jsonl'), `${JSON.stringify(line)}\n`);
   // The same search twice is one.
   expect(await auditOf('out', searches[0]!)).toMatchObject({ searches: 1, updates: 2 });

@@ -10,6 +10,7 @@ import { judge as simulatedJudge } from '../../../simulated-model/roles/judge';
 import { readRequest } from '../../../simulated-model/request';
 import { startModelEndpoint, type ChatBody, type ModelEndpoint } from '../../helpers/model-endpoint';
 import { record } from '../report/fixture';
+import { answerLine, summaryText } from '../../helpers/answers';
 import { testProcess } from '../cli/test-io';
 
 let model: ModelEndpoint;
@@ -37,26 +38,11 @@ async function judged(cases: Readonly<Record<string, Case>>, ...args: string[]) 
   const { store } = openServices(process.io);
   const folder = join(process.home, 'out');
   mkdirSync(folder);
-  const lines = Object.entries(cases).map(([id, { execution = null }], at) => ({
-    ...{
-      id,
-      searchId: `q-${at.toString(16).padStart(16, '0')}`,
-      database: 'karts',
-      status: 'answered',
-      endedBy: 'agreement',
-    },
-    ...{
-      question: 'How many?',
-      standing: null,
-      sql: 'SELECT 4',
-      answer: null,
-      verdict: 'no-gold',
-      verdictReason: '',
-      execution,
-      official: null,
-    },
-    ...{ usage: null, wallMs: null, error: null },
-  }));
+  const lines = Object.entries(cases).map(([id, { execution = null }], at) =>
+    answerLine(id, {
+      ...{ searchId: `q-${at.toString(16).padStart(16, '0')}`, database: 'karts', verdict: 'no-gold', execution },
+    }),
+  );
   for (const { id, searchId } of lines) {
     const more = cases[id]?.record;
     if (more !== null)
@@ -64,7 +50,7 @@ async function judged(cases: Readonly<Record<string, Case>>, ...args: string[]) 
   }
   const jsonl = (values: readonly object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
   writeFileSync(join(folder, 'results.jsonl'), jsonl(lines));
-  writeFileSync(join(folder, 'summary.json'), JSON.stringify({ file: 'questions.jsonl' }));
+  writeFileSync(join(folder, 'summary.json'), summaryText('questions.jsonl'));
   const questions = Object.entries(cases).map(([id, { question }]) => ({ id, question: `Who is ${id}?`, ...question }));
   writeFileSync(join(process.home, 'questions.jsonl'), jsonl(questions));
   const database = new Database(join(process.home, 'karts.sqlite'));

@@ -8,6 +8,7 @@ import type { AnswerRecord, SearchInput } from '../../../src/domain';
 import { createRunStore } from '../../../src/record/run-store';
 import { violations } from '../../helpers/json-schema';
 import { record } from '../report/fixture';
+import { answerLine, summaryText } from '../../helpers/answers';
 import { testProcess } from '../cli/test-io';
 
 const settings = settingsFor({ method: 'fast', models: { default: 'scripted' } });
@@ -31,24 +32,11 @@ async function batch(answers: Readonly<Record<string, Partial<AnswerRecord> | nu
         ...{ ...record, ...BARE, id: idOf(at), question: `${id}?`, status: 'answered', ...answer },
       });
   }
-  const line = (id: string, at: number) => ({
-    ...{ id, searchId: idOf(at), database, status: 'answered', endedBy: null, sql: null, answer: null },
-    ...{
-      question: 'How many?',
-      standing: null,
-      verdict: 'no-gold',
-      verdictReason: '',
-      execution: null,
-      official: null,
-      usage: null,
-      wallMs: null,
-    },
-    error: null,
-  });
+  const line = (id: string, at: number) => answerLine(id, { searchId: idOf(at), database, verdict: 'no-gold' });
   const put = (path: string, text: string): void => writeFileSync(join(process.home, path), text);
   mkdirSync(join(process.home, 'out'));
   put('out/results.jsonl', entries.map(([id], at) => `${JSON.stringify(line(id, at))}\n`).join(''));
-  put('out/summary.json', JSON.stringify({ file: 'questions.jsonl', batchId: 'b-0000000000000001' }));
+  put('out/summary.json', summaryText('questions.jsonl', 'b-0000000000000001'));
   put('questions.jsonl', entries.map(([id]) => `${JSON.stringify({ id, question: `${id}?`, database })}\n`).join(''));
   const pages = JSON.stringify(entries.map((_, at) => ({ searchId: idOf(at) })));
   await store.put('batches/b-0000000000000001/manifest-00000.json', pages, { overwrite: true });

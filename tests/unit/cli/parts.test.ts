@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { Secret } from '../../../src/config';
-import { shownCommand } from '../../../src/cli/batch-summary';
+import { shownCommand } from '../../../src/cli/batch-run';
 import { checkEndpoint } from '../../../src/app/model-check';
 import { errorText, GateError } from '../../../src/app/errors';
 import { exitCodeOf, EXIT } from '../../../src/cli/exit';
@@ -170,7 +170,9 @@ describe('errors', () => {
   test('a password with an @ in it is hidden to its end, in messages and in the command of a batch', () => {
     expect(errorText(new Error('no postgres://u:hun@ter2@h/d'), false)).toBe('no postgres://u:***@h/d');
     const args = ['batch', 'run', '--db', 'a=postgres://u:hun@ter2@h/d?sslpassword=hunter2&sslmode=require'];
-    expect(shownCommand(args)).toBe("gate batch run --db 'a=postgres://u:***@h/d?sslpassword=***&sslmode=require'");
+    expect(shownCommand(args, 'gate')).toBe(
+      "gate batch run --db 'a=postgres://u:***@h/d?sslpassword=***&sslmode=require'",
+    );
   });
 
   test('a configuration shows no control character of its file', () => {

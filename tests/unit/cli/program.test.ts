@@ -73,7 +73,7 @@ describe('gate', () => {
     ],
     [
       'a setting of another method',
-      ['batch', 'run', 'x', '--method', 'fast:schema-only'],
+      ['batch', 'run', 'x', '--methods', 'fast:schema-only'],
       /^gate: method fast: schema-only is a setting of react; fast takes none$/m,
     ],
     ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is not a role; allowed: look, evaluate, plan/],

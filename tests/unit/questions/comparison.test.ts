@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { compareMethods, type ComparedAnswer, type Entrant, type Verdict } from '../../../src/questions';
+import { compareMethods, type Entrant, type ResultLine, type Verdict } from '../../../src/questions';
+import { answerLine, USAGE } from '../../helpers/answers';
 import { agreementOf, estimate } from '../../../src/questions/statistics';
 
 describe('the bootstrap interval', () => {
@@ -28,22 +29,10 @@ describe('the bootstrap interval', () => {
   });
 });
 
-const entrant = (method: string): Entrant => ({ method, name: 'fast', preset: 'fast', models: { default: 'm' } });
-const answer = (method: string, id: string, verdict: Verdict, more: Partial<ComparedAnswer> = {}): ComparedAnswer => ({
-  ...{ method, id, verdict, seed: 0, database: null, searchId: `${method}-${id}`, status: 'answered', reason: verdict },
-  ...{
-    sql: null,
-    calls: 2,
-    promptTokens: 10,
-    cachedTokens: null,
-    completionTokens: 1,
-    costUsd: 0.1,
-    wallMs: 5,
-    proved: 1,
-    standing: 'proved',
-  },
-  ...more,
-});
+const entrant = (method: string): Entrant => ({ method, models: { default: 'm' } });
+const answer = (method: string, id: string, verdict: Verdict, more: Partial<ResultLine> = {}): ResultLine =>
+  answerLine(id, { method, verdict, verdictReason: verdict, ...more });
+const calls = (llmCalls: number) => ({ usage: { ...USAGE, llmCalls } });
 
 describe('methods compared', () => {
   test('the judge is scored by question and held against execution; what it was not asked of is apart', () => {
@@ -92,7 +81,7 @@ describe('methods compared', () => {
         answer('a', '1', 'correct'),
         answer('a', '2', 'wrong'),
         answer('b', '1', 'correct'),
-        answer('b', '2', 'infrastructure', { calls: 99, reason: 'the endpoint is down', proved: null }),
+        answer('b', '2', 'infrastructure', { ...calls(99), verdictReason: 'the endpoint is down', proved: null }),
       ],
       () => 2,
     );
@@ -120,9 +109,9 @@ describe('methods compared', () => {
 
   test('seeds are averaged inside a question, so that a question counts once', () => {
     const answers = [
-      answer('a', '1', 'correct', { seed: 0, calls: 1 }),
-      answer('a', '1', 'wrong', { seed: 1, calls: 3 }),
-      answer('a', '2', 'correct', { calls: 8 }),
+      answer('a', '1', 'correct', { seed: 0, ...calls(1) }),
+      answer('a', '1', 'wrong', { seed: 1, ...calls(3) }),
+      answer('a', '2', 'correct', calls(8)),
     ];
     const [only] = compareMethods([entrant('a')], answers, () => 4);
     expect(only?.perQuestion.accuracy).toMatchObject({ value: 0.75, questions: 2 });
@@ -152,7 +141,7 @@ describe('methods compared', () => {
       [...answers, answer('a', '3', 'wrong-abstained', { proved: null })],
       () => 3,
     );
-    expect(only).toMatchObject({ proved: 0.75, fullyProved: 1, answered: 2 });
+    expect(only?.proved).toBe(0.75);
   });
 });
 

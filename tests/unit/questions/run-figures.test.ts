@@ -1,43 +1,24 @@
 import {
   compareMethods,
   figuresOf,
-  type ComparedAnswer,
+  reliabilityOf,
   type Comparison,
   type Entrant,
+  type ResultLine,
   type Verdict,
 } from '../../../src/questions';
+import { answerLine, USAGE } from '../../helpers/answers';
 import type { Run } from '../../../src/report/run';
 import { runMarkdown, runPage } from '../../../src/report/run-page';
 
-const answer = (id: string, seed: number, verdict: Verdict, more: Partial<ComparedAnswer> = {}): ComparedAnswer => ({
-  ...{
-    method: 'm',
-    id,
-    seed,
-    verdict,
-    database: 'd',
-    searchId: `q-${id}-${seed}`,
-    status: 'answered',
-    reason: verdict,
-  },
-  ...{
-    sql: null,
-    calls: 2,
-    promptTokens: 10,
-    cachedTokens: null,
-    completionTokens: 1,
-    costUsd: 0.5,
-    wallMs: 5,
-    proved: 1,
-    standing: 'proved',
-  },
-  ...more,
-});
+const answer = (id: string, seed: number, verdict: Verdict, more: Partial<ResultLine> = {}): ResultLine =>
+  answerLine(id, { seed, verdict, database: 'd', usage: { ...USAGE, costUsd: 0.5 }, ...more });
+const calls = (llmCalls: number) => ({ usage: { ...USAGE, llmCalls, costUsd: 0.5 } });
 const seeds = [0, 1].map((seed) => ({ seed, batchId: `b-${seed}`, metrics: { ex: seed === 0 ? 50 : 100 } }));
 
-function runOf(answers: ComparedAnswer[], more: Partial<Comparison>, text = 'text'): Run {
+function runOf(answers: ResultLine[], more: Partial<Comparison>, text = 'text'): Run {
   const methods = [...new Set(answers.map(({ method }) => method))];
-  const entrants = methods.map((method): Entrant => ({ method, name: 'paper', preset: 'paper', models: {} }));
+  const entrants = methods.map((method): Entrant => ({ method, models: {} }));
   const [first] = seeds;
   const figures = methods.map((method) =>
     figuresOf(
@@ -53,10 +34,19 @@ function runOf(answers: ComparedAnswer[], more: Partial<Comparison>, text = 'tex
     prompts: {},
     sets: [
       {
-        ...{ name: text, note: text, benchmark: null, questionsSha256: '0', databases: [], settings: {}, figures },
+        ...{
+          name: text,
+          note: text,
+          remarks: [],
+          benchmark: null,
+          questionsSha256: '0',
+          databases: [],
+          settings: {},
+          figures,
+        },
         comparison: {
-          ...{ schemaVersion: 1, file: text, questions: 2, seeds: 1, replayed: false, resamples: 100 },
-          ...{ methods: compareMethods(entrants, answers, () => 2), answers, ...more },
+          ...{ file: text, questions: 2, seeds: 1, replayed: false, resamples: 100 },
+          ...{ methods: compareMethods(entrants, answers, () => 2), ...more },
         },
       },
     ],
@@ -67,8 +57,8 @@ test('mean and sample deviation are over seeds, and an infrastructure failure is
   const figures = figuresOf(
     'm',
     [
-      ...[answer('1', 0, 'correct'), answer('2', 0, 'wrong'), answer('3', 0, 'infrastructure', { calls: 90 })],
-      ...[answer('1', 1, 'correct'), answer('2', 1, 'correct-abstained', { calls: 6 })],
+      ...[answer('1', 0, 'correct'), answer('2', 0, 'wrong'), answer('3', 0, 'infrastructure', calls(90))],
+      ...[answer('1', 1, 'correct'), answer('2', 1, 'correct-abstained', calls(6))],
     ],
     seeds,
   );
@@ -91,7 +81,7 @@ test('a right answer costs what all answers cost by the number of right ones; wi
 });
 
 test('where a judge was asked, right answers, what one costs, and all groups are by its verdicts', () => {
-  const by = (verdict: Verdict | null, more: Partial<ComparedAnswer> = {}) => ({
+  const by = (verdict: Verdict | null, more: Partial<ResultLine> = {}) => ({
     judged: { verdict, reason: '' },
     ...more,
   });
@@ -145,7 +135,7 @@ test('groups are by database and by difficulty, easiest first; updates are summe
 });
 
 test('a report says whose figures it has: those of the judge, with their difference, and beside them execution', () => {
-  const by = (verdict: Verdict): Partial<ComparedAnswer> => ({ judged: { verdict, reason: '' } });
+  const by = (verdict: Verdict): Partial<ResultLine> => ({ judged: { verdict, reason: '' } });
   const answers = [
     ...[answer('1', 0, 'correct', by('wrong')), answer('2', 0, 'correct', by('wrong'))],
     ...['1', '2'].map((id) => answer(id, 0, 'wrong', { method: 'n', ...by('correct') })),
@@ -182,4 +172,21 @@ test('what names and reasons hold stays text, on the page and in Markdown', () =
     .split('\n')
     .filter((line) => !line.startsWith('    '));
   expect(markdown.join('\n')).not.toMatch(/<script>|[^\\]\]\(http/);
+});
+
+test('reliability is given where unanswerable questions were judged', () => {
+  const [right, abstained, wrong] = (['correct', 'correct-abstained', 'wrong-answered'] as const).map((verdict, at) =>
+    answer(String(at), 0, verdict),
+  ) as [ResultLine, ResultLine, ResultLine];
+  expect(reliabilityOf([right, abstained, wrong])?.['RS(10)']).toBeCloseTo((100 * (2 - 10)) / 3);
+  expect(reliabilityOf([right])).toBeNull();
+});
+
+test('where no question has gold, no accuracy is spoken of, and failures are listed with their reason', () => {
+  const down = { verdictReason: 'bad key', status: 'infrastructure-failure' } as const;
+  const answers = [answer('1', 0, 'no-gold'), answer('2', 0, 'infrastructure', down)];
+  const markdown = runMarkdown(runOf(answers, {}));
+  expect(markdown).toMatch(/### How answers ended\n[^|]*\| method \| answered \| infrastructure-failure \| open \|/);
+  expect(markdown).toContain('| m | 1 | bad key |');
+  expect(markdown).not.toContain('### Accuracy');
 });

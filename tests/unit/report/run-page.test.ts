@@ -1,42 +1,22 @@
-import { compareMethods, figuresOf, type ComparedAnswer, type Comparison } from '../../../src/questions';
+import { compareMethods, figuresOf, type Comparison, type ResultLine } from '../../../src/questions';
+import { answerLine, USAGE } from '../../helpers/answers';
 import type { Run } from '../../../src/report/run';
 import { runPage } from '../../../src/report/run-page';
 
 const HOSTILE = '</style><script>alert(1)</script>"\u202e';
-const entrants = ['gate', HOSTILE].map((method) => ({
-  method,
-  name: 'fast' as const,
-  preset: 'fast' as const,
-  models: { default: 'm' },
-}));
+const entrants = ['gate', HOSTILE].map((method) => ({ method, models: { default: 'm' } }));
 const answers = entrants.flatMap(({ method }, of) =>
-  ['1', '2', '3', '4'].map((id, at): ComparedAnswer => ({
-    ...{
-      method,
-      id: id + HOSTILE,
-      seed: 0,
-      database: null,
-      searchId: 'q',
-      status: 'answered',
-      reason: HOSTILE,
-      sql: HOSTILE,
-    },
-    verdict: at < 2 + of ? 'correct' : at === 3 ? 'infrastructure' : 'wrong',
-    ...{
-      calls: 3 + of,
-      promptTokens: 10,
-      cachedTokens: 5,
-      completionTokens: 1,
-      costUsd: 0.1,
-      wallMs: 5,
-      proved: 0.5,
-      standing: 'partly proved' as const,
-    },
-  })),
+  ['1', '2', '3', '4'].map((id, at): ResultLine =>
+    answerLine(id + HOSTILE, {
+      ...{ method, verdictReason: HOSTILE, sql: HOSTILE, proved: 0.5, standing: 'partly proved' },
+      verdict: at < 2 + of ? 'correct' : at === 3 ? 'infrastructure' : 'wrong',
+      usage: { ...USAGE, llmCalls: 3 + of },
+    }),
+  ),
 );
 const comparison: Comparison = {
-  ...{ schemaVersion: 1, file: `x/${HOSTILE}`, questions: 4, seeds: 1, replayed: true, resamples: 10_000 },
-  ...{ methods: compareMethods(entrants, answers, () => 4), answers },
+  ...{ file: `x/${HOSTILE}`, questions: 4, seeds: 1, replayed: true, resamples: 10_000 },
+  methods: compareMethods(entrants, answers, () => 4),
 };
 
 const pageOf = (comparison: Comparison): string => {
@@ -53,7 +33,7 @@ const pageOf = (comparison: Comparison): string => {
     figures: entrants.map(({ method }) =>
       figuresOf(
         method,
-        comparison.answers.filter((one) => one.method === method),
+        answers.filter((one) => one.method === method),
         [{ seed: 0, batchId: 'b-1', metrics: null }],
       ),
     ),
@@ -90,9 +70,10 @@ test('its plots hold each method with its interval, and the difference to the fi
 
 test('methods at one point of the plot share a label', () => {
   const same = answers.map(
-    (answer, at) => ({ ...answer, verdict: at % 4 < 2 ? 'correct' : 'wrong', calls: 3 }) as const,
+    (answer, at) =>
+      ({ ...answer, verdict: at % 4 < 2 ? 'correct' : 'wrong', usage: { ...USAGE, llmCalls: 3 } }) as const,
   );
-  const html = pageOf({ ...comparison, methods: compareMethods(entrants, same, () => 4), answers: same });
+  const html = pageOf({ ...comparison, methods: compareMethods(entrants, same, () => 4) });
   expect(html.match(/>A, B<\/text>/g)).toHaveLength(1);
   expect(html).not.toMatch(/>[AB]<\/text>/);
 });

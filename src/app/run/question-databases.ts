@@ -2,16 +2,16 @@
  * Which database each question of a batch means: `--db NAME=…`, or `--db NAME` of a configured one, else a template with `{database}` (one per engine at
  * most; it serves questions of its engine), else a configured database of that name. Whatever is missing or wrong is said at once, before anything starts.
  */
-import type { BenchmarkItem } from '../questions';
-import { ConfigError, type Config } from '../config';
-import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import type { Dialect } from '../domain';
-import { counted } from '../report/printable';
-import { UsageError } from '../app/errors';
+import type { BenchmarkItem } from '../../questions';
+import { ConfigError, type Config } from '../../config';
+import { resolveDatabase, type ResolvedDatabase } from '../../config/databases';
+import type { Dialect } from '../../domain';
+import { counted } from '../../report/printable';
+import { UsageError } from '../errors';
 
 type Named = Pick<BenchmarkItem, 'database' | 'engine'>;
 
-export interface BatchDatabases {
+export interface QuestionDatabases {
   of(item: Named): ResolvedDatabase;
   /** null: the question was not selected, and nothing says which database it means. */
   find(item: Named): ResolvedDatabase | null;
@@ -30,12 +30,12 @@ const PLACEHOLDER = '{database}';
 const POSTGRES = /^postgres(ql)?:\/\//i;
 const SNOWFLAKE = /^snowflake:\/\//i;
 
-export function batchDatabases(
+export function questionDatabases(
   config: Config,
   specs: readonly string[],
   items: { readonly selected: readonly Named[]; readonly others: readonly Named[] },
   cwd: string,
-): BatchDatabases {
+): QuestionDatabases {
   const mapping = parseSpecs(config, specs, items.selected);
   const resolved = new Map<string, ResolvedDatabase>();
   const problems: string[] = [];

@@ -2,13 +2,16 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { askedWith, readRunConfig } from '../../../src/cli/run-config';
-import { ROOT } from '../../helpers/shared-data';
+import { askedWith, readRunConfig } from '../../../../src/app/run/run-config';
+import { parseMethodSpec } from '../../../../src/config/method-specs';
+import { ROOT } from '../../../helpers/shared-data';
 
 /** `method seed` of each entry. */
 function askedIn(path: string): string[][] {
   const { config } = readRunConfig(path, path, ['ehrsql2024', 'ls-hard']);
-  return config.questions.map((entry) => askedWith(config, entry).map(({ spec, seed }) => `${spec.spec} ${seed}`));
+  return config.questions.map((entry) =>
+    askedWith(config, entry, { method: parseMethodSpec('thorough') }).map(({ spec, seed }) => `${spec.spec} ${seed}`),
+  );
 }
 
 test('methods and seeds of an entry, and seeds of a method, stand before those of the run; seeds take turns', () => {

@@ -1,16 +1,16 @@
 /**
- * The file of a run: methods × questions × seeds with their settings, as YAML (docs/runs.md). Settings are named as the flags
- * of `gate batch run`; those of an entry of `questions` stand before those of the run.
+ * The plan of a run as data: methods × questions × seeds with their settings, from a YAML file (docs/runs.md) or from options of a
+ * command line. Settings are named as these options; those of an entry of `questions` stand before those of the run.
  */
 import { readFileSync } from 'node:fs';
-import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
+import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { z } from 'zod';
-import { ConfigError } from '../config';
-import type { MethodSpec } from '../config/method-specs';
-import { Method } from '../config/schema';
-import { MemoryMode, Role } from '../domain';
-import { JUDGE_MODES } from '../domain/judge-modes';
-import type { LimitFlags } from './options';
+import { ConfigError } from '../../config';
+import { limitsOf } from '../../config/question-limits';
+import type { MethodSpec } from '../../config/method-specs';
+import { Method } from '../../config/schema';
+import { MemoryMode, Role, type Budgets } from '../../domain';
+import { JUDGE_MODES } from '../../domain/judge-modes';
 
 const text = z.string().trim().min(1);
 const count = z.int().positive();
@@ -27,7 +27,7 @@ const MethodEntry = z.union([
   z.strictObject({ method: Method, seeds: Seeds }).transform(({ method: spec, seeds }) => ({ spec, seeds })),
 ]);
 
-/** Of the run, or of one of its sets of questions. */
+/** Settings of the run, or of one of its sets of questions. */
 const Settings = z.strictObject({
   /** Addresses by the names that the questions use, or a list as `--db` takes it. */
   databases: z
@@ -60,6 +60,10 @@ const Questions = Settings.extend({
   /** Of what is not what it stands for, such as data made up in place of others: said wherever figures are. */
   note: text.optional(),
   file: text.optional(),
+  /** The question itself, where there is one alone. */
+  question: text.optional(),
+  context: text.optional(),
+  instructions: text.optional(),
   /** One of those that a laboratory knows. */
   benchmark: text.optional(),
   data: text.optional(),
@@ -68,13 +72,14 @@ const Questions = Settings.extend({
   draw: z.int().optional(),
   ids: z.array(z.union([text, z.number().transform(String)])).optional(),
 }).superRefine((entry, context) => {
+  const given = [entry.file, entry.question, entry.benchmark].filter((one) => one !== undefined).length;
+  const isOfBenchmark = [entry.data, entry.split, entry.draw].some((one) => one !== undefined);
   const problem =
-    entry.file === undefined
-      ? entry.benchmark === undefined
-        ? 'give a file of questions, or a benchmark with data'
-        : entry.data === undefined && `give the folder of ${entry.benchmark} as data`
-      : [entry.benchmark, entry.data, entry.split, entry.draw].some((one) => one !== undefined) &&
-        'benchmark, data, split and draw are for a benchmark; leave them out beside file';
+    given !== 1
+      ? 'give a file of questions, or a benchmark with data'
+      : entry.benchmark === undefined
+        ? isOfBenchmark && 'data, split and draw are for a benchmark; leave them out beside file'
+        : entry.data === undefined && `give the folder of ${entry.benchmark} as data`;
   if (problem) context.addIssue({ code: 'custom', message: problem });
 });
 export type RunQuestions = z.infer<typeof Questions>;
@@ -86,6 +91,8 @@ const RunConfig = Settings.extend({
     .union([text.transform((name) => ({ default: name })), z.partialRecord(z.enum(['default', ...Role.options]), text)])
     .optional(),
   concurrency: count.default(8),
+  /** The results hold the rows of each answer. */
+  rows: z.boolean().optional(),
   'max-total-cost': z.number().positive().optional(),
   'max-cost': limit.optional(),
   max: z
@@ -107,6 +114,8 @@ export type RunConfig = z.infer<typeof RunConfig>;
 export interface ReadConfig {
   /** As it stands in the file. */
   readonly text: string;
+  /** The same as plain data, from which `configOf` makes it again. */
+  readonly options: unknown;
   readonly config: RunConfig;
 }
 
@@ -121,6 +130,11 @@ export function readRunConfig(path: string, shown: string, benchmarks: readonly 
     throw new ConfigError([`${shown} cannot be read (${why}): give the file of a run`], { cause: error });
   }
   return parseRunConfig(source, shown, benchmarks);
+}
+
+/** The same of plain data. */
+export function configOf(options: unknown, shown: string, benchmarks: readonly string[] | null): ReadConfig {
+  return parseRunConfig(stringify(options), shown, benchmarks);
 }
 
 /** The same of a text. */
@@ -139,7 +153,7 @@ export function parseRunConfig(source: string, shown: string, benchmarks: readon
   if (path !== undefined) throw new ConfigError([`${at(offset(document, path))}: ${path.join('.')}: ${what ?? ''}`]);
   const problem = whatIsWrong(parsed.data);
   if (problem !== null) throw new ConfigError([`${shown}: ${problem}`]);
-  return { text: source, config: parsed.data };
+  return { text: source, options: document.toJS(), config: parsed.data };
 }
 
 /** A benchmark that is not known, or what only a laboratory has (null: there is none); null: all can be run. */
@@ -165,7 +179,6 @@ function whatIsWrong(config: RunConfig): string | null {
   if (name !== undefined) return `questions: two entries are called ${name}; give one of them another name`;
   for (const entry of config.questions) {
     const methods = methodsOf(config, entry);
-    if (methods.length === 0) return `methods: is missing, and ${nameOf(entry)} has none of its own`;
     const method = twice(methods.map(({ spec }) => spec.spec));
     if (method !== undefined) return `methods: ${method} stands twice; leave one out`;
     const seed = methods.flatMap(({ seeds }) => twice(seeds.map(String)) ?? [])[0];
@@ -187,8 +200,14 @@ export interface MethodSeed {
 }
 
 /** What each question of this entry is asked with; seeds take turns before methods do. `only`: this seed alone. */
-export function askedWith(config: RunConfig, entry: RunQuestions, only?: number): MethodSeed[] {
-  const methods = methodsOf(config, entry).map(({ spec, seeds }) => ({
+export function askedWith(
+  config: RunConfig,
+  entry: RunQuestions,
+  { only, method }: { readonly only?: number; /** Where none is named. */ readonly method: MethodSpec },
+): MethodSeed[] {
+  const usual = entry.seeds ?? config.seeds ?? [0];
+  const named = methodsOf(config, entry);
+  const methods = (named.length === 0 ? [{ spec: method, seeds: usual }] : named).map(({ spec, seeds }) => ({
     spec,
     seeds: only === undefined ? seeds : [only],
   }));
@@ -197,8 +216,9 @@ export function askedWith(config: RunConfig, entry: RunQuestions, only?: number)
 }
 
 /** As tables have it; also the name of its batches, as of a file that `gate batch run` is given. */
-export function nameOf({ name, file, benchmark, split }: RunQuestions): string {
+export function nameOf({ name, file, question, benchmark, split }: RunQuestions): string {
   if (name !== undefined) return name;
+  if (question !== undefined) return 'question';
   if (file !== undefined) return (file.split(/[/\\]/).at(-1) ?? file).replace(/\.[^.]+$/, '');
   return [benchmark, split].filter((part) => part !== undefined).join(' ');
 }
@@ -267,7 +287,7 @@ function keyOffset(document: Document, path: readonly (string | number)[], key: 
   return pair !== undefined && isScalar(pair.key) && pair.key.range ? pair.key.range[0] : offset(document, path);
 }
 
-/** What the flags of a batch call them. */
-export function limitFlags(config: RunConfig): LimitFlags {
-  return { max: config.max, maxCost: config['max-cost'] };
+/** Limits of a question. */
+export function budgetsOf({ max, 'max-cost': maxCost }: RunConfig): Partial<Budgets> {
+  return limitsOf({ max, maxCost });
 }

@@ -1,6 +1,6 @@
 /** What is told of a batch that ended while the model endpoint was down. */
-import { endOfBatch } from '../../../src/cli/batch-follow';
-import type { BatchProgress } from '../../../src/workflows/batch-progress';
+import { endOfBatch } from '../../../../src/app/run/follow-batch';
+import type { BatchProgress } from '../../../../src/workflows/batch-progress';
 
 // Of three questions one was asked in this run: the others are none of its own, or had no turn.
 const progress: BatchProgress = {
@@ -19,6 +19,6 @@ test.each<[string, Partial<BatchProgress>, number, readonly string[]]>([
   ['a cancellation is not the fault of the model', { stopping: true }, 2, []],
 ])('%s', (_claim, more, left, told) => {
   const notes: string[] = [];
-  endOfBatch({ ...progress, ...more }, left, { note: (line) => void notes.push(line) });
+  endOfBatch({ ...progress, ...more }, left, (line) => void notes.push(line));
   expect(notes).toEqual(told);
 });

@@ -1,16 +1,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BenchmarkItem } from '../../../src/questions';
-import { createMemoryStore } from '../../../src/adapters/scripted';
-import type { BatchFlags } from '../../../src/cli/batch-plan';
-import { batchDatabases } from '../../../src/cli/batch-databases';
-import { batchName, planBatch, selectItems } from '../../../src/cli/batch-plan';
-import { ResultFile, withResultFolder, type ResultLine } from '../../../src/cli/batch-results';
-import { batchSummary, summaryText } from '../../../src/cli/batch-summary';
-import { batchDisplay } from '../../../src/cli/batch-table';
-import { parseMethodSpec } from '../../../src/config/method-specs';
-import { loadConfig } from '../../../src/config';
-import { testProcess } from './test-io';
+import type { BenchmarkItem } from '../../../../src/questions';
+import { createMemoryStore } from '../../../../src/adapters/scripted';
+import { questionDatabases } from '../../../../src/app/run/question-databases';
+import { planBatch, selectItems, type AskedWith } from '../../../../src/app/run/batch-plan';
+import { ResultFile, withResultFolder } from '../../../../src/app/run/results';
+import type { ResultLine } from '../../../../src/questions';
+import { answerLine } from '../../../helpers/answers';
+import { parseMethodSpec } from '../../../../src/config/method-specs';
+import { loadConfig } from '../../../../src/config';
+import { testProcess } from '../../cli/test-io';
 
 const here = testProcess({ GATE_MODEL: 'm' });
 const config = loadConfig(here.io);
@@ -28,11 +27,11 @@ const item = (id: string, more: Partial<BenchmarkItem> = {}): BenchmarkItem => (
   },
   ...more,
 });
-const flags: BatchFlags = { method: parseMethodSpec('fast'), concurrency: 8, output: 'sql' };
+const flags: AskedWith = { method: parseMethodSpec('fast'), output: 'sql' };
 
 describe('databases of a batch', () => {
   const resolve = (specs: string[], selected: BenchmarkItem[], others: BenchmarkItem[] = []) =>
-    batchDatabases(config, specs, { selected, others }, here.home);
+    questionDatabases(config, specs, { selected, others }, here.home);
 
   test('NAME= wins over a template, and a template serves questions of its engine', () => {
     const questions = [item('1'), item('2', { database: 'b' }), item('3', { database: 'p', engine: 'postgresql' })];
@@ -93,7 +92,7 @@ describe('databases of a batch', () => {
       item('3', { database: null }),
     ];
     const resolveIn = (specs: string[], selected: BenchmarkItem[]) =>
-      batchDatabases(both, specs, { selected, others: [] }, here.home);
+      questionDatabases(both, specs, { selected, others: [] }, here.home);
     const one = resolveIn(['shop'], [shop, none]);
     expect([shop, none].map((question) => one.of(question).name)).toEqual(['shop', 'shop']);
     const two = resolveIn(['shop', 'depot'], [shop, depot]);
@@ -109,10 +108,10 @@ describe('databases of a batch', () => {
 
 describe('what a batch is', () => {
   const store = createMemoryStore();
-  const planOf = (items: BenchmarkItem[], more: Partial<BatchFlags> = {}, name = 'n') => {
-    const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: items, others: [] }, here.home);
+  const planOf = (items: BenchmarkItem[], more: Partial<AskedWith> = {}, name = 'n') => {
+    const databases = questionDatabases(config, ['./{database}.sqlite'], { selected: items, others: [] }, here.home);
     const settings = { ...flags, ...more };
-    return planBatch({ config, store, flags: settings, name, items, databases, models: { default: 'm' } });
+    return planBatch({ config, store, asked: settings, name, items, databases, models: { default: 'm' }, cwd: '.' });
   };
 
   test('with the web, its questions have the tools, gate a limit of lookups, and it is another batch', async () => {
@@ -130,7 +129,6 @@ describe('what a batch is', () => {
     const items = [item('1'), item('2')];
     const { batchId } = await planOf(items);
     expect((await planOf(items)).batchId).toBe(batchId);
-    expect((await planOf(items, { concurrency: 2, maxTotalCost: 1 })).batchId).toBe(batchId);
     const others = [
       planOf([item('1')]),
       planOf(items, { seed: 1 }),
@@ -181,36 +179,9 @@ describe('what a batch is', () => {
 
   test('--ids and --limit select in the order of the file, and unknown ids are named', () => {
     const items = ['1', '2', '3'].map((id) => item(id));
-    expect(selectItems(items, { ids: ['3,1'], limit: 2 }).map(({ id }) => id)).toEqual(['1', '3']);
-    expect(() => selectItems(items, { ids: ['9,1', '8'] })).toThrow(/not in the file: 9, 8/);
-    expect(batchName('/x/mixed.jsonl', {})).toBe('mixed');
+    expect(selectItems(items, { ids: ['3', '1'], limit: 2 }).map(({ id }) => id)).toEqual(['1', '3']);
+    expect(() => selectItems(items, { ids: ['9', '1', '8'] })).toThrow(/not in the file: 9, 8/);
   });
-});
-
-const usage = {
-  llmCalls: 2,
-  possiblyBilledCalls: 0,
-  promptTokens: 90,
-  completionTokens: 10,
-  costUsd: 0.01,
-  sqlExecutions: 3,
-  sqlMs: 5,
-  sqlRows: 10,
-};
-const line = (id: string, more: Partial<ResultLine> = {}): ResultLine => ({
-  ...{
-    id,
-    searchId: `q-${id}`,
-    question: `How many ${id}?`,
-    database: 'a',
-    status: 'answered',
-    endedBy: 'agreement',
-    sql: 'SELECT 1',
-    answer: null,
-    standing: null,
-  },
-  ...{ verdict: 'correct', verdictReason: '', execution: true, official: null, usage, wallMs: 10, error: null },
-  ...more,
 });
 
 describe('results.jsonl', () => {
@@ -224,14 +195,16 @@ describe('results.jsonl', () => {
   test('what is known is written in the order of the file, new lines are appended, and there are no doubles', () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'results.jsonl'), 'left by an earlier run\n');
-    const results = new ResultFile(folder, ['1', '2', '3']);
-    results.add(line('2'));
+    const results = new ResultFile(folder);
+    const [one, two, three] = ['1', '2', '3'].map((id) => answerLine(id)) as [ResultLine, ResultLine, ResultLine];
+    results.add(two);
     expect(readFileSync(join(folder, 'results.jsonl'), 'utf8')).toBe('left by an earlier run\n');
-    results.rewrite();
-    results.add(line('3'));
-    results.add(line('1'));
-    results.add(line('2', { verdict: 'wrong' }));
-    results.rewrite();
+    results.rewrite([two]);
+    results.add(three);
+    results.add(one);
+    results.add(answerLine('2', { verdict: 'wrong' }));
+    expect(read()).toEqual(['2', '3', '1']);
+    results.rewrite([one, two, three]);
     expect(read()).toEqual(['1', '2', '3']);
   });
 
@@ -251,13 +224,25 @@ describe('results.jsonl', () => {
 });
 
 describe('the spec of a method', () => {
-  const settingsOf = async (spec: string | null, more: Partial<BatchFlags> = {}, configured = 'fast') => {
-    const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: [item('1')], others: [] }, here.home);
+  const settingsOf = async (spec: string | null, more: Partial<AskedWith> = {}, configured = 'fast') => {
+    const databases = questionDatabases(
+      config,
+      ['./{database}.sqlite'],
+      { selected: [item('1')], others: [] },
+      here.home,
+    );
     const { method: _, ...rest } = flags;
     const given = { ...rest, ...(spec !== null && { method: parseMethodSpec(spec) }), ...more };
-    const plan = { store: createMemoryStore(), name: 's', items: [item('1')], databases, models: { default: 'm' } };
+    const plan = {
+      store: createMemoryStore(),
+      name: 's',
+      items: [item('1')],
+      databases,
+      models: { default: 'm' },
+      cwd: '.',
+    };
     const own = { ...config, method: parseMethodSpec(configured) };
-    return (await planBatch({ config: own, flags: given, ...plan })).settings;
+    return (await planBatch({ config: own, asked: given, ...plan })).settings;
   };
 
   test('is that of the flag, else of the configuration', async () => {
@@ -286,124 +271,6 @@ describe('the spec of a method', () => {
   test('votes of ReFoRCE are drawn at temperature 1, unless the configuration says otherwise', async () => {
     expect(await settingsOf('reforce')).toMatchObject({ temperature: 1, reforce: { votes: 8 } });
     expect(await settingsOf('reforce:seed')).toMatchObject({ temperature: 0.2, reforce: { votes: 1, format: true } });
-  });
-});
-
-describe('the summary', () => {
-  const GOLD: BenchmarkItem['gold'] = {
-    answerable: true,
-    sql: ['SELECT 1'],
-    answer: null,
-    text: null,
-    abstainText: null,
-    category: null,
-    difficulty: null,
-  };
-  const summarised = async (
-    lines: ResultLine[],
-    more: Partial<BatchFlags> = {},
-    gold: BenchmarkItem['gold'] = GOLD,
-  ) => {
-    const items = ['1', '2', '3'].map((id) => item(id, { gold }));
-    const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: items, others: [] }, here.home);
-    const batch = await planBatch({
-      config,
-      store: createMemoryStore(),
-      flags: { ...flags, ...more },
-      name: 's',
-      items,
-      databases,
-      models: { default: 'm' },
-    });
-    const run = { wallMs: 60_000, ended: lines.length };
-    const rest = { file: 'f', command: 'gate', endedAt: '', knowledge: false, concurrency: 8, unpricedModels: [], run };
-    return batchSummary(lines, { batch, ...rest });
-  };
-
-  test('an infrastructure failure enters no score and is listed with its reason', async () => {
-    const summary = await summarised([
-      line('1'),
-      line('2', { verdict: 'infrastructure', status: 'infrastructure-failure', usage: null, error: 'bad key' }),
-    ]);
-    expect(summary).toMatchObject({ complete: false, notAsked: 1, judged: 1, ex: 1, reliability: null });
-    expect(summary.infrastructureFailures).toEqual({ count: 1, reasons: { 'bad key': 1 } });
-    expect(summaryText(summary, 100)).toMatch(
-      /Not in any score: 1 infrastructure\n[^]*infrastructure failure \(1\): bad key/,
-    );
-  });
-
-  test('where no question has gold, no accuracy is spoken of', async () => {
-    const lines = ['1', '2'].map((id) => line(id, { verdict: 'no-gold' }));
-    const text = summaryText(
-      await summarised([...lines, line('3', { status: 'abstained', verdict: 'no-gold' })], {}, null),
-      200,
-    );
-    expect(text).toMatch(/^2 answered, 1 abstained \(fast, m/m);
-    expect(text).not.toMatch(/EX|right|wrong|judged|score|gold|%/);
-  });
-
-  test('reliability is given where unanswerable questions were judged', async () => {
-    const summary = await summarised([
-      line('1'),
-      line('2', { verdict: 'correct-abstained' }),
-      line('3', { verdict: 'wrong-answered' }),
-    ]);
-    expect(summary).toMatchObject({ complete: true, exAnswerable: 1 });
-    expect(summary.reliability?.rs10).toBeCloseTo((100 * (2 - 10)) / 3);
-  });
-
-  test('a batch with memory is another benchmark, and says so', async () => {
-    const summary = await summarised([line('1')], { memory: 'read' });
-    expect(summary.memory).toBe('read');
-    expect(summaryText(summary, 100)).toContain(', seed 0, memory read)\n');
-    const without = await summarised([line('1')], { memory: 'off' });
-    expect(without).not.toHaveProperty('memory');
-    expect(summaryText(without, 100)).toContain(', seed 0)\n');
-  });
-
-  test('questions that share a search are charged once', async () => {
-    const summary = await summarised([line('1', { searchId: 'q' }), line('2', { searchId: 'q' })]);
-    expect(summary.usage.total).toEqual(usage);
-  });
-
-  test('tokens from a cache are summed, and told in the text', async () => {
-    const cached = { ...usage, cachedTokens: 64 };
-    const summary = await summarised([line('1', { usage: cached }), line('2')]);
-    expect(summary.usage).toMatchObject({ total: { cachedTokens: 64 }, mean: { cachedTokens: 32 } });
-    expect(summaryText(summary, 100)).toContain(
-      '200 tokens (64 cached), $0.020; per question 2.0 calls, 100 tokens (32 cached)',
-    );
-  });
-
-  test('the live table shows pace, score and cost, and is erased at the end', async () => {
-    const io = { ...testProcess().io, live: true };
-    const { searches, questions } = await planBatch({
-      ...{
-        config,
-        store: createMemoryStore(),
-        flags,
-        name: 's',
-        items: [item('1'), item('2')],
-        models: { default: 'm' },
-      },
-      databases: batchDatabases(config, ['./{database}.sqlite'], { selected: [item('1')], others: [] }, here.home),
-    });
-    const display = batchDisplay(
-      { batchId: 'b', scope: 's', name: 's', settings: {} as never, searches, questions },
-      io,
-    );
-    display.inFlight([{ searchId: questions[1]?.input.searchId ?? '', progress: null }]);
-    display.ended(line('1'), true);
-    display.note('a note');
-    display.ended(line('2'), true);
-    display.note('the last');
-    display.stop();
-    expect(io.printed.err).toMatch(/the last\n2 of 2 done, correct/);
-    expect(io.printed.err).toMatch(
-      /a note\n1 of 2 done, 1 running, correct 1 of 1 \(100\.0 %\), 2 model calls, \$0\.010/,
-    );
-    expect(io.printed.err).toContain('How many 2?');
-    expect(io.printed.err.endsWith('\u001b[0J')).toBe(true);
   });
 });
 

@@ -7,45 +7,29 @@
  * 3. `--fresh` begins a new generation of the searches; later runs without it go on with that one.
  */
 import { randomBytes } from 'node:crypto';
-import { basename, extname } from 'node:path';
-import type { BenchmarkItem } from '../questions';
-import type { Config } from '../config';
-import type { ResolvedDatabase } from '../config/databases';
-import type { Question, SearchInput, Settings } from '../domain';
-import { each } from '../limiter';
-import type { ObjectStore } from '../ports';
-import { canonical } from '../domain/canonical';
-import { documentationOf, searchInput, toolsOf } from '../app/question-input';
-import type { BatchDatabases } from './batch-databases';
-import type { Documentation } from '../app/documentation';
-import { UsageError } from '../app/errors';
-import { limitsOf, type SearchFlags } from './options';
-import { sha256 } from '../app/services';
+import type { BenchmarkItem } from '../../questions';
+import type { Config } from '../../config';
+import type { ResolvedDatabase } from '../../config/databases';
+import type { Question, SearchInput, Settings } from '../../domain';
+import { each } from '../../limiter';
+import type { ObjectStore } from '../../ports';
+import { canonical } from '../../domain/canonical';
+import { documentationOf, searchInput, toolsOf, type SearchChoices } from '../question-input';
+import type { QuestionDatabases } from './question-databases';
+import type { Documentation } from '../documentation';
+import { UsageError } from '../errors';
+import { sha256 } from '../services';
 
-export interface BatchFlags extends SearchFlags {
-  readonly db?: readonly string[];
-  readonly out?: string;
-  readonly concurrency: number;
-  readonly name?: string;
-  readonly limit?: number;
-  readonly ids?: readonly string[];
-  readonly knowledge?: boolean;
+/** How the questions of a batch are asked. */
+export interface AskedWith extends SearchChoices {
   readonly docs?: readonly string[] | false;
   readonly output: Question['outputMode'];
   readonly web?: boolean;
-  readonly maxTotalCost?: number;
-  readonly dryRun?: boolean;
-  readonly detach?: boolean;
+  /** The file's hidden knowledge is given. */
+  readonly knowledge?: boolean;
   readonly fresh?: boolean;
-  /** The results hold the rows of each answer. */
-  readonly rows?: boolean;
-  readonly json?: boolean;
-  readonly events?: boolean;
-  /** The batch whose failures alone are asked again (`gate batch retry`). */
-  readonly retryOf?: string;
-  /** With it: what was cancelled as well. */
-  readonly undecided?: boolean;
-  readonly debug?: boolean;
+  /** Nothing is asked: `fresh` begins no new searches. */
+  readonly dryRun?: boolean;
 }
 
 export interface BatchQuestion {
@@ -68,51 +52,38 @@ export interface Batch {
 
 export function selectItems(
   items: readonly BenchmarkItem[],
-  flags: Pick<BatchFlags, 'ids' | 'limit'>,
+  { ids = [], limit = items.length }: { readonly ids?: readonly string[]; readonly limit?: number },
 ): BenchmarkItem[] {
-  const ids = new Set(
-    (flags.ids ?? [])
-      .flatMap((text) => text.split(','))
-      .map((id) => id.trim())
-      .filter((id) => id !== ''),
-  );
   const known = new Set(items.map(({ id }) => id));
-  const unknown = [...ids].filter((id) => !known.has(id));
+  const unknown = ids.filter((id) => !known.has(id));
   if (unknown.length > 0)
     throw new UsageError(
       `--ids: not in the file: ${unknown.slice(0, 10).join(', ')}${unknown.length > 10 ? ' …' : ''}`,
     );
-  const chosen = ids.size === 0 ? [...items] : items.filter(({ id }) => ids.has(id));
-  return chosen.slice(0, flags.limit ?? chosen.length);
-}
-
-export function batchName(file: string, flags: Pick<BatchFlags, 'name'>): string {
-  const name = (flags.name ?? basename(file, extname(file))).trim();
-  if (name === '' || name.length > 100) throw new UsageError('--name: give a name of 1 to 100 characters');
-  return name;
+  return items.filter(({ id }) => ids.length === 0 || ids.includes(id)).slice(0, limit);
 }
 
 interface PlanBatch {
   readonly config: Config;
   readonly store: ObjectStore;
-  readonly flags: BatchFlags;
+  readonly asked: AskedWith;
   readonly name: string;
   readonly items: readonly BenchmarkItem[];
-  readonly databases: BatchDatabases;
+  readonly databases: QuestionDatabases;
   readonly models: Settings['models'];
-  /** Where `--docs` begins; default: the process's folder. */
-  readonly cwd?: string;
+  /** Where paths of documentation begin. */
+  readonly cwd: string;
 }
 
 export async function planBatch(plan: PlanBatch): Promise<Batch> {
-  const { store, flags, name, items, databases } = plan;
+  const { store, asked, name, items, databases } = plan;
   const inputOf = inputsOf(plan);
   const [first] = items;
   if (first === undefined) throw new UsageError('no question is selected');
   const { settings } = inputOf(first, databases.of(first), null);
-  const told = { knowledge: flags.knowledge ?? false, ...(flags.web ? { web: true } : {}) };
+  const told = { knowledge: asked.knowledge ?? false, web: asked.web ?? false };
   const line = sha256(canonical({ namespace: namespaceOf(plan), settings, ...told })).slice(0, 16);
-  const nonces = await generations(store, { line, databases: databases.all, flags });
+  const nonces = await generations(store, { line, databases: databases.all, asked });
   const questions = items.map((item): BatchQuestion => {
     const database = databases.of(item);
     return { item, database, input: inputOf(item, database, nonces.get(database.identity) ?? null) };
@@ -129,23 +100,26 @@ const namespaceOf = ({ name }: PlanBatch): string => `batch ${name}`;
 
 /** The search of each question. */
 function inputsOf(plan: PlanBatch) {
-  const { config, flags, models, cwd = '.' } = plan;
-  const documentation = documentationBy(flags, cwd);
+  const { config, asked, models, cwd } = plan;
+  const documentation = documentationBy(asked.docs, cwd);
   return (item: BenchmarkItem, resolved: ResolvedDatabase, nonce: string | null): SearchInput => {
     const { name: database, docs: configured } = resolved;
     const { documents, notes } = documentation(item.database ?? database, configured);
     const question: Question = {
       text: item.question,
       database,
-      outputMode: flags.output,
-      tools: toolsOf(flags),
+      outputMode: asked.output,
+      tools: toolsOf(asked),
       context: item.context,
       instructions: item.instructions,
       documents: [...documents],
       ...(notes.length === 0 ? {} : { notes: [...notes] }),
     };
-    return searchInput(config, { ...flags, budgets: limitsOf(flags) }, question, {
-      ...{ models, namespace: namespaceOf(plan), identity: resolved.identity, memory: 'off' },
+    return searchInput(config, asked, question, {
+      models,
+      namespace: namespaceOf(plan),
+      identity: resolved.identity,
+      memory: 'off',
       ...(nonce === null ? {} : { nonce }),
     });
   };
@@ -156,7 +130,7 @@ const isTemplate = (path: string): boolean => path.includes(PLACE);
 
 /** What explains each database, read once; `{database}` in a path stands for the name that the questions give it. */
 function documentationBy(
-  { docs }: Pick<BatchFlags, 'docs'>,
+  docs: AskedWith['docs'],
   cwd: string,
 ): (name: string, configured: readonly string[]) => Documentation {
   const read = new Map<string, Documentation>();
@@ -176,13 +150,13 @@ interface Generations {
   /** Of these settings. */
   readonly line: string;
   readonly databases: readonly Pick<ResolvedDatabase, 'identity'>[];
-  readonly flags: BatchFlags;
+  readonly asked: AskedWith;
 }
 
 /** What `--fresh` began last, by the identity of each database: the same batch in another folder goes on as it was. */
 async function generations(
   store: ObjectStore,
-  { line, databases, flags: { fresh, dryRun } }: Generations,
+  { line, databases, asked: { fresh, dryRun } }: Generations,
 ): Promise<ReadonlyMap<string, string | null>> {
   const nonce = randomBytes(8).toString('hex');
   const found = await each(databases, async ({ identity }) => {

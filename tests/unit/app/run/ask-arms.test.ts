@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Places } from '../../../src/cli/run-places';
+import { Places } from '../../../../src/app/run/ask-arms';
 
 test('the first batch has all places, the next one what it has no question for', () => {
   const places = new Places(8, [20, 3, 20]);

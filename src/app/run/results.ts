@@ -1,6 +1,6 @@
 /**
- * `results.jsonl` of a batch: one line per question, scored in this process and appended as each ends. Scoring asks no model,
- * so a batch run again is scored anew.
+ * `results.jsonl` of a run: a line for each answer, scored in this process and appended as each ends. Scoring asks no model, so a
+ * run that goes on is scored anew.
  *
  * 1. The file is replaced in one step, never emptied: a killed run leaves what was there.
  * 2. What a run found stored is written whole before anything is appended, so a second run adds no doubles.
@@ -18,18 +18,17 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { parsedJson } from '../json';
-import { withFileLock } from '../workers/file-lock';
-import { UsageError } from '../app/errors';
-import { RESULTS } from '../app/run/stored-batches';
-import { OUTCOMES, scoreAnswer, VERDICTS, type BenchmarkItem, type BoardScore, type Score } from '../questions';
-import type { BatchOutcome } from '../activities/batch';
-import { AnswerStatus, EndedBy, SqlValue, Standing, Usage, type AnswerRecord } from '../domain';
-import type { SqlEngine, SqlOptions } from '../ports';
-import { standingOf } from '../text/standing';
+import type { BatchOutcome } from '../../activities/batch';
+import type { AnswerRecord } from '../../domain';
+import { parsedJson } from '../../json';
+import type { SqlEngine, SqlOptions } from '../../ports';
+import { OUTCOMES, ResultLine, scoreAnswer, type BenchmarkItem, type BoardScore, type Score } from '../../questions';
+import { provedShare, standingOf } from '../../text/standing';
+import { withFileLock } from '../../workers/file-lock';
+import { UsageError } from '../errors';
 import type { BatchQuestion } from './batch-plan';
+import { RESULTS } from './stored-batches';
 
-export { RESULTS };
 export const SUMMARY = 'summary.json';
 
 /** The folder exists, can be written and is this process's own while `work` runs. */
@@ -45,39 +44,36 @@ export class ResultFile {
   private appending = false;
   private readonly path: string | null;
 
-  /** `order`: the ids of the questions, as the file lists them. Without a folder the lines are kept in memory alone. */
-  constructor(
-    folder: string | null,
-    private readonly order: readonly string[],
-  ) {
+  /** Without a folder the lines are kept in memory alone. */
+  constructor(folder: string | null) {
     this.path = folder === null ? null : join(folder, RESULTS);
   }
 
   /** The later line of a question replaces the earlier one. */
   add(line: ResultLine): void {
-    const known = this.lines.has(line.id);
-    this.lines.set(line.id, line);
+    const key = keyOf(line);
+    const known = this.lines.has(key);
+    this.lines.set(key, line);
     if (!this.appending || this.path === null) return;
-    if (known) this.rewrite();
+    if (known) this.rewrite(this.all());
     else appendFileSync(this.path, `${JSON.stringify(line)}\n`);
   }
 
-  /** Writes all lines in the file's order; from now on each new one is appended. */
-  rewrite(): void {
+  /** From now on each new line is appended. */
+  rewrite(lines: readonly ResultLine[]): void {
+    for (const line of lines) this.lines.set(keyOf(line), line);
     if (this.path === null) return;
-    replaceFile(
-      this.path,
-      this.all()
-        .map((line) => `${JSON.stringify(line)}\n`)
-        .join(''),
-    );
+    replaceFile(this.path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     this.appending = true;
   }
 
   all(): ResultLine[] {
-    return this.order.flatMap((id) => this.lines.get(id) ?? []);
+    return [...this.lines.values()];
   }
 }
+
+const keyOf = ({ set, method, seed, id }: Pick<ResultLine, 'set' | 'method' | 'seed' | 'id'>): string =>
+  JSON.stringify([set, method, seed, id]);
 
 export function replaceFile(path: string, text: string): void {
   const fresh = `${path}.${String(process.pid)}.new`;
@@ -85,7 +81,7 @@ export function replaceFile(path: string, text: string): void {
   renameSync(fresh, path);
 }
 
-function checkWritable(folder: string): void {
+export function checkWritable(folder: string): void {
   try {
     makeFolder(folder);
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -112,33 +108,6 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Its JSON schema is `docs/schemas/results.schema.json`. */
-export const ResultLine = z.object({
-  id: z.string().describe('the id of the question in its file'),
-  searchId: z.string().describe('what gate result, report and trace take'),
-  question: z.string().describe('as the file asks it'),
-  database: z.string().nullable().describe('as the file names it'),
-  status: z.enum([...AnswerStatus.options, 'infrastructure-failure']),
-  endedBy: EndedBy.nullable(),
-  sql: z.string().nullable(),
-  answer: z.string().nullable().describe('the answer in words; null with --output sql'),
-  standing: Standing.nullable().describe('how far the answer stands proved; null: it gave no answer'),
-  columns: z.array(z.string()).optional().describe('with --rows: the names of the columns of the answer'),
-  rows: z
-    .array(z.array(SqlValue))
-    .optional()
-    .describe('with --rows: the rows of the answer, as far as the search keeps them'),
-  truncated: z.boolean().optional().describe('with --rows: whether there are more rows than these'),
-  verdict: z.enum(VERDICTS),
-  verdictReason: z.string(),
-  execution: z.boolean().nullable().describe('execution match by itself; null: it could not be decided'),
-  official: z.boolean().nullable().describe("the rule of the benchmark's publisher; null: it could not be decided"),
-  usage: Usage.nullable(),
-  wallMs: z.number().nullable().describe('from the start of the search to its end, in milliseconds'),
-  error: z.string().nullable().describe('what went wrong around the search; null: nothing did'),
-});
-export type ResultLine = Readonly<z.infer<typeof ResultLine>>;
-
 /** Decides one answer as a benchmark's own code does. Only the caller's abort is thrown. */
 export type Scorer = (
   item: BenchmarkItem,
@@ -152,68 +121,75 @@ export interface Ended {
   readonly record: AnswerRecord | null;
 }
 
+interface Scoring {
+  readonly of: Pick<ResultLine, 'set' | 'method' | 'seed'>;
+  readonly engineOf: (database: string) => Promise<{ readonly engine: SqlEngine }>;
+  readonly signal: AbortSignal;
+  /** Decides in place of the question's own gold. */
+  readonly scorer?: Scorer;
+  readonly rows: boolean;
+}
+
 const SCORE_TIMEOUT_MS = 120_000;
 const SCORE_MAX_ROWS = 100_000;
 
 export async function resultLine(
-  { item, input, database }: BatchQuestion,
+  question: BatchQuestion,
   { outcome, record }: Ended,
-  engineOf: (database: string) => Promise<{ readonly engine: SqlEngine }>,
-  signal: AbortSignal,
-  { scorer, rows = false }: { readonly scorer?: Scorer; readonly rows?: boolean } = {},
+  scoring: Scoring,
 ): Promise<ResultLine> {
-  const base = { id: item.id, searchId: input.searchId, question: item.question, database: item.database };
+  const { item, input } = question;
+  const base = {
+    ...scoring.of,
+    ...{ id: item.id, searchId: input.searchId, question: item.question, database: item.database },
+    difficulty: item.gold?.difficulty ?? null,
+    usage: record?.usage ?? null,
+    wallMs: record === null ? null : wallMs(record),
+  };
   if (outcome.kind === 'infrastructure-failure' || record === null) {
     const message = outcome.kind === 'answer' ? 'it ended without a final record in the store' : outcome.message;
     return {
       ...base,
-      status: 'infrastructure-failure',
-      endedBy: null,
-      sql: null,
-      answer: null,
-      standing: null,
+      ...{ status: 'infrastructure-failure', endedBy: null, sql: null, answer: null, standing: null, proved: null },
       ...verdictOf({ verdict: 'infrastructure', reason: message, execution: null, official: null }),
-      usage: record?.usage ?? null,
-      wallMs: record === null ? null : wallMs(record),
       error: message,
     };
   }
-  const { status, endedBy, sql, answer, usage } = record;
-  const score = await scored(
-    item,
-    record,
-    () => engineOf(database.name),
-    { signal, tag: `gate score ${input.searchId}` },
-    scorer,
-  );
+  const { status, endedBy, sql, answer } = record;
+  const score = await scored(question, record, scoring);
   return {
     ...base,
     ...{ status, endedBy, sql, answer },
-    standing: standingOf(record),
-    ...(rows && { columns: record.columns.map(({ name }) => name), rows: record.rows, truncated: record.truncated }),
+    ...{ standing: standingOf(record), proved: provedShare(record) },
+    ...(scoring.rows && {
+      columns: record.columns.map(({ name }) => name),
+      rows: record.rows,
+      truncated: record.truncated,
+    }),
     ...verdictOf(score),
-    usage,
-    wallMs: wallMs(record),
     error: score.verdict === 'infrastructure' ? score.reason : null,
   };
 }
 
 async function scored(
-  item: BatchQuestion['item'],
+  { item, input, database }: BatchQuestion,
   record: AnswerRecord,
-  open: () => Promise<{ readonly engine: SqlEngine }>,
-  run: Pick<SqlOptions, 'signal' | 'tag'>,
-  scorer: Scorer | undefined,
+  { engineOf, signal, scorer }: Scoring,
 ): Promise<Score> {
   let engine: SqlEngine;
   try {
-    ({ engine } = await open());
+    ({ engine } = await engineOf(database.name));
   } catch (error) {
     // A database that cannot be opened says nothing about the answer.
     if (!(error instanceof Error) || !OUTSIDE.has(error.name)) throw error;
     return { verdict: 'infrastructure', reason: error.message, execution: null, official: null };
   }
-  const options = { timeoutMs: SCORE_TIMEOUT_MS, maxRows: SCORE_MAX_ROWS, ...run };
+  const options = {
+    timeoutMs: SCORE_TIMEOUT_MS,
+    maxRows: SCORE_MAX_ROWS,
+    signal,
+    tag: `gate score ${input.searchId}`,
+  };
   if (scorer === undefined) return scoreAnswer(item, record, engine, options);
   const { verdict, reason } = await scorer(item, record, engine, options);
   const outcome = OUTCOMES[verdict];
@@ -245,11 +221,21 @@ export function resultsIn(folder: string, given: string): ResultLine[] {
     });
 }
 
-const Summary = z.object({ file: z.string().optional(), batchId: z.string().optional() });
+const Summary = z.object({
+  sets: z.tuple([
+    z.object({
+      comparison: z.object({ file: z.string() }),
+      figures: z.tuple([z.object({ bySeed: z.tuple([z.object({ batchId: z.string() })]) })]),
+    }),
+  ]),
+});
 
-/** What the folder's summary says of its batch; without one, nothing. */
-export function summaryIn(folder: string): z.infer<typeof Summary> {
-  return Summary.safeParse(parsedJson(readOrNull(join(folder, SUMMARY)) ?? 'null')).data ?? {};
+/** What the folder's summary says of its batch, where it is one of one method, file and seed. */
+export function summaryIn(folder: string): { readonly file?: string; readonly batchId?: string } {
+  const summary = Summary.safeParse(parsedJson(readOrNull(join(folder, SUMMARY)) ?? 'null')).data;
+  if (summary === undefined) return {};
+  const [{ comparison, figures }] = summary.sets;
+  return { file: comparison.file, batchId: figures[0].bySeed[0].batchId };
 }
 
 function readOrNull(path: string): string | null {

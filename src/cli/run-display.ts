@@ -1,0 +1,283 @@
+/**
+ * A run as it goes, on stderr: with a person watching a live table, with one line for each batch under way or, of a batch alone, for
+ * each question in flight; otherwise lines at the start, as each question ends and every minute; for programs, lines of JSON.
+ */
+import { z } from 'zod';
+import { outageLines, outageText, type Outage } from '../app/outages';
+import { figuresText, paceOf, RunFigures, Tally, type InFlight, type RunEvent, type ShownArm } from '../app/run/events';
+import { ResultLine } from '../questions';
+import { counted, cut, dollars, duration } from '../report/printable';
+import { liveLines } from './follow';
+import type { Io } from './io';
+import { textTable } from './table';
+
+export interface RunDisplay {
+  tell(event: RunEvent): void;
+  /** Questions in flight that are shown; null: nobody watches. */
+  readonly watched: number | null;
+  stop(): void;
+}
+
+type DisplayIo = Pick<Io, 'err' | 'live' | 'columns' | 'now'>;
+
+export function runDisplay(io: DisplayIo, { events = false }: { readonly events?: boolean } = {}): RunDisplay {
+  if (events) return eventLines(io);
+  return io.live ? liveTable(io) : plainLines(io);
+}
+
+interface ArmState extends ShownArm {
+  readonly tally: Tally;
+  state: 'waiting' | 'under way' | 'over';
+  isPaused: boolean;
+  outage: Outage | null;
+  inFlight: readonly InFlight[];
+}
+
+/** Takes in an event; the arm that it is of, as it is then. */
+class Arms {
+  all: readonly ArmState[] = [];
+
+  constructor(private readonly now: () => number) {}
+
+  take(event: RunEvent): ArmState | null {
+    if (event.kind === 'planned')
+      this.all = event.arms.map(({ label, batch }) => ({
+        ...{ label, batch, tally: new Tally(batch.questions.length, this.now()) },
+        ...{ state: 'waiting', isPaused: false, outage: null, inFlight: [] },
+      }));
+    const arm = event.kind === 'planned' || event.arm === null ? null : (this.all[event.arm] ?? null);
+    if (arm === null) return null;
+    switch (event.kind) {
+      case 'started':
+        arm.state = 'under way';
+        arm.tally.begin(this.now());
+        break;
+      case 'ended':
+        arm.tally.add(event.line, event.now);
+        arm.inFlight = arm.inFlight.filter(({ searchId }) => searchId !== event.line.searchId);
+        break;
+      case 'in-flight':
+        arm.inFlight = event.questions;
+        arm.isPaused = event.paused;
+        arm.tally.running = event.questions.length;
+        break;
+      case 'retried':
+        arm.outage = event.outage;
+        break;
+      case 'over':
+        arm.state = 'over';
+        arm.tally.running = 0;
+        break;
+      default:
+    }
+    return arm;
+  }
+
+  /** Its name, where it is not alone. */
+  named({ label }: ArmState): string {
+    return this.all.length === 1 ? '' : `${label}: `;
+  }
+}
+
+const LINE_EVERY_MS = 60_000;
+const pausedLine = ({ batch }: ShownArm): string => `paused: gate batch resume ${batch.batchId} goes on`;
+
+function plainLines(io: DisplayIo): RunDisplay {
+  const arms = new Arms(io.now);
+  const outages = new Map<ArmState, ReturnType<typeof outageLines>>();
+  const figures = (arm: ArmState): void =>
+    io.err(`${arms.named(arm)}${arm.batch.batchId}: ${figuresText(arm.tally.figures(io.now()))}\n`);
+  const timer = setInterval(() => {
+    for (const arm of arms.all) if (arm.state === 'under way') figures(arm);
+  }, LINE_EVERY_MS);
+  return {
+    watched: null,
+    tell: (event) => {
+      const before = event.kind === 'in-flight' ? arms.all[event.arm]?.isPaused : false;
+      const arm = arms.take(event);
+      if (arm === null) {
+        if (event.kind === 'note') io.err(`${event.text}\n`);
+        return;
+      }
+      const note = (line: string): void => io.err(`${arms.named(arm)}${line}\n`);
+      if (event.kind === 'note') note(event.text);
+      else if (event.kind === 'started') figures(arm);
+      else if (event.kind === 'in-flight' && arm.isPaused !== before) note(arm.isPaused ? pausedLine(arm) : 'goes on');
+      else if (event.kind === 'retried') {
+        const lines = outages.get(arm) ?? outageLines(note, io.now);
+        outages.set(arm, lines);
+        lines.seen(event.outage);
+      } else if (event.kind === 'ended' && event.now) {
+        const { done, total } = arm.tally.figures(io.now());
+        note(`${done}/${total} ${endedLine(event.line)}`);
+      }
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function endedLine({ id, verdict, status, usage, wallMs, error }: ResultLine): string {
+  const figures = [
+    ...(usage === null ? [] : [counted(usage.llmCalls, 'call'), dollars(usage.costUsd)]),
+    ...(wallMs === null ? [] : [duration(wallMs)]),
+  ].join(', ');
+  const what = verdict === 'no-gold' ? status : verdict;
+  return `${cut(id, 60)} ${what}${figures === '' ? '' : ` (${figures})`}${error === null ? '' : `: ${cut(error, 160)}`}`;
+}
+
+const REDRAW_MS = 250;
+const ROWS = 10;
+const ARM_HEAD = ['batch', 'done', 'running', 'failed', 'correct', 'calls', 'cost', 'a minute', 'left'];
+const QUESTION_HEAD = ['question', 'database', 'for', 'iteration', 'calls', 'working on', 'text'];
+
+function liveTable(io: DisplayIo): RunDisplay {
+  const arms = new Arms(io.now);
+  const startedAtMs = io.now();
+  const since = new Map<string, number>();
+  let live: ReturnType<typeof liveLines> | null = null;
+  const lines = (): string[] => {
+    const now = io.now();
+    const under = arms.all.filter(({ state }) => state === 'under way');
+    const [only] = arms.all;
+    return [
+      ...(arms.all.length === 1 && only !== undefined
+        ? [figuresText(only.tally.figures(now)), ...questionRows(only)]
+        : armRows(now)),
+      ...under.flatMap((arm) => (arm.isPaused ? [`${arms.named(arm)}${pausedLine(arm)}`] : [])),
+      ...under.flatMap((arm) => (arm.outage === null ? [] : [`${arms.named(arm)}${outageText(arm.outage, now)}`])),
+      'Ctrl-C stops; the same command continues',
+    ].map((line) => cutLine(line, io.columns - 1));
+  };
+  const armRows = (now: number): string[] => {
+    const under = arms.all.filter(({ state }) => state === 'under way');
+    const over = arms.all.filter(({ state }) => state === 'over').length;
+    const all = totalOf(arms.all.map(({ tally }) => tally.figures(now)));
+    const here = arms.all.reduce((sum, { tally }) => sum + tally.here, 0);
+    const total = { ...all, ...paceOf(here, now - startedAtMs, all.total - all.done) };
+    const rows = [...under.map(({ label, tally }) => armRow(label, tally.figures(now))), armRow('all', total)];
+    return [
+      `${over} of ${counted(arms.all.length, 'batch', 'batches')} done`,
+      ...textTable(ARM_HEAD, rows, { width: io.columns - 1 }).split('\n'),
+    ];
+  };
+  const questionRows = ({ batch, inFlight }: ArmState): string[] => {
+    const shown = inFlight.slice(0, ROWS);
+    if (shown.length === 0) return [];
+    const questions = new Map(batch.questions.map((question) => [question.input.searchId, question]));
+    const rows = shown.map(({ searchId, progress }) => {
+      const question = questions.get(searchId);
+      return [
+        question?.item.id ?? searchId,
+        question?.item.database ?? question?.database.name ?? '',
+        duration(io.now() - (since.get(searchId) ?? io.now())),
+        progress?.iteration ?? '',
+        progress?.usage.llmCalls ?? '',
+        progress?.bottleneck ?? '',
+        question?.item.question ?? '',
+      ];
+    });
+    const more = inFlight.length > shown.length ? [`… and ${inFlight.length - shown.length} more in flight`] : [];
+    return [...textTable(QUESTION_HEAD, rows, { width: io.columns - 1 }).split('\n'), ...more];
+  };
+  return {
+    watched: ROWS,
+    tell: (event) => {
+      const arm = arms.take(event);
+      if (event.kind === 'planned') live ??= liveLines(io, REDRAW_MS, lines);
+      if (event.kind === 'in-flight')
+        for (const { searchId } of event.questions) if (!since.has(searchId)) since.set(searchId, io.now());
+      if (event.kind !== 'note') return;
+      const text = `${arm === null ? '' : arms.named(arm)}${event.text}`;
+      if (live === null) io.err(`${text}\n`);
+      else live.note(text);
+    },
+    stop: () => {
+      live?.stop();
+      live = null;
+    },
+  };
+}
+
+function armRow(label: string, figures: RunFigures): (string | number)[] {
+  const { total, done, running, failed, judged, correct, calls, costUsd, perMinute, secondsLeft } = figures;
+  return [
+    ...[label, `${done} of ${total}`, running ?? 0, failed, judged === 0 ? '' : `${correct} of ${judged}`, calls],
+    ...[dollars(costUsd), perMinute?.toFixed(1) ?? '', secondsLeft === null ? '' : duration(1_000 * secondsLeft)],
+  ];
+}
+
+function totalOf(all: readonly RunFigures[]): RunFigures {
+  const sum = (key: keyof RunFigures): number => all.reduce((total, figures) => total + (figures[key] ?? 0), 0);
+  return {
+    ...{ total: sum('total'), done: sum('done'), running: sum('running'), failed: sum('failed') },
+    ...{ judged: sum('judged'), correct: sum('correct'), calls: sum('calls'), costUsd: sum('costUsd') },
+    ...{ perMinute: null, secondsLeft: null },
+  };
+}
+
+/** Like `cut`, but a table keeps its spaces. */
+function cutLine(line: string, width: number): string {
+  return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
+}
+
+const at = z.string().describe('when, ISO 8601');
+const arm = z.string().optional().describe('which method, seed and set of a run; left out: it is of no single one');
+const ended = ResultLine.pick({ id: true, searchId: true, database: true, status: true, verdict: true, error: true });
+
+/** Its JSON schema is `docs/schemas/batch-event.schema.json`. */
+export const BatchEvent = z.discriminatedUnion('event', [
+  z.object({ event: z.literal('started'), at, arm, batchId: z.string(), name: z.string(), ...RunFigures.shape }),
+  ended.extend({
+    event: z.literal('ended'),
+    ...{ at, arm },
+    calls: z.number().int().nullable(),
+    costUsd: z.number().nullable(),
+    wallMs: z.number().nullable(),
+  }),
+  z.object({
+    event: z.literal('progress').describe('at least every ten seconds'),
+    ...{ at, arm },
+    paused: z.boolean(),
+    ...RunFigures.shape,
+  }),
+  z.object({ event: z.literal('note'), at, arm, text: z.string().describe('a line for people') }),
+  z.object({ event: z.literal('stopped').describe('the command follows no longer'), at, arm, ...RunFigures.shape }),
+]);
+export type BatchEvent = Readonly<z.infer<typeof BatchEvent>>;
+
+type NewEvent = BatchEvent extends infer E ? (E extends unknown ? Omit<E, 'at' | 'arm'> : never) : never;
+
+const EVENT_EVERY_MS = 10_000;
+
+function eventLines(io: DisplayIo): RunDisplay {
+  const arms = new Arms(io.now);
+  const emit = (arm: ArmState | null, { event, ...told }: NewEvent): void => {
+    const of = arm === null || arms.all.length === 1 ? {} : { arm: arm.label };
+    io.err(`${JSON.stringify({ event, at: new Date(io.now()).toISOString(), ...of, ...told })}\n`);
+  };
+  const figures = ({ tally }: ArmState): RunFigures => tally.figures(io.now());
+  const progress = (one: ArmState): void => emit(one, { event: 'progress', paused: one.isPaused, ...figures(one) });
+  const underWay = (): ArmState[] => arms.all.filter(({ state }) => state === 'under way');
+  const timer = setInterval(() => underWay().forEach(progress), EVENT_EVERY_MS);
+  return {
+    watched: null,
+    tell: (event) => {
+      const before = event.kind === 'in-flight' ? arms.all[event.arm]?.isPaused : false;
+      const one = arms.take(event);
+      if (event.kind === 'note') {
+        for (const text of event.text.split('\n')) if (text.trim() !== '') emit(one, { event: 'note', text });
+      } else if (one === null) return;
+      else if (event.kind === 'started') {
+        const { batchId, name } = one.batch;
+        emit(one, { event: 'started', batchId, name, ...figures(one) });
+      } else if (event.kind === 'over') emit(one, { event: 'stopped', ...figures(one) });
+      else if (event.kind === 'in-flight' && one.isPaused !== before) progress(one);
+      else if (event.kind === 'ended' && event.now) {
+        const { id, searchId, database, status, verdict, error, usage, wallMs } = event.line;
+        const [calls, costUsd] = [usage?.llmCalls ?? null, usage?.costUsd ?? null];
+        emit(one, { event: 'ended', id, searchId, database, status, verdict, error, calls, costUsd, wallMs });
+      }
+    },
+    stop: () => clearInterval(timer),
+  };
+}
