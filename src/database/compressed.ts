@@ -21,7 +21,7 @@ export interface CompressedTable {
   readonly text: string;
 }
 
-/** With the statement that reads its first rows. */
+/** A compressed table with the statement that reads its first rows. */
 interface ReadTable extends CompressedTable {
   readonly rows: string;
 }
@@ -46,7 +46,7 @@ export function compressedTables(
   return compressedText(withComments).length <= LONG_CHARS ? withComments : tablesWith(false);
 }
 
-/** What cannot be read stands without rows. */
+/** The table with its first rows; one that cannot be read stands without rows. */
 export function withRows({ name, text }: CompressedTable, result: SqlResult | undefined): CompressedTable {
   if (result?.kind !== 'rows' || result.rows.length === 0) return { name, text };
   const rows = result.rows.map((row) =>
@@ -61,7 +61,7 @@ export function compressedText(tables: readonly CompressedTable[]): string {
 
 interface Group {
   readonly table: TableDescription;
-  /** Those that it stands for. */
+  /** The tables that it stands for. */
   readonly others: readonly string[];
 }
 

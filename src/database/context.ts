@@ -13,7 +13,7 @@ export const SCHEMA_CHARS = 60_000;
 
 export interface SchemaContext {
   readonly text: string;
-  /** What stands before the tables. */
+  /** The text before the tables. */
   readonly frame: string;
   /** Tables whose columns are in the text; null: all. */
   readonly shown: readonly string[] | null;

@@ -7,12 +7,12 @@ import { type Document, isMap, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import type { DocumentNote } from '../domain';
 
-/** What is wrong in a file of documentation, and where. */
+/** A fault in a file of documentation, with its place. */
 export class DocumentationError extends Error {
   override readonly name = 'DocumentationError';
   constructor(
     readonly file: string,
-    /** From 1; null where the whole file is meant. */
+    /** The line, from 1; null where the whole file is meant. */
     readonly line: number | null,
     readonly problem: string,
     options: { readonly cause?: unknown } = {},

@@ -10,19 +10,19 @@ import { relevanceTo } from './relevance';
 export interface Detail {
   readonly samples: number;
   readonly comments: boolean;
-  /** Beside a profile: it tells where values are missing, and the length of a text says little. */
+  /** Set beside a profile, which tells where values are missing; the length of a text says little. */
   readonly terse?: boolean;
 }
 
 /** Names, types, comments and keys alone. */
 export const BARE: Detail = { samples: 0, comments: true };
 export const NAMES: Detail = { samples: 0, comments: false };
-/** From most to least detail: the first that fits is used. */
+/** Details, the richest first: the first that fits is used. */
 export const DETAILS: readonly Detail[] = [{ samples: 5, comments: true }, { samples: 2, comments: true }, BARE, NAMES];
 
 const COMMENT_CHARS = 300;
 const TYPE_CHARS = 80;
-/** With less room than this, an abridged table is not useful. */
+/** The least room in which an abridged table is useful. */
 const LEAST_CHARS = 300;
 
 export function tableText(table: TableDescription, detail: Detail, dialect: Dialect): string {
@@ -153,7 +153,7 @@ export function columnText(
   return `  ${identifier(name, dialect)} ${kind}${key}${references.join('')}${said}`;
 }
 
-/** Of texts and times; of numbers the digits behind the point say something. */
+/** The type of texts and times without its length; the digits of a number behind the point say something. */
 function withoutLength(type: string): string {
   return type
     .replace(/^(character varying|n?varchar2?|text|timestamp(?:_[a-z]+)?|datetime) *\(\d+\)/i, '$1')

@@ -10,7 +10,7 @@ import { cell } from './printable';
 
 export interface Point {
   readonly x: number;
-  /** As the database writes it. */
+  /** The place on the axis as the database writes it. */
   readonly label: string;
   readonly y: number | null;
 }
@@ -24,7 +24,7 @@ export interface Bar {
   readonly value: number | null;
 }
 
-/** One panel per column of numbers, each with its own axis: they need not have the same unit. */
+/** A chart has one panel per column of numbers, each with its own axis: they need not have the same unit. */
 export type Chart =
   | {
       readonly kind: 'series';
@@ -52,7 +52,7 @@ const MOST_COLUMNS = 6;
 const MOST_BARS = 30;
 const MOST_PANELS = 3;
 const MOST_LINES = 5;
-/** Of several panels with bars. */
+/** The most bars where there are several panels. */
 const FEW_BARS = 12;
 
 type Role = 'time' | 'ordinal' | 'label' | 'unit' | 'id' | 'measure' | 'ignored' | 'unknown';
@@ -111,7 +111,7 @@ function numberOf(value: SqlValue, kind: ResultColumn['kind']): number | null {
 
 const TIME = /^(\d{4})-(\d\d)(?:-(\d\d)(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?$/;
 
-/** Of a date, a month or a point in time as ISO 8601 and the engines write them; without a zone it is taken as UTC. */
+/** The time of a date, a month or a moment as ISO 8601 and the engines write them; without a zone it is taken as UTC. */
 function timeOf(value: SqlValue): number | null {
   if (typeof value !== 'string') return null;
   const quarter = /^(\d{4})-?[ ]?Q([1-4])$/.exec(value);

@@ -16,7 +16,7 @@ export function differenceText(difference: Estimate | null, scale = 100): string
   return `${signed(scale * value)} [${signed(scale * low)}, ${signed(scale * high)}]`;
 }
 
-/** By the judge where one was asked for, else by execution. */
+/** The accuracy by the judge where one was asked for, else by execution. */
 export function decided({ judged, perQuestion, difference }: ComparedMethod): {
   readonly accuracy: Estimate | null;
   readonly difference: Estimate | null;
@@ -36,7 +36,7 @@ export function standingText(standing: Standing | null, share: number | null): s
 type Judged = NonNullable<ComparedMethod['judged']>;
 type Column = readonly [string, (judged: Judged) => string | number];
 
-/** What a judge found of a method, column by column. */
+/** A judge's findings on a method, column by column. */
 export const JUDGED = {
   counts: [
     ['right', ({ right }) => right],

@@ -32,7 +32,7 @@ export interface SearchDiff {
   /** The first iteration after which they hold different things; null when there is none. */
   readonly partsAt: number | null;
   readonly differences: readonly Difference[];
-  /** Iterations that both have a checkpoint of. */
+  /** Iterations of which both searches have a checkpoint. */
   readonly compared: readonly number[];
   readonly iterations: { readonly a: number; readonly b: number };
   readonly steering: { readonly a: readonly SteeringNote[]; readonly b: readonly SteeringNote[] };
@@ -118,7 +118,7 @@ const ORDER: readonly Difference['what'][] = ['operator', 'update', 'fact', 'can
 
 type Held = Omit<Difference, 'only'>;
 
-/** What the state after an iteration holds, under keys that are equal in two searches for equal things. */
+/** The contents of the state after an iteration, under keys that are equal in two searches for equal things. */
 function held({ trace, states }: Side, iteration: number): ReadonlyMap<string, Held> {
   const state = states.get(iteration);
   const found = new Map<string, Held>();
@@ -174,7 +174,7 @@ function endingOf(record: AnswerRecord | null): Ending | null {
   return { status, endedBy, answer: statedText(record), reason, sql, usage, rowCount: rows.length };
 }
 
-/** The same claim has the same words or the same check: models word things anew each time. */
+/** Two claims are the same if they have the same words or the same check: models word things anew each time. */
 function claimsThatDiffer(a: readonly Claim[], b: readonly Claim[]): ClaimDifference[] {
   const left = [...b];
   const differing = a.flatMap((claim): ClaimDifference[] => {
@@ -202,7 +202,7 @@ function sameRows(a: AnswerRecord | null, b: AnswerRecord | null): boolean | nul
 }
 
 const WIDTH = 160;
-/** Of one kind on one side; `--json` has all. */
+/** The most differences of one kind that are shown of one side; `--json` has all. */
 const SHOWN = 5;
 
 /** A difference of two searches for a terminal: short, side by side where two values stand against each other. */

@@ -20,7 +20,7 @@ import { endedBecause, isCutShort, OPEN_WORDS } from './words';
 
 export interface Doubt {
   readonly text: string;
-  /** What would change: another reading and what it gives. */
+  /** Another reading and its result: the change that the doubt would make. */
   readonly more: string | null;
   readonly label: string;
   /** Where the report says more. */
@@ -58,7 +58,7 @@ export function doubtsOf(record: AnswerRecord): Doubt[] {
   return all.filter((each) => each !== false);
 }
 
-/** What it claims and the data do not show, then what holds with exceptions. A decline has its counts above. */
+/** Claims that the data do not show, then those that hold with exceptions. A decline has its counts above. */
 function claimDoubts({ claims = [] }: AnswerRecord): Doubt[] {
   const numbered = claims.map((claim, at) => ({ claim, to: page(claimAnchor(at + 1)) }));
   const own = numbered.filter(({ claim }) => !isAbsence(claim));

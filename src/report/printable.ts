@@ -6,13 +6,13 @@ import { visible, visibleLine } from '../text/clip';
 
 export { counted, visible };
 
-/** On one line, cut with what is missing. */
+/** A text on one line, cut with an ellipsis. */
 export function cut(text: string, length: number): string {
   const line = visibleLine(text);
   return line.length <= length ? line : `${line.slice(0, Math.max(0, length - 1))}…`;
 }
 
-/** On several lines of at most `width`, broken between words where there are any; `lines` of them, cut like `cut`. */
+/** A text on several lines of at most `width`, broken between words where there are any; `lines` of them, cut like `cut`. */
 export function wrapped(text: string, width: number, lines: number): readonly string[] {
   const room = Math.max(10, width);
   const done: string[] = [];
@@ -36,13 +36,13 @@ export function utc(iso: string, chars = 16): string {
   return `${iso.slice(0, chars).replace('T', ' ')} UTC`;
 }
 
-/** What a person told the search. */
+/** A person's remark to the search, in words. */
 export function noteText(note: Pick<SteeringNote, 'kind' | 'author' | 'text' | 'at' | 'shown'>): string {
   const late = note.shown === false ? ' (too late: no prompt showed it)' : '';
   return `${note.kind} by ${note.author}${late}, ${utc(note.at)}: ${note.text}`;
 }
 
-/** With a capital at the beginning, unless it begins with a name such as `final_position`. */
+/** A text with a capital at the beginning, unless it begins with a name such as `final_position`. */
 export function capital(text: string): string {
   return /^[a-z]+[^\sa-z]*[\s,.:;]/.test(`${text} `) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 }

@@ -6,13 +6,13 @@ import { anchor, type Html, markup } from './html';
 import { copyButton } from './style';
 
 export interface Rerun {
-  /** What to write after `--db`; null where only a generated name is known. */
+  /** The argument of `--db`; null where only a generated name is known. */
   readonly database: string | null;
 }
 
 export function sqlBody(record: AnswerRecord, rerun: Rerun): Html | null {
   if (record.sql === null) return null;
-  // Beside claims, coverage stands with them.
+  // The coverage of an answer with claims stands with the claims.
   const coverage = record.claims === undefined ? record.coverage : undefined;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
   return markup`${operators.size > 0 && markup`<p class="soft">Each name that begins with <code>op_</code> is a step of the answer and leads to the evidence for it.</p>`}
@@ -40,7 +40,7 @@ export function statement(key: string, sql: string, operators: ReadonlySet<strin
     </div>`;
 }
 
-/** For a POSIX shell: every part is quoted, nothing is expanded. */
+/** The command for a POSIX shell: every part is quoted, nothing is expanded. */
 export function rerunCommand(sql: string, database: string | null): string {
   const place = database === null ? 'DATABASE' : shellWord(database);
   return `gate db sql --db ${place} ${sql.startsWith('-') ? '-- ' : ''}${shellQuoted(sql)}`;

@@ -9,7 +9,7 @@ import { endedBecause } from './words';
 
 const WIDTH = 160;
 const ROWS = 3;
-/** Of a large schema, best first. */
+/** The most tables that are named of a large schema. */
 const TABLES = 12;
 const REPLY_LINES = 12;
 

@@ -51,7 +51,7 @@ export interface Trace {
   readonly rejections: readonly Rejection[];
 }
 
-/** One side of a comparison: a trace with all its checkpoints. */
+/** A trace with all its checkpoints: one side of a comparison. */
 export interface Side {
   readonly trace: Trace;
   /** Every checkpoint, by the iteration that it follows. */

@@ -126,7 +126,7 @@ export const BRANCH_STATES: Readonly<Record<Trajectory['status'], Worded>> = {
   impossible: { says: 'says it cannot be answered', tone: 'warn' },
 };
 
-/** What answered as the model; a recording stands in for one. */
+/** The model that answered, or the recording that stood in for one. */
 export function modelText({ record, input }: Pick<Trace, 'record' | 'input'>): string | null {
   const models = [...new Set(Object.values(record?.models ?? input?.settings.models ?? {}))];
   if (models.length === 0) return null;

@@ -126,7 +126,7 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
     const next = tokens[index + 1];
     if (/^u&"/i.test(token.raw))
       return 'escaped identifiers (U&"…") cannot be checked against the access list: write names as they are';
-    // In the second part backslashes escape too.
+    // Backslashes escape in the second part too.
     if (token.kind === 'string' && /^e/i.test(token.raw) && next?.raw.startsWith("'") === true)
       return "a text of two parts (E'…' '…') cannot be checked against the access list: write it as one";
     if (/^\$\d/.test(token.raw))
@@ -186,7 +186,7 @@ function isOfDerived(tokens: readonly Token[], index: number, names: ReadonlySet
   return true;
 }
 
-/** In SQLite a table may be called `with` or `recursive`, so `WITH` counts only if a named query follows. */
+/** SQLite allows a table to be called `with` or `recursive`, so `WITH` counts only if a named query follows. */
 function beginsQuery(tokens: readonly Token[], index: number): boolean {
   const first = tokens[index];
   if (first?.kind !== 'word') return false;

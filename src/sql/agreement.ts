@@ -17,7 +17,7 @@ export const FLOOR = 5;
 /** Proofs over fewer rows than this count, and are said to be over few rows wherever they are shown again. */
 export const FEW_ROWS = 20;
 
-/** From this share on, and below all, a reading holds with exceptions: they are counted and shown, and it is not proved. */
+/** The share from which on, and below all, a reading holds with exceptions: they are counted and shown, and it is not proved. */
 export const NEARLY = 0.95;
 
 /** How many points (hundredths) lower a rival's share must be where the winner has exceptions itself. */
@@ -31,7 +31,7 @@ export function standingOf({ matching, examined }: Agreement): Standing {
   return matching / examined >= NEARLY ? 'with-exceptions' : 'fails';
 }
 
-/** What has to be said of a reading beside its counts; null where they say it all. */
+/** The remark on a reading beside its counts; null where they say it all. */
 export function standingNote(agreement: Agreement): string | null {
   const exceptions = agreement.examined - agreement.matching;
   switch (standingOf(agreement)) {

@@ -34,7 +34,7 @@ export function makeBody(sql: string, reads: readonly string[], inspection: Sele
   };
 }
 
-/** As `makeBody`, for the body of the operator `self`: reading itself makes it recursive. */
+/** A body as `makeBody` makes it, of the operator `self`: reading itself makes it recursive. */
 export function makeOperatorBody(
   sql: string,
   operator: { readonly name: string; readonly inputs: readonly string[] },
@@ -76,7 +76,7 @@ function nameless(plain: string, names: readonly string[]): string {
 /** Here a word may hold a `$`. */
 const WORDS = new RegExp(['[A-Za-z_][\\w$]{0,127}', ...ANY.map(([, { source }]) => source)].join('|'), 'gu');
 
-/** Without comments, layout and the case of unquoted words; quoted pieces stay as they are. */
+/** The SQL without comments, layout and the case of unquoted words; quoted pieces stay as they are. */
 export function plainSql(sql: string): string {
   let plain = '';
   let end = 0;

@@ -24,7 +24,7 @@ import {
 } from './tree';
 import { canonical, compareText } from '../domain/canonical';
 
-/** What is wrong with the check, for its author; null if nothing is seen. `side`: counts beside examined and matching. */
+/** The fault of a check, for its author; null if none is seen. `side`: counts beside examined and matching. */
 export function vacuousCheck(check: string, side: number, dialect: Dialect): string | null {
   const select = selectOf(readQuery(normaliseSql(check), dialect));
   const counts = select?.columns.map(({ value }) => countOf(value)) ?? [];
@@ -88,7 +88,7 @@ export function isCountOfRows(node: Node): node is FuncCall {
   return nameOf(node) === 'count' && (counted?.type === 'all_columns' || counted?.type === 'number_literal');
 }
 
-/** What a WHERE demands, each in one form. */
+/** The conditions of a WHERE, each in one form. */
 export function conditionsOf(where: Node | null): ReadonlySet<string> {
   return new Set(where === null ? [] : operandsOf(where, 'AND').map(textOf));
 }
@@ -120,7 +120,7 @@ export function conditionOf(count: Node, dialect: Dialect): Node | null {
   }
 }
 
-/** Of `case when c then 1 else 0 end`, with or without its ELSE. */
+/** The condition of `case when c then 1 else 0 end`, with or without its ELSE. */
 function caseCondition({ expr, clauses }: CaseExpr, otherwise: readonly string[]): Node | null {
   const [first, ...others] = clauses;
   if (expr !== undefined || first?.type !== 'case_when' || textOf(first.result) !== '1') return null;
@@ -141,7 +141,7 @@ function uncast(argument: Node): Node {
  */
 
 interface CheckTerms {
-  /** Of relations, columns and aliases, in lower case. */
+  /** The names of relations, columns and aliases, in lower case. */
   readonly names: ReadonlySet<string>;
   /** Literals, functions and operators, in one text. */
   readonly terms: string;
@@ -194,7 +194,7 @@ function collect(node: Node, parent: Node | null, without: ReadonlySet<Node>, fo
   }
   if (node.type === 'identifier') {
     found.names.add(node.name.toLowerCase());
-    // In SQLite a quoted name that is no column is a text.
+    // SQLite takes a quoted name that is no column as a text.
     if (!/^\w/.test(node.text)) found.terms.add(node.text);
     return;
   }

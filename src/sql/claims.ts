@@ -106,7 +106,7 @@ export function isAbsence({ operator }: Pick<Claim, 'operator'>): boolean {
   return operator === null;
 }
 
-/** What was counted, in the program's words: `420 of 420 trips with both clocks`. */
+/** The counts in the program's words: `420 of 420 trips with both clocks`. */
 export function countsText({ matching, examined, rows }: Pick<Claim, 'matching' | 'examined' | 'rows'>): string | null {
   if (matching === null || examined === null) return null;
   const what = rows.trim() === '' ? 'rows' : rows.trim();
@@ -135,7 +135,7 @@ const LABEL: Readonly<Record<Claim['state'], string>> = {
   open: 'NOT ESTABLISHED',
 };
 
-/** From this share on, what is asked for counts as recorded, and a decline is contradicted. */
+/** The share from which on a fact counts as recorded, and a decline is contradicted. */
 const RECORDED = 0.95;
 /** Below this share the fact is recorded for a minority only. */
 const MINORITY = 0.5;

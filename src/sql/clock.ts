@@ -11,7 +11,7 @@ import type { PlanOperator } from './compile';
 
 export const CLOCK = 'gate_clock';
 
-/** What a model is told, as part of the question's context. */
+/** The words for a model, as part of the question's context. */
 export const CLOCK_CONTEXT = `the clock is the relation ${CLOCK}, one row: now (timestamp), today (date); in SQLite both are ISO text. Any SQL may read it beside its tables, undeclared. "Now", "today", "last week", "this year" come from it, never from a clock function or a literal date.`;
 
 /** Wall time where the question is asked, as databases read it: `2026-11-22 09:30:00`. */
@@ -26,7 +26,7 @@ export function readsClock(relations: readonly string[]): boolean {
   return relations.some((relation) => relation.toLowerCase() === CLOCK);
 }
 
-/** What the compiler puts in front of whatever reads it. */
+/** The operator that the compiler puts in front of SQL that reads the clock. */
 export function clockOperator(clock: string, dialect: Dialect): PlanOperator {
   return { name: CLOCK, body: { sql: clockSql(clock, dialect), reads: [], hasWith: false }, bindings: {} };
 }

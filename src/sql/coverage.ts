@@ -25,7 +25,7 @@ export function readCoverage(result: SqlResult): Counts | string {
   }
 }
 
-/** For example `Only 312 of the 1,000 asked about could be used (31 %).`; null where enough of them could. */
+/** The warning, for example `Only 312 of the 1,000 asked about could be used (31 %).`; null where enough of them could. */
 export function coverageText({ asked, used }: Counts): string | null {
   if (asked === 0 || used / asked >= COVERED) return null;
   return `Only ${grouped(used)} of the ${grouped(asked)} asked about could be used (${percent(used / asked)}).`;
@@ -51,7 +51,7 @@ function shapeText(rows: number, columns: number, truncated: boolean): string {
   return `${truncated ? 'more than ' : ''}${counted(rows, 'row')} of ${counted(columns, 'column')}`;
 }
 
-/** The same on every machine, unlike `toLocaleString`. */
+/** Digits in groups, the same on every machine, unlike `toLocaleString`. */
 /** Rounded down, so that 94.9 % does not read as the 95 % that would be enough. */
 function percent(share: number): string {
   const whole = Math.floor(share * 100);

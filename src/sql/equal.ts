@@ -51,7 +51,7 @@ export function isTrivial(result: SqlResult): boolean {
   return result.rows.every((row) => row.every((value, index) => isNothing(value, result.columns[index])));
 }
 
-/** For each left column the index of its partner; null when the two cannot be compared. */
+/** The index of the partner of each left column; null when the two cannot be compared. */
 function columnOrder(left: readonly ResultColumn[], right: readonly ResultColumn[]): readonly number[] | null {
   if (left.length !== right.length) return null;
   const names = right.map((column) => column.name.toLowerCase());

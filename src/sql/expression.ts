@@ -36,7 +36,7 @@ export function expressionQuery(expression: string, dialect: Dialect): string {
 
 const FROM = ' FROM observation';
 
-/** What its query selects over all rows of the observation, if that is all that the query does; else null. */
+/** The selection of a query over all rows of the observation, if that is all that the query does; else null. */
 export function plainValue(expression: string, dialect: Dialect): { text: string; aggregates: boolean } | null {
   const node = readExpression(normaliseSql(expression), dialect);
   if (node === null) return null;
@@ -45,7 +45,7 @@ export function plainValue(expression: string, dialect: Dialect): { text: string
   return { text: show(value), aggregates: hasAggregate(value) };
 }
 
-/** Of `SELECT … FROM observation`. */
+/** The selection of `SELECT … FROM observation`. */
 function onlyValue(query: Node): Node | null {
   const select = selectOf(query);
   const from = select?.from;
@@ -131,7 +131,7 @@ function counted(expression: string, dialect: Dialect): string {
   return textOf((isOfObservation(node) ? valueOf(node, ['select_clause', 'from_clause']) : null) ?? node);
 }
 
-/** With these clauses alone, a query that counts gives one row. */
+/** The clauses with which a query that counts still gives one row. */
 const ONE_ROW = ['with_clause', 'select_clause', 'from_clause', 'where_clause', 'order_by_clause'];
 
 /** The only column of a query over rows that has no other clauses. */

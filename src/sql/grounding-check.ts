@@ -16,7 +16,7 @@ export interface GroundingCheck {
   readonly sql: string;
   /** The counts that its columns have to give again. */
   readonly counts: readonly number[];
-  /** Those that it counts, in order. */
+  /** The columns that it counts, in order. */
   readonly rivals: readonly Pick<Hypothesis, 'id' | 'mapping'>[];
 }
 

@@ -8,7 +8,7 @@ export interface Token {
   readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'symbol' | 'unknown';
   /** Words as the engine folds them (in SQLite in lower case), names without quotes, strings only as `'`. */
   readonly text: string;
-  /** As it is written. */
+  /** The token as it is written. */
   readonly raw: string;
   readonly at: number;
 }
@@ -16,7 +16,7 @@ export interface Token {
 /** Tried in this order. */
 type Patterns = readonly (readonly [Token['kind'] | 'space', RegExp])[];
 
-/** In PostgreSQL only ASCII spaces separate tokens; other spaces are parts of names. Its comments nest (`endOfComment`). */
+/** PostgreSQL separates tokens by ASCII spaces only; other spaces are parts of names. Its comments nest (`endOfComment`). */
 const POSTGRESQL: Patterns = [
   ['space', /[ \t\n\r\f\v]+|--[^\n\r]*|\/\*/uy],
   ['string', /[eE]'(?:[^'\\]|''|\\[\s\S])*'|(?:[bBxXnN]|[uU]&)?'(?:[^']|'')*'/uy],
@@ -64,7 +64,7 @@ export const ANY: Patterns = [
 
 const PATTERNS = { postgresql: POSTGRESQL, sqlite: SQLITE, snowflake: SNOWFLAKE, any: ANY };
 
-/** Without spaces and comments. */
+/** The tokens without spaces and comments. */
 export function tokensOf(sql: string, dialect: Dialect | 'any'): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < sql.length;) {
@@ -112,7 +112,7 @@ function endOfComment(sql: string, start: number): number {
   return sql.length;
 }
 
-/** The same text with tokens written in another way. */
+/** A text with some of its tokens written in another way. */
 export function rewritten(
   sql: string,
   dialect: Dialect,

@@ -28,7 +28,7 @@ import { counted } from '../counted';
 
 interface PredicateStatement {
   readonly hypothesis: string;
-  /** Index into the hypothesis's predicates; null for its agreement count. */
+  /** The index into the hypothesis's predicates; null for its agreement count. */
   readonly predicate: number | null;
   readonly sql: string;
 }
@@ -98,7 +98,7 @@ export function hypothesisOutcomes(
   }));
 }
 
-/** For the reading "not stored" those match that have nothing recorded. */
+/** The reading "not stored" is matched by rows that have nothing recorded. */
 function absent({ notStored }: Hypothesis, counts: HypothesisOutcome['agreement']): HypothesisOutcome['agreement'] {
   if (notStored !== true || counts === null) return counts;
   return { matching: counts.examined - counts.matching, examined: counts.examined };
@@ -264,7 +264,7 @@ function seenHypothesis(outcome: HypothesisOutcome): string {
   return [...predicates, ...agreement].join('; ') || 'no predicate';
 }
 
-/** For example `118 of 120 rows match: it holds with 2 exceptions`. */
+/** The counts in words, for example `118 of 120 rows match: it holds with 2 exceptions`. */
 function agreementText(agreement: NonNullable<HypothesisOutcome['agreement']>): string {
   const { matching, examined } = agreement;
   const note = standingNote(agreement);
@@ -332,7 +332,7 @@ export function readTest(
 
 type Ran = NonNullable<HypothesisOutcome['run']>;
 
-/** What was run and seen for a reading. */
+/** The query that was run for a reading, with its result. */
 export function runOf(outcome: Pick<TestOutcome, 'probeSql' | 'result' | 'hypotheses'>, reading: string | null): Ran {
   const own = outcome.hypotheses.find(({ id }) => id === reading)?.run;
   return own ?? { probeSql: outcome.probeSql, result: outcome.result };

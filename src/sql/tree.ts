@@ -51,7 +51,7 @@ function parsed(sql: string, dialect: Dialect): readonly Node[] {
 const ALSO_NAMES =
   /^(?:cast|cross|full|glob|groups|indexed|inner|left|like|match|natural|outer|raise|regexp|right|window)$/i;
 
-/** The same statement with such words in quotes where they are names: an alias, or a part of a qualified name. */
+/** The statement with such words in quotes where they are names: an alias, or a part of a qualified name. */
 function withQuotedNames(sql: string): string {
   return rewritten(sql, 'sqlite', ({ raw, text }, before, after) => {
     if (!ALSO_NAMES.test(raw)) return raw;
@@ -98,7 +98,7 @@ export function readExpression(text: string, dialect: Dialect): Node | null {
 export function isOrdered(query: Query): boolean {
   const last = query.type === 'compound_select_stmt' ? query.right : query;
   const clauses = last.type === 'select_stmt' ? (last.clauses as readonly Node[]) : [];
-  // In brackets it orders one part of a union only.
+  // An ORDER BY in brackets orders one part of a union only.
   const isWhole = last === query;
   return clauses.some(
     (clause) =>
@@ -137,7 +137,7 @@ export function selectOf(node: Node | null): Select | null {
   };
 }
 
-/** Without brackets around it. */
+/** The node without brackets around it. */
 export function bare(node: Node): Node {
   if (node.type === 'paren_expr' && node.expr.type !== 'list_expr') return bare(node.expr);
   const [only] = node.type === 'select_stmt' && node.clauses.length === 1 ? node.clauses : [];
@@ -182,7 +182,7 @@ export function readsRows(node: Node, inSubqueries = true): boolean {
   return hasAggregate(node) || columnsIn(node, inSubqueries).length > 0;
 }
 
-/** Those that give a value without naming a column, as in `sum(1)`. */
+/** Nodes that give a value without naming a column, as in `sum(1)`. */
 const AGGREGATES = ['count', 'sum', 'avg', 'total', 'group_concat', 'every', 'bool_and', 'bool_or'];
 
 /** Outside its subqueries. In SQLite `max(a, b)` is none. */
@@ -192,7 +192,7 @@ export function hasAggregate(node: Node): boolean {
   return isExtreme || AGGREGATES.includes(name) || (!isQuery(node) && childrenOf(node).some(hasAggregate));
 }
 
-/** Of the function that is called; empty where none is. */
+/** The name of the function that is called; empty where none is. */
 export function nameOf(node: Node): string {
   return node.type === 'func_call' && node.name.type === 'identifier' ? node.name.name.toLowerCase() : '';
 }

@@ -40,7 +40,7 @@ export function weigh(
 const NONE: ReadonlySet<string> = new Set();
 
 interface Probe {
-  /** What its columns are, by name. */
+  /** The expressions of its columns, by name. */
   readonly columns: Readonly<Record<string, Node>>;
   readonly conditions: ReadonlySet<string>;
   readonly dialect: Dialect;
@@ -141,7 +141,7 @@ function whereOf(count: string, { dialect }: Probe): Node | null {
   return selectOf(readExpression(normaliseSql(count), dialect))?.where ?? null;
 }
 
-/** What is selected, if the text is `(SELECT … FROM observation)`; else the expression itself. */
+/** The selected expression, if the text is `(SELECT … FROM observation)`; else the expression itself. */
 function selected(sql: string, dialect: Dialect): Node | null {
   const node = readExpression(normaliseSql(sql), dialect);
   const columns = selectOf(node)?.columns;

@@ -14,7 +14,7 @@ type Layered = Pick<AnswerRecord, 'layer'>;
 /** The model's words for what one row is are cut here, so that they cannot pass for a sentence of the program. */
 const ROWS_CHARS = 60;
 const STATEMENT_CHARS = 300;
-/** Of a statement that one line names. */
+/** The most characters of a statement that stands inside a line. */
 const SHORT_CHARS = 120;
 /** Counts that one line lists. */
 const LISTED = 3;
@@ -36,7 +36,7 @@ export function exceptionsText(claim: Claim): string {
   return `${countedText(claim) ?? 'not counted'}, ${counted(left, 'exception')}`;
 }
 
-/** What the answer assumes and no claim says: an assumption that repeats a claim word for word is told by the claim. */
+/** Assumptions of the answer that no claim says: an assumption that repeats a claim word for word is told by the claim. */
 export function uncheckedAssumptions({ claims = [], openAssumptions }: Explained): OpenAssumption[] {
   const claimed = new Set(claims.map(({ statement }) => visibleLine(statement)));
   return openAssumptions.filter(({ kind, statement }) => kind !== 'assumption' || !claimed.has(visibleLine(statement)));
@@ -47,13 +47,13 @@ export function isToldByClaims({ operator, probe }: Evidence, claims: readonly C
   return claims !== undefined && (probe === null || claims.some((claim) => claim.operator === operator));
 }
 
-/** What was counted of a claim: with the exceptions where it has some. */
+/** The counts of a claim, with the exceptions where it has some. */
 export function figuresText(claim: Claim): string {
   if (claim.state === 'exceptions' && !isAbsence(claim)) return exceptionsText(claim);
   return countedText(claim) ?? 'not counted';
 }
 
-/** What a reader must know of the claims and assumptions besides how many are proved, most serious first. */
+/** Caveats on claims and assumptions besides how many are proved, most serious first. */
 export function claimCaveats(record: Explained): string[] {
   const { claims = [] } = record;
   return [
@@ -68,14 +68,14 @@ export function claimCaveats(record: Explained): string[] {
   ];
 }
 
-/** Of a claim that repeats an entry of the layer: `proved before, 2026-11-20 in q-…, counted again`; null: its own. */
+/** `proved before, 2026-11-20 in q-…, counted again`; null: the claim repeats no entry of the layer. */
 export function provedBeforeText({ entry, examined }: Claim): string | null {
   if (entry === undefined) return null;
   const few = examined !== null && examined < FEW_ROWS ? ' over few rows' : '';
   return `proved before${few}, ${originText(entry)}, counted again`;
 }
 
-/** In one line, how many of the claims repeat entries of the layer, and where those come from. */
+/** The number of claims that repeat entries of the layer, and where those come from, in one line. */
 function provedBeforeTexts(claims: readonly Claim[]): string[] {
   const entries = claims.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
   if (entries.length === 0) return [];
@@ -87,7 +87,7 @@ function originText({ provedAt, searchId }: NonNullable<Claim['entry']>): string
   return `${provedAt.slice(0, 10)} ${sourceText(searchId)}`;
 }
 
-/** Of `from.searchId` of an entry: no search proved what a person added or imported. */
+/** The source of an entry, `from.searchId`, in words: no search proved what a person added or imported. */
 export function sourceText(searchId: string): string {
   return searchId === 'add' || searchId === 'import' ? `by gate layer ${searchId}` : `in ${searchId}`;
 }
@@ -99,7 +99,7 @@ export function withheldTexts({ layer }: Layered): string[] {
   );
 }
 
-/** What is known of the tables that the SQL reads, and is left aside; then the columns that nobody looked at, in one line. */
+/** Knowledge of the tables that the SQL reads but leaves aside; then the columns that nobody looked at, in one line. */
 export function asideTexts({ notUsed = [], notLookedAt }: Pick<AnswerRecord, 'notUsed' | 'notLookedAt'>): string[] {
   const { columns = [], more = 0 } = notLookedAt ?? {};
   const flags = columns.map(({ table, column, holds }) => visibleLine(`${table}.${column} (${holds})`));
@@ -116,7 +116,7 @@ export function uncheckedTexts({ layer }: Layered): string[] {
   );
 }
 
-/** What the layer keeps of an answer: `"Device B stores milliseconds."; "…"; 2 more`; null: nothing. */
+/** The claims that the layer keeps of an answer: `"Device B stores milliseconds."; "…"; 2 more`; null: nothing. */
 export function keptText({ layer }: Layered): string | null {
   const kept = layer?.kept ?? [];
   return kept.length === 0 ? null : listed(kept.map(({ statement }) => quoted(statement)));
@@ -167,7 +167,7 @@ function quoted(text: string): string {
   return `"${cut(visibleLine(text), STATEMENT_CHARS).replaceAll('"', "'")}"`;
 }
 
-/** The same in short, cut at a word, without the full stop. */
+/** A short quotation, cut at a word, without the full stop. */
 export function quotedShort(text: string): string {
   const said = visibleLine(text).trim().replace(/\.$/, '');
   return quoted(said.length <= SHORT_CHARS ? said : `${clip(said, SHORT_CHARS).replace(/\s+\S*$/, '')} …`);

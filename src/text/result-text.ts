@@ -168,7 +168,7 @@ export function isToldWhole(value: SqlValue, kind: ResultColumn['kind']): boolea
   return told === `"${value}"` || told === (typeof value === 'number' ? shownNumber(value) : value);
 }
 
-/** With the 15 digits that a double holds for sure: 53518.84, not 53518.840000000004. Whole numbers stay exact. */
+/** A number with the 15 digits that a double holds for sure: 53518.84, not 53518.840000000004. Whole numbers stay exact. */
 export function shownNumber(value: number): string {
   return String(Number.isInteger(value) ? value : Number(value.toPrecision(15)));
 }

@@ -14,7 +14,7 @@ import { valueText } from './result-text';
 const MAX_CHARS = 300;
 
 export interface Filling extends Pick<AnswerRecord, 'columns' | 'rows' | 'truncated'> {
-  /** What the control counted. */
+  /** The count of the control query. */
   readonly examined?: number | undefined;
 }
 

@@ -18,7 +18,7 @@ import {
 } from './claim-text';
 import { cut } from './clip';
 
-/** What an answer rests on. */
+/** The evidence, claims and assumptions that an answer rests on. */
 export type Resting = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions' | 'coverage' | 'notUsed'>;
 export type Standable = Resting & Pick<AnswerRecord, 'status' | 'method' | 'sql' | 'candidates'>;
 
@@ -32,7 +32,7 @@ export function standingOf(record: Standable): Standing | null {
   return sql === null || method === 'learn' ? null : restingStanding(record);
 }
 
-/** Of a decline that no count shows; null for any other record. */
+/** The warning about a decline that no count shows; null for any other record. */
 export function declineText(record: Standable): string | null {
   const isUnchecked = record.status === 'unanswerable' && standingOf(record) === 'unchecked';
   return isUnchecked ? 'Unchecked: no count shows that it is not stored.' : null;
@@ -50,7 +50,7 @@ function restingStanding(record: Resting): Standing {
   return states.every(isShown) ? 'proved' : 'partly proved';
 }
 
-/** Of what an answer rests on, the share that is proved or makes no difference; null: there is no answer. */
+/** The share of an answer's claims or steps that is proved or makes no difference; null: there is no answer. */
 export function provedShare(record: Standable): number | null {
   const standing = record.status === 'answered' ? standingOf(record) : null;
   if (standing === null) return null;
@@ -62,7 +62,7 @@ function isShown(state: string): boolean {
   return state === 'proved' || state === 'immaterial';
 }
 
-/** Of each thing that it rests on: of its claims where a record has them, else of its steps. */
+/** The states of an answer's claims where its record has them, else of its steps. */
 function statesOf(record: Resting): string[] {
   const { claims, evidence, notUsed = [] } = record;
   return [
@@ -166,7 +166,7 @@ function stepLines({ evidence }: Explained): string[] {
     });
 }
 
-/** What is not shown comes first: it must not be among the lines that are left out. */
+/** Claims that are not shown come first: they must not be among the lines that are left out. */
 function claimLines(claims: readonly Claim[], withheld: readonly string[]): string[] {
   const own = claims.filter((claim) => !isAbsence(claim));
   return [

@@ -12,7 +12,7 @@ export interface Grouping {
   /** `status`, `probe.model`, `month of dt`. */
   readonly name: string;
   readonly labels: readonly (string | null)[];
-  /** Of a column of the same table; null: of another one, or of months. */
+  /** The column of the same table that groups; null: one of another table, or months. */
   readonly column: string | null;
 }
 
@@ -34,7 +34,7 @@ export function ownGroupings(rows: TableRows, facts: readonly ColumnFacts[]): Gr
     );
 }
 
-/** For each column with gaps the grouping that parts filled from empty best, where one does. */
+/** The grouping that parts filled from empty best, for each column with gaps, where one does. */
 export function fillPieces(facts: readonly ColumnFacts[], groupings: readonly Grouping[]): ProfilePiece[] {
   return facts.flatMap((each, at): ProfilePiece[] => {
     const { column, real, rows } = each;
@@ -114,7 +114,7 @@ function groupText(groups: readonly Share[]): string {
   return `${texts.join(', ')}${merged.length > ranked.length ? ', …' : ''}`;
 }
 
-/** For each number the grouping whose groups lie apart: one is hardly of the same unit, sign or meaning as the other. */
+/** The grouping whose groups lie apart, for each column of numbers: their units, signs or meanings hardly are the same. */
 export function magnitudePieces(
   { table }: TableRows,
   facts: readonly ColumnFacts[],

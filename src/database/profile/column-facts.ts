@@ -138,7 +138,7 @@ export function isCategory({ distinct, filled, column }: ColumnFacts, most = 9):
   );
 }
 
-/** What its name alone makes a key; adding such numbers up means nothing. */
+/** Whether the name alone makes a column a key; adding such numbers up means nothing. */
 export const isKeyName = (name: string): boolean => /(^|_)(id|key|code|no|nr)$/i.test(name);
 
 export const isUnique = ({ distinct, rows }: ColumnFacts): boolean => rows > 1 && distinct === rows;

@@ -10,9 +10,8 @@
 import { keyColumns } from '../table-text';
 import { isCategory, isKeyName, type ColumnFacts } from './column-facts';
 import { groupings, LEAST_TOTALS, shiftedGroupings, type Grouping } from './groupings';
-import type { Profiled } from './joins';
+import type { Profiled } from './row-doubts';
 import { pieceOf, type ProfilePiece, shown } from './pieces';
-import { repeatedRows } from './row-doubts';
 import { keyOf, numberOf } from './table-rows';
 
 const MOST_TOTALS = 5_000;
@@ -20,12 +19,12 @@ const MOST_TOTALS = 5_000;
 const FEW_TOTALS = 8;
 const MOST_GROUPINGS = 8;
 const MOST_PARTS = 6;
-/** Of the totals: how many a plain sum, and one with conditions, has to meet. */
+/** The shares of the totals that a plain sum, and one with conditions, have to meet. */
 const PLAIN_SHARE = 0.5;
 const CONDITION_SHARE = 0.8;
 const NEAR = 0.02;
 
-/** What the numbers of a small table are totals of, one large table after the other. */
+/** The numbers of a small table as totals of large tables, one after the other. */
 export class Controls {
   private readonly totals: readonly ColumnFacts[];
   /** Totals that some table meets in every row. */
@@ -85,7 +84,7 @@ interface Match {
 interface Tried {
   readonly some: readonly Grouping[];
   readonly ways: readonly Partition[];
-  /** Of the groupings themselves. */
+  /** The number of conditions that the groupings themselves have. */
   readonly conditions: number;
 }
 
@@ -152,7 +151,7 @@ interface Partition {
   readonly parts: Parts | null;
 }
 
-function partitions({ facts, rows }: Profiled): Partition[] {
+function partitions({ facts, repeated }: Profiled): Partition[] {
   const small = facts
     .filter((each) => isCategory(each, 5))
     .slice(0, MOST_PARTS)
@@ -165,8 +164,7 @@ function partitions({ facts, rows }: Profiled): Partition[] {
         ofRow: Int32Array.from(column.values, (value) => at.get(keyOf(value) ?? '') ?? -1),
       };
     });
-  const repeated = repeatedRows(rows, facts)?.repeats ?? null;
-  const ways = repeated === null ? [null] : [null, repeated];
+  const ways = repeated === null ? [null] : [null, repeated.repeats];
   return ways.flatMap((once) => [{ once, parts: null }, ...small.map((parts) => ({ once, parts }))]);
 }
 

@@ -162,7 +162,7 @@ const UNITS = [
   ['days', 86_400],
 ] as const;
 
-/** In the first row that has both; 0 where there is none. */
+/** The difference in the first row that has both values; 0 where there is none. */
 function firstDifference(one: ColumnFacts, other: ColumnFacts): number {
   const row = one.real.findIndex((real, at) => real && other.real[at] === true);
   const difference = scalar(one, row) - scalar(other, row);

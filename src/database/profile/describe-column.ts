@@ -25,7 +25,7 @@ export interface ColumnOptions {
 /** Where the column stands. */
 export interface Surroundings {
   readonly table: TableDescription;
-  /** Its values are keys of another table, declared or found. */
+  /** The column's values are keys of another table, declared or found. */
   readonly leadsAway: boolean;
 }
 
@@ -81,7 +81,7 @@ function domainPieces(
     found.push(piece(formats.length > 1 ? 'formats' : 'range', `like ${formatList(formats, facts)}`));
   if (!withValues) return found;
   const isRange = column.kind === 'number' || column.kind === 'time' || formats.length > 0;
-  // Of numbers that only count rows the range is their number.
+  // Numbers that only count rows have their number as range.
   const isCounter = isKey && column.kind === 'number' && Number(facts.max) - Number(facts.min) < distinct * 2;
   const range = isRange && !isCounter ? rangeText(facts) : null;
   if (range !== null) found.push(piece('range', range));
@@ -137,12 +137,12 @@ interface Path {
   documents: number;
   readonly types: Map<string, number>;
   readonly values: Map<string, number>;
-  /** Of its numbers. */
+  /** The least and the greatest of its numbers. */
   low: number;
   high: number;
 }
 
-/** What the documents of a JSON column hold: each path with how many documents have it, its types, formats or values. */
+/** The documents of a JSON column: each path with how many documents have it, its types, formats or values. */
 function jsonPieces(column: RowColumn, withValues: boolean): ProfilePiece[] {
   const paths = new Map<string, Path>();
   const shapes = new Map<string, number>();
@@ -233,7 +233,7 @@ export type Flag = Readonly<z.infer<typeof Flag>>;
 const MOST_NUMBERS = 5;
 /** A time that is set for at most this share of the rows is a mark: of what was deleted, ended or refunded. */
 const MINORITY = 0.5;
-/** Such names are told first. */
+/** Names of marks are told first. */
 const MARK =
   /(^|_)(is|has|del|deleted|removed|void|cancel\w*|test|active|inactive|valid|invalid|archived?|hidden|status|state|flag)(_|$)/i;
 

@@ -1,7 +1,7 @@
 /** How the rows of a large table are grouped so that each row of a small one can be the total of a group: by keys and periods. */
 import { remembered } from '../relevance';
 import { type ColumnFacts, isUnique } from './column-facts';
-import type { Profiled } from './joins';
+import type { Profiled } from './row-doubts';
 import { keyOf } from './table-rows';
 
 /** Fewer groups than this show nothing. */
@@ -10,7 +10,7 @@ export const LEAST_TOTALS = 3;
 export interface Grouping {
   /** `a_no and month of dt`. */
   readonly name: string;
-  /** Of the large table. */
+  /** The columns of the large table that group it. */
   readonly columns: readonly string[];
   /** The group of each row of the small table, and of the large one; null: none. */
   readonly totals: readonly (string | null)[];
@@ -24,11 +24,11 @@ export function groupings(small: Profiled, large: Profiled): Grouping[] {
   return [...parts, ...pairs].filter(isOneToOne);
 }
 
-/** The same with days that begin at another hour than midnight, and months that begin on another day than the first. */
+/** Groupings with days that begin at another hour than midnight, and months that begin on another day than the first. */
 export function shiftedGroupings(small: Profiled, large: Profiled): Grouping[] {
   const keys = small.facts.flatMap((total) => keyParts(total, large));
   return small.facts.flatMap((total) =>
-    // Without a shift they are compared already, and tell what a shift would be joined with.
+    // Periods without a shift are compared already, and tell what a shift would be joined with.
     periodParts(total, large).flatMap((plain) => {
       const wanted = [null, ...keys].filter((key) => isOneToOne(key === null ? plain : joined(key, plain)));
       if (wanted.length === 0 || !meets(plain)) return [];
@@ -141,7 +141,7 @@ const DAYS: readonly Shift[] = Array.from({ length: 23 }, (_, at) => at + 1).fla
   ];
 });
 
-/** From the 29th on, months differ in whether they have the day. */
+/** Shifted months begin on the 28th at the latest, which every month has. */
 const MONTHS: readonly Shift[] = Array.from({ length: 27 }, (_, at) => at + 2).flatMap((first): Shift[] => {
   const moved =
     (early: number, late: (of: number) => number): Shift['day'] =>

@@ -9,14 +9,14 @@ import { Controls } from './controls';
 import { columnFacts, isCategory, type ColumnFacts } from './column-facts';
 import { derivedPieces } from './derived';
 import { columnPieces, type ColumnOptions, Flag, flagsOf } from './describe-column';
-import { doubtsOf, RowDoubt, repeatedPieces } from './row-doubts';
-import { joinPieces, joinsOf, type Join, type Profiled } from './joins';
+import { doubtsOf, RowDoubt, repeatedPieces, repeatedRows, type Profiled } from './row-doubts';
+import { joinPieces, joinsOf, type Join } from './joins';
 import { pieceOf, ProfilePiece, shown } from './pieces';
 import { keyOf, type TableRows } from './table-rows';
 
 /**
- * Of what is made here. A change of what a profile says raises it (tests/unit/roles/profiles.test.ts), so that no search is
- * shown one that was kept by another version of the code.
+ * The version of profiles. A change of what a profile says raises it (tests/unit/roles/profiles.test.ts), so that no search is
+ * shown a profile that other code made.
  */
 export const PROFILE_VERSION = 3;
 
@@ -42,7 +42,8 @@ export async function profileTables(
 ): Promise<TableProfile[]> {
   const all: Profiled[] = [];
   for (const rows of tables) {
-    all.push({ rows, facts: rows.columns.map(columnFacts) });
+    const facts = rows.columns.map(columnFacts);
+    all.push({ rows, facts, repeated: repeatedRows(rows, facts) });
     await pause();
   }
   const profiles: TableProfile[] = [];
@@ -58,7 +59,7 @@ export async function profileTables(
       read,
       whole,
       pieces,
-      doubts: doubtsOf(each.rows, each.facts, options),
+      doubts: doubtsOf(each, options),
       flags: flagsOf(each.rows, each.facts),
     });
   }
@@ -72,10 +73,10 @@ function partsOf(each: Profiled, all: readonly Profiled[], options: ColumnOption
   const surroundings = (fact: ColumnFacts) => ({ table: rows.table, leadsAway: leadsAway(fact, joins) });
   const described = [
     () => rowPieces(each, options),
-    // What a reader sees in the rows themselves needs no words.
+    // The rows of a tiny table are shown whole and need no words.
     () =>
       options.values && isTiny(each) ? [] : facts.flatMap((fact) => columnPieces(fact, surroundings(fact), options)),
-    () => repeatedPieces(rows, facts, options),
+    () => repeatedPieces(each.repeated, options),
     () => joinPieces(joins),
     () => derivedPieces(facts, reachedNumbers(each, joins, all)),
   ];
@@ -143,7 +144,7 @@ function follow(
 const sharing = (joins: readonly Join[], { table }: Join): boolean =>
   joins.filter((join) => join.table === table).length > 1;
 
-/** So few rows are shown whole, if they are short. */
+/** The most rows that are shown whole, if they are short. */
 const TINY_ROWS = 15;
 const TINY_CHARS = 900;
 const ROW_CHARS = 400;

@@ -4,14 +4,9 @@
  */
 import { isUnique, type ColumnFacts } from './column-facts';
 import { pieceOf, type ProfilePiece } from './pieces';
-import type { TableRows } from './table-rows';
+import type { Profiled } from './row-doubts';
 
-export interface Profiled {
-  readonly rows: TableRows;
-  readonly facts: readonly ColumnFacts[];
-}
-
-/** From a column to the key of another table; `exact`: as the values stand. */
+/** A column that leads to the key of another table; `exact`: values that meet as they stand. */
 export interface Join {
   readonly column: string;
   readonly table: string;
@@ -20,7 +15,7 @@ export interface Join {
   readonly exact: number;
   readonly loose: number;
   readonly distinct: number;
-  /** Of a column that leads to another row of its own table: how many rows lead to one that leads on. */
+  /** The number of rows that lead to one that leads on, where a column leads to another row of its own table. */
   readonly chained?: number;
 }
 

@@ -16,7 +16,7 @@ export const ProfilePiece = z.object({
 });
 export type ProfilePiece = z.infer<typeof ProfilePiece>;
 
-/** What settles a reading weighs more than what only describes. */
+/** A piece that settles a reading weighs more than one that only describes. */
 const WEIGHT = {
   control: 9,
   placeholder: 9,
@@ -69,7 +69,7 @@ export function percent(part: number, whole: number): string {
   return `${Math.round(share)}%`;
 }
 
-/** At most four significant digits. */
+/** A number with at most four significant digits. */
 export const short = (value: number): string => String(Number(value.toPrecision(4)));
 
 export function of(part: number, whole: number): string {

@@ -11,7 +11,7 @@ import type { ProfilePiece } from './pieces';
 
 export interface RenderOptions {
   readonly dialect: Dialect;
-  /** For the pieces; names, types and keys come on top. */
+  /** The room for the pieces; names, types and keys come on top. */
   readonly maxChars: number;
 }
 
@@ -32,7 +32,7 @@ export function renderProfiles(
   return tables.map((table) => tableText(table, byTable.get(table.name), kept, dialect)).join('\n\n');
 }
 
-/** With what stands before it: `; ` or ` -- ` behind a column, a line's beginning for rows. */
+/** The length of a piece with what stands before it: `; ` or ` -- ` behind a column, a line's beginning for rows. */
 function costOf({ column, text }: ProfilePiece): number {
   return column === null ? text.length + 8 * text.split('\n').length : text.length + 3;
 }
@@ -63,7 +63,7 @@ function tableText(
 
 /** About 3,000 tokens for names and profiles of an ordinary schema. */
 const TERSE_CHARS = 8_200;
-/** For the profiles alone, where names and types take more than that. */
+/** The least room for the profiles, where names and types take more than that. */
 const LEAST_CHARS = 4_000;
 const SHARE = 0.6;
 

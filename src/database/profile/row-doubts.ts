@@ -16,6 +16,12 @@ const LEAST_SHARE = 0.002;
 /** Values of which a remark says that all their rows are repeats. */
 const MOST_WHOLE = 4;
 
+export interface Profiled {
+  readonly rows: TableRows;
+  readonly facts: readonly ColumnFacts[];
+  readonly repeated: Repeated | null;
+}
+
 export interface Repeated {
   /** Row by row: an earlier one is the same. */
   readonly repeats: readonly boolean[];
@@ -24,21 +30,11 @@ export interface Repeated {
   readonly equal: readonly string[];
   /** Columns in which they differ. */
   readonly but: readonly string[];
-  /** Of those columns, values whose rows are all repeats: `fil a_1` for a file that was read twice. */
+  /** Values of the differing columns whose rows are all repeats: `fil a_1` for a file that was read twice. */
   readonly whole: readonly string[];
 }
 
-const known = new WeakMap<TableRows, { readonly found: Repeated | null }>();
-
-export function repeatedRows(rows: TableRows, facts: readonly ColumnFacts[]): Repeated | null {
-  const kept = known.get(rows);
-  if (kept !== undefined) return kept.found;
-  const found = find(rows, facts);
-  known.set(rows, { found });
-  return found;
-}
-
-function find({ table, read }: TableRows, facts: readonly ColumnFacts[]): Repeated | null {
+export function repeatedRows({ table, read }: TableRows, facts: readonly ColumnFacts[]): Repeated | null {
   const isLeftOut = (each: ColumnFacts): boolean =>
     isUnique(each) || table.primaryKey.includes(each.column.name) || isCategory(each, 40);
   const compared = facts.filter((each) => !isLeftOut(each) && each.distinct > 1);
@@ -60,7 +56,8 @@ function find({ table, read }: TableRows, facts: readonly ColumnFacts[]): Repeat
   if (count < Math.max(3, read * LEAST_SHARE) || count > read * 0.6) return null;
   const but = rest.filter((each) => differing.has(each));
   return {
-    ...{ repeats, count },
+    repeats,
+    count,
     equal: compared.map(({ column }) => column.name),
     but: but.map(({ column }) => column.name),
     whole: but.filter((each) => isCategory(each, 40)).flatMap((each) => wholeValues(each, repeats)),
@@ -72,12 +69,7 @@ function wholeValues({ column, values }: ColumnFacts, repeats: readonly boolean[
   return values.filter(({ value }) => !kept.has(value)).map(({ value, count }) => `${column.name} ${value} (${count})`);
 }
 
-export function repeatedPieces(
-  rows: TableRows,
-  facts: readonly ColumnFacts[],
-  { values }: ColumnOptions,
-): ProfilePiece[] {
-  const found = repeatedRows(rows, facts);
+export function repeatedPieces(found: Repeated | null, { values }: ColumnOptions): ProfilePiece[] {
   if (found === null) return [];
   const but = found.but.length === 0 ? '' : ` in all columns but ${found.but.join(', ')}`;
   const shown = found.whole.slice(0, MOST_WHOLE).join(', ');
@@ -100,17 +92,19 @@ export const RowDoubt = z.discriminatedUnion('kind', [
 ]);
 export type RowDoubt = z.infer<typeof RowDoubt>;
 
-/** Without values a placeholder cannot be named. */
-export function doubtsOf(rows: TableRows, facts: readonly ColumnFacts[], { values }: ColumnOptions): RowDoubt[] {
+/** Doubts about a table's rows; a placeholder cannot be named where values may not be shown. */
+export function doubtsOf({ rows, facts, repeated }: Profiled, { values }: ColumnOptions): RowDoubt[] {
   const { name: table } = rows.table;
-  const repeated = repeatedRows(rows, facts);
   return [
     ...(repeated === null
       ? []
       : [{ kind: 'repeated' as const, table, columns: [...repeated.equal], rows: repeated.count }]),
     ...(values ? facts : []).flatMap(({ column, placeholders }) =>
       placeholders.map(({ value, count }) => ({
-        ...{ kind: 'placeholder' as const, table, column: column.name, rows: count },
+        kind: 'placeholder' as const,
+        table,
+        column: column.name,
+        rows: count,
         value: column.kind === 'number' && Number.isFinite(Number(value)) ? Number(value) : value,
       })),
     ),
@@ -120,7 +114,8 @@ export function doubtsOf(rows: TableRows, facts: readonly ColumnFacts[], { value
 /**
  * A rival that the program brings itself (S1 for claims): the answer's SQL over a table without its repeated rows, or with a
  * placeholder read as NULL. A CTE takes the table's place, so the text of the answer stays as it is. Where the answer does
- * not change, the SQL has dealt with it or it does not matter. Null where no CTE can take the table's place: a name with a schema, or an engine that reads the CTE itself there.
+ * not change, the SQL has dealt with it or it does not matter. Null where no CTE can take the table's place: a name with a
+ * schema, or an engine that reads the CTE itself there.
  */
 export function withoutDoubt(
   sql: string,
@@ -147,7 +142,7 @@ export function withoutDoubt(
   }
 }
 
-/** What is asked of the model where the answer changes. */
+/** The question to the model where the answer changes. */
 export function doubtText(doubt: RowDoubt, gives: string): string {
   return doubt.kind === 'repeated'
     ? `${doubt.rows} rows of ${doubt.table} repeat an earlier one and count here; without the repeats the answer is: ${gives}. Drop them, or claim or assume that each one counts.`

@@ -21,7 +21,7 @@ export interface RowColumn {
   readonly values: readonly SqlValue[];
 }
 
-/** What the values are, by the declared type and, where that says text, by the values themselves. */
+/** The kind of a column's values, by the declared type and, where that says text, by the values themselves. */
 export type ColumnKind = 'number' | 'time' | 'text' | 'boolean' | 'json' | 'binary';
 
 const JSON_TYPE = /json|^(variant|object|array|map)\b/i;
@@ -81,7 +81,8 @@ export function keyOf(value: SqlValue): string | null {
 export type ReadRows = (statement: string, maxRows: number) => Promise<SqlResult>;
 
 /**
- * Reads tables for their profile, one after the other: all rows, or a repeatable sample of a larger table. `isLate`: asked before each table; tables after that are left out, and so are those that cannot be read.
+ * Reads tables for their profile, one after the other: all rows, or a repeatable sample of a larger table. `isLate` is asked
+ * before each table; tables after that are left out, and so are tables that cannot be read.
  */
 export async function readTables(
   { dialect }: Pick<DatabaseDescription, 'dialect'>,
