@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGuardedEngine } from '../src/adapters/guard';
 import { createLocalStore } from '../src/adapters/local/store';
-import { scriptedModel } from '../src/adapters/scripted';
+import { scriptedModel } from '../tests/helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { buildSprintDatabase } from '../src/cli/sprint-database';
 import type { SearchInput } from '../src/domain';

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGuardedEngine } from '../src/adapters/guard';
-import { createMemoryStore } from '../src/adapters/scripted';
+import { createMemoryStore } from '../tests/helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { batchPorts } from '../src/workers/composition';
 import { buildSprintDatabase } from '../src/cli/sprint-database';

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGuardedEngine } from '../../src/adapters/guard';
 import { readRecording, recordingModel } from '../../src/adapters/recording';
-import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
+import { createMemoryStore, scriptedModel } from '../../tests/helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { DEMO_QUESTION } from '../../src/cli/demo-run';
 import { buildSprintDatabase } from '../../src/cli/sprint-database';

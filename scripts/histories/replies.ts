@@ -3,7 +3,7 @@
  * the searches take different paths. A reply depends on the request alone, so that a recording can be repeated.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { scriptedModel } from '../../src/adapters/scripted';
+import { scriptedModel } from '../../tests/helpers/scripted';
 import { ModelError, type LanguageModel, type ModelRequest } from '../../src/ports';
 import * as talk from './look-replies';
 import { firstPlan, judgement, secondPlan } from './search-replies';

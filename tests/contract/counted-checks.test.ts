@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
-import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
+import { createMemoryStore, scriptedModel } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SqlEngine, SqlInspector } from '../../src/ports';
 import { sha256 } from '../../src/sha256';

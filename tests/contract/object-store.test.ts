@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { createEncryptedStore, createKeyRing, KEY_BYTES } from '../../src/adapters/encryption';
 import { createLocalStore } from '../../src/adapters/local/store';
 import { createS3Store } from '../../src/adapters/s3';
-import { createMemoryStore } from '../../src/adapters/scripted';
+import { createMemoryStore } from '../helpers/scripted';
 import type { ObjectStore } from '../../src/ports';
 import { findVersitygw, sharedS3Server, type S3Server } from '../helpers/s3-server';
 

@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRecording } from '../../src/adapters/recording';
 import type { Exchange } from '../../src/adapters/recording/exchange';
-import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
+import { createMemoryStore, scriptedModel } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { loadQuestions, scoreAnswer } from '../../src/questions';
 import type { ObjectStore } from '../../src/ports';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { createGuardedEngine } from '../../src/adapters/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
-import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
+import { createMemoryStore, scriptedModel } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { AnswerRecord, Dialect, Settings } from '../../src/domain';
 import { runReact } from '../../src/methods/react/loop';

@@ -1,7 +1,7 @@
 /** A whole search in this process: the real steps, engines, prompts and HTTP, without Temporal. */
 import { createOpenAiModel } from '../../src/adapters/openai';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
-import { createMemoryStore } from '../../src/adapters/scripted';
+import { createMemoryStore } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { AnswerRecord, type Dialect, type PresetName, type SearchInput, type Settings } from '../../src/domain';
 import { runInProcess } from '../../src/methods/in-process';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { createEncryptedStore } from '../../src/adapters/encryption';
-import { createMemoryStore } from '../../src/adapters/scripted';
+import { createMemoryStore } from '../helpers/scripted';
 import { userFolders } from '../../src/config/folders';
 import type { ObjectStore } from '../../src/ports';
 import { connectClient } from '../../src/workers/client';

@@ -1,7 +1,7 @@
 /** A payload too large for a history, through a real server: offloaded, fetched, replayed, and missed when it is gone. */
 import { randomBytes } from 'node:crypto';
 import { Worker } from '@temporalio/worker';
-import { createMemoryStore } from '../../src/adapters/scripted';
+import { createMemoryStore } from '../helpers/scripted';
 import type { KeyRing } from '../../src/adapters/encryption';
 import {
   awaitQuestion,

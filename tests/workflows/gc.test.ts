@@ -1,5 +1,5 @@
 /** What `gate ops gc` asks a real server, and a search at work beside it. */
-import { createMemoryStore } from '../../src/adapters/scripted';
+import { createMemoryStore } from '../helpers/scripted';
 import { askTemporal, collectGarbage } from '../../src/app/gc';
 import { sha256 } from '../../src/sha256';
 import { createRunStore } from '../../src/roles';

@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Payload } from '@temporalio/common';
-import { createMemoryStore } from '../../src/adapters/scripted';
+import { createMemoryStore } from '../helpers/scripted';
 import {
   batchResultKey,
   writeBatchManifest,

@@ -3,7 +3,7 @@
  * Ids carry what later steps need, so that a step works in whatever process it runs. `onStep` sees every call and may
  * delay it or throw.
  */
-import { createMemoryStore } from '../../src/adapters/scripted';
+import { createMemoryStore } from '../helpers/scripted';
 import type { MethodName, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from '../helpers/without-looking';

@@ -1,4 +1,4 @@
-import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../../src/adapters/scripted';
+import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../helpers/scripted';
 import { ModelError } from '../../../src/ports';
 import type { UsageDelta } from '../../../src/ports/search-steps';
 import { judgeAnswer, judgeContradiction, type Judge, type ToJudge } from '../../../benchmarks/judge-step';

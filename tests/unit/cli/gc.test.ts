@@ -1,4 +1,4 @@
-import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore, type MemoryStore } from '../../helpers/scripted';
 import {
   collectGarbage,
   OBJECT_GRACE_MS,

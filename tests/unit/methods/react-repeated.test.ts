@@ -4,7 +4,7 @@ import type { SearchHooks } from '../../../src/search/run';
 import { ModelError, type ModelRequest } from '../../../src/ports';
 import { BrokenModelError } from '../../../src/search/select-answer';
 import type { Settings } from '../../../src/domain';
-import type { ScriptedReply } from '../../../src/adapters/scripted';
+import type { ScriptedReply } from '../../helpers/scripted';
 import { childIdOf } from '../../../src/record/search-id';
 import { createRunStore } from '../../../src/roles';
 import { renderTraceText, loadTrace, renderReport } from '../../../src/report';

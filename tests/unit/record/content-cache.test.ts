@@ -1,4 +1,4 @@
-import { createMemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore } from '../../helpers/scripted';
 import { createRunStore, writeEnvelope } from '../../../src/roles';
 import { hash, searchInput } from '../roles/fixtures';
 

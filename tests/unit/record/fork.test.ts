@@ -3,7 +3,7 @@ import type { LayerEntry, SearchInput, Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
-import type { ScriptedReplies } from '../../../src/adapters/scripted';
+import type { ScriptedReplies } from '../../helpers/scripted';
 import { PRESETS } from '../../../src/config/presets';
 import { createRunStore } from '../../../src/roles';
 import { forkedState, isBefore, storeFork, type Fork } from '../../../src/record/fork';

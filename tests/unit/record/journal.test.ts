@@ -1,4 +1,4 @@
-import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../../src/adapters/scripted';
+import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../helpers/scripted';
 import { ModelError, StoreError, type ModelRequest, type ObjectStore, type StoreErrorCode } from '../../../src/ports';
 import { createRunStore } from '../../../src/roles';
 import { callOnce, journalled } from '../../../src/record/journal';

@@ -1,5 +1,5 @@
 /** Events of a layer in the store: many small objects, each read once. */
-import { createMemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore } from '../../helpers/scripted';
 import { layerOf } from '../../../src/layer/state';
 import type { LayerEvent } from '../../../src/domain';
 import type { ObjectStore } from '../../../src/ports';

@@ -1,4 +1,4 @@
-import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore, type MemoryStore } from '../../helpers/scripted';
 import { createRunStore, referenceIn, writeEnvelope } from '../../../src/roles';
 import { INLINE_LIMIT, objectKey, objectName } from '../../../src/record/objects';
 import { containing, hash, searchInput } from '../roles/fixtures';

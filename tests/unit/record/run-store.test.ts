@@ -1,4 +1,4 @@
-import { createMemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore } from '../../helpers/scripted';
 import { createRunStore, writeEnvelope } from '../../../src/roles';
 import { containing, hash, matching, searchInput } from '../roles/fixtures';
 

@@ -1,5 +1,5 @@
 /** Which tables of a large schema a model saw in full: in the trace and the report. */
-import { createMemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore } from '../../helpers/scripted';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { sha256 } from '../../../src/sha256';
 import { createRunStore } from '../../../src/roles';

@@ -9,7 +9,7 @@ import type {
   SqlResult,
   SqlValue,
 } from '../../../src/domain';
-import { createMemoryStore, scriptedModel, type ScriptedReplies } from '../../../src/adapters/scripted';
+import { createMemoryStore, scriptedModel, type ScriptedReplies } from '../../helpers/scripted';
 import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import type { SqlEngine } from '../../../src/ports';
 import { settingsFor } from '../../../src/config/presets';

@@ -1,6 +1,6 @@
 /** The layer in searches, in-process: what one question proves serves the next, and is counted again first. */
 import { identityKey } from '../../../src/record/search-id';
-import { createMemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore } from '../../helpers/scripted';
 import { LayerEvent } from '../../../src/domain';
 import { PRESETS } from '../../../src/config/presets';
 import { runInProcess } from '../../../src/methods/in-process';

@@ -1,6 +1,6 @@
 /** Learning a database without a question, in-process: a real SQLite and a scripted model. */
 import { identityKey } from '../../../src/record/search-id';
-import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore, type MemoryStore } from '../../helpers/scripted';
 import { layerOf } from '../../../src/layer/state';
 import { runLearn } from '../../../src/methods/learn';
 import type { LearnSteps } from '../../../src/ports/search-steps';

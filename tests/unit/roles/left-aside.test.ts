@@ -1,6 +1,6 @@
 /** An answer over a table with deleted and test rows: what it leaves aside is asked about once, then named. */
 import { identityKey } from '../../../src/record/search-id';
-import { createMemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore } from '../../helpers/scripted';
 import { PRESETS } from '../../../src/config/presets';
 import { LayerEvent } from '../../../src/domain';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { ExternalStorageRunner } from '@temporalio/common/lib/internal-non-workflow';
 import { createEncryptedStore } from '../../../src/adapters/encryption';
-import { createMemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore } from '../../helpers/scripted';
 import { StoreError, type ObjectStore } from '../../../src/ports';
 import { startCodecServer, type CodecServer, type CodecServerOptions } from '../../../src/workers/codec-server';
 import { externalStorage, storedPayloads } from '../../../src/workers/external-storage';

@@ -1,4 +1,4 @@
-import { createMemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore } from '../../helpers/scripted';
 import { ofThisFormat } from '../../../src/workers/open-store';
 
 test('the first object of a store is preceded by its format, which nobody is shown', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { createEncryptedStore, createPlainStore } from '../../../../src/adapters/encryption';
-import { createMemoryStore, type MemoryStore } from '../../../../src/adapters/scripted';
+import { createMemoryStore, type MemoryStore } from '../../../helpers/scripted';
 import { ringOf } from './keys';
 
 let inner: MemoryStore;

@@ -1,5 +1,5 @@
 import { createPacedModel, type PaceLimits } from '../../../../src/adapters/paced';
-import { scriptedModel, type ScriptedReply } from '../../../../src/adapters/scripted';
+import { scriptedModel, type ScriptedReply } from '../../../helpers/scripted';
 import { ModelError, type ModelRequest } from '../../../../src/ports';
 
 beforeEach(() => jest.useFakeTimers());

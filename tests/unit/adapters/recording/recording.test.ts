@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { contentHash, recordingModel, replayModel } from '../../../../src/adapters/recording';
-import { scriptedModel } from '../../../../src/adapters/scripted';
+import { scriptedModel } from '../../../helpers/scripted';
 import type { Role } from '../../../../src/domain';
 import type { ModelRequest } from '../../../../src/ports';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchmarkItem } from '../../../../src/questions';
-import { createMemoryStore } from '../../../../src/adapters/scripted';
+import { createMemoryStore } from '../../../helpers/scripted';
 import { questionDatabases } from '../../../../src/app/run/question-databases';
 import { planBatch, selectItems, type AskedWith } from '../../../../src/app/run/batch-plan';
 import { ResultFile, withResultFolder } from '../../../../src/app/run/results';

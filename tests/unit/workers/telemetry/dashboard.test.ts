@@ -14,7 +14,7 @@ const queries = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
   ...alerts.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => [alert, expr] as const)),
 ];
-/** Of Temporal's own, seen in a worker's answer (`scripts/telemetry-trial.ts`). */
+/** Of Temporal's own, seen in a worker's answer. */
 const TEMPORAL = [
   'temporal_worker_task_slots_used',
   'temporal_worker_task_slots_available',

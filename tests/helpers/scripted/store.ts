@@ -1,6 +1,6 @@
 /** An object store in memory, for tests and runs that keep nothing. Same contract as the others, byte for byte. */
-import { StoreError, type ObjectStore } from '../../ports';
-import { assertKey } from '../local/keys';
+import { StoreError, type ObjectStore } from '../../../src/ports';
+import { assertKey } from '../../../src/adapters/local/keys';
 
 export interface MemoryStore extends ObjectStore {
   /** Counts of calls, for tests that claim what is read and written. */

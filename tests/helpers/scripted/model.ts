@@ -1,10 +1,11 @@
 /**
- * A language model that follows a script: for tests, and wherever the machinery must run without a provider. It keeps a
+ * A language model that follows a script, for tests and benches. It keeps a
  * ledger of what it was asked, so that "paid once" is a count. A script that has run out is an error and never an
  * invented reply.
  */
-import type { Role } from '../../domain';
-import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../ports';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Role } from '../../../src/domain';
+import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../../src/ports';
 
 /** A text, a text with its own figures, or the error to throw. */
 export type ScriptedReply = string | (Partial<ModelReply> & { readonly text: string }) | ModelError;
@@ -69,7 +70,8 @@ export function scriptedModel(options: ScriptedModelOptions): ScriptedModel {
       signal.throwIfAborted();
       const call = requests.push(request) - 1;
       const { latencyMs = 0 } = options;
-      await wait(typeof latencyMs === 'function' ? latencyMs(request) : latencyMs, signal);
+      const waitMs = typeof latencyMs === 'function' ? latencyMs(request) : latencyMs;
+      if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
       const reply = await next(request, call);
       signal.throwIfAborted();
       if (reply instanceof ModelError) throw reply;
@@ -90,21 +92,4 @@ function asModelReply(reply: Exclude<ScriptedReply, ModelError>, request: ModelR
     finishReason: 'stop',
     ...given,
   };
-}
-
-async function wait(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0) return;
-  await new Promise<void>((resolve, reject) => {
-    const onAbort = () => {
-      clearTimeout(timer);
-      // The caller's own reason, whatever it is: cancellation is recognised by it.
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
 }
