@@ -6,13 +6,8 @@ import { weighted, type Draw } from './draw';
 
 export const WIRE_FAULTS = ['rate-limit', 'server-error', 'hang', 'drop', 'stall', 'malformed'] as const;
 export type WireFault = (typeof WIRE_FAULTS)[number];
-/** Faults in the content of a reply. Such replies are billed like any other. */
-export const REPLY_FAULTS = ['broken-json', 'failing-sql'] as const;
-export type ReplyFault = (typeof REPLY_FAULTS)[number];
-export type FaultKind = WireFault | ReplyFault;
-export const FAULT_KINDS: readonly FaultKind[] = [...WIRE_FAULTS, ...REPLY_FAULTS];
-
-export type FaultRates = Partial<Record<FaultKind, number>>;
+/** The last two are in the content of a reply. Such replies are billed like any other. */
+export type FaultRates = Partial<Record<WireFault | 'broken-json' | 'failing-sql', number>>;
 
 export function wireFault(draw: Draw, rates: FaultRates, contentHash: string, timesAsked: number): WireFault | null {
   const weights = WIRE_FAULTS.map((kind) => [kind, rates[kind] ?? 0] as const);
@@ -30,4 +25,27 @@ export function latencyOf(draw: Draw, { medianMs, spread }: Latency, contentHash
   const [u, v] = [draw('latency', contentHash, timesAsked, 0), draw('latency', contentHash, timesAsked, 1)];
   const normal = Math.sqrt(-2 * Math.log(1 - u)) * Math.cos(2 * Math.PI * v);
   return medianMs * Math.exp(spread * normal);
+}
+
+/** A sliding window: at most so many requests in any such time. Refused requests do not count. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowMs: number;
+}
+
+export class RateLimiter {
+  private readonly taken: number[] = [];
+
+  constructor(private readonly limit: RateLimit) {}
+
+  /** null: the request is allowed; else the time until the next one is. */
+  refusedForMs(nowMs: number): number | null {
+    const { requests, windowMs } = this.limit;
+    while (this.taken[0] !== undefined && this.taken[0] <= nowMs - windowMs) this.taken.shift();
+    if (this.taken.length < requests) {
+      this.taken.push(nowMs);
+      return null;
+    }
+    return (this.taken[0] ?? nowMs) + windowMs - nowMs;
+  }
 }

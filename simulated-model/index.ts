@@ -7,20 +7,17 @@
  * 3. The ledger lists every request and whether its completion was sent completely (`ledger.ts`).
  */
 import { openDatabases, type DatabaseSpecs } from './databases';
-import type { FaultRates } from './faults';
+import type { FaultRates, RateLimit } from './faults';
 import { goldDescriber } from './gold';
 import { loadQuestions, questionIndex, type GoldQuestion } from './questions';
-import type { RateLimit } from './rate-limit';
 import { serve, type SimulatedModel } from './server';
 import { DEFAULT_RATES, type Rates } from './world';
 
-export { FAULT_KINDS, REPLY_FAULTS, WIRE_FAULTS } from './faults';
-export type { FaultKind, FaultRates, WireFault } from './faults';
+export type { WireFault } from './faults';
 export type { LedgerReport } from './ledger';
-export { loadQuestions, QuestionFileError } from './questions';
+export { loadQuestions } from './questions';
 export type { GoldQuestion } from './questions';
 export type { SimulatedModel } from './server';
-export { DEFAULT_RATES } from './world';
 export type { Rates } from './world';
 
 export const SIMULATED_MODEL = 'simulated';

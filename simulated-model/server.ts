@@ -12,10 +12,10 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { drawer } from './draw';
 import { fail, misbehave, parseJson, pause, send, sendWhole, textOf } from './http';
-import { latencyOf, wireFault, WIRE_FAULTS, type FaultRates, type Latency, type WireFault } from './faults';
+import { latencyOf, RateLimiter, wireFault, WIRE_FAULTS } from './faults';
+import type { FaultRates, Latency, RateLimit, WireFault } from './faults';
 import { Ledger, type LedgerReport, type LedgerRole } from './ledger';
 import { contentHashOf, simulateReply, type ReplyOptions } from './reply';
-import { RateLimiter, type RateLimit } from './rate-limit';
 import { ChatBody, readRequest } from './request';
 
 export interface ServerOptions extends ReplyOptions {

@@ -141,8 +141,8 @@ export async function startModel(
   database: string,
   { modelMs, rates = RATES, questions = QUESTIONS }: Pick<LoadOptions, 'modelMs' | 'rates'> & { questions?: string },
 ) {
-  const flags = Object.entries(rates).flatMap(([rate, value]) => [`--${rate}-rate`, String(value)]);
-  const args = [MODEL, '--questions', questions, '--db', database, '--latency-ms', String(modelMs), ...flags];
+  const options = { questions: [questions], databases: [database], latencyMs: modelMs, rates };
+  const args = [MODEL, JSON.stringify(options)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const line = await firstLine(child, 'stdout', /^\{/);
   return { child, url: (JSON.parse(line) as { baseUrl: string }).baseUrl };

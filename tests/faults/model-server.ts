@@ -5,7 +5,12 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from '../helpers/shared-data';
-import { startSimulatedModel, type LedgerReport, type WireFault } from '../../simulated-model';
+import {
+  startSimulatedModel,
+  type LedgerReport,
+  type SimulatedModelOptions,
+  type WireFault,
+} from '../../simulated-model';
 
 export interface ModelServer {
   readonly baseUrl: string;
@@ -32,12 +37,13 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   return options.process === null ? here(options) : apart(options, options.process);
 }
 
-async function here({ questions, databases, latencyMs, retryAfterSeconds }: ModelServerOptions): Promise<ModelServer> {
-  const model = await startSimulatedModel({
-    ...{ questions, databases, latencyMs, retryAfterSeconds },
-    rates: RATES,
-    faults: { 'broken-json': BROKEN_JSON },
-  });
+function simulated({ questions, databases, latencyMs, retryAfterSeconds }: ModelServerOptions): SimulatedModelOptions {
+  const faults = { 'broken-json': BROKEN_JSON };
+  return { questions, databases, latencyMs, retryAfterSeconds, rates: RATES, faults };
+}
+
+async function here(options: ModelServerOptions): Promise<ModelServer> {
+  const model = await startSimulatedModel(simulated(options));
   return {
     baseUrl: model.baseUrl,
     ledger: () => Promise.resolve(model.ledger()),
@@ -56,15 +62,8 @@ async function here({ questions, databases, latencyMs, retryAfterSeconds }: Mode
 const PROGRAM = join(ROOT, 'dist', 'simulated-model', 'main.js');
 
 async function apart(options: ModelServerOptions, env: NodeJS.ProcessEnv): Promise<ModelServer> {
-  const flags: readonly (readonly [string, string])[] = [
-    ...options.questions.map((file) => ['--questions', file] as const),
-    ...options.databases.map((database) => ['--db', database] as const),
-    ...Object.entries(RATES).map(([name, rate]) => [`--${name}-rate`, String(rate)] as const),
-    ['--fault', `broken-json=${String(BROKEN_JSON)}`],
-    ['--latency-ms', String(options.latencyMs)],
-    ['--retry-after', String(options.retryAfterSeconds)],
-  ];
-  const child = spawn(process.execPath, [PROGRAM, ...flags.flat()], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const args = [PROGRAM, JSON.stringify(simulated(options))];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const line = await new Promise<string>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the simulated model ended at its start (exit ${String(code)})`)));
     child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString()));
