@@ -38,10 +38,19 @@ export async function describeSnowflake(read: Read, place: Place): Promise<Datab
   const wanted = `table_schema <> 'INFORMATION_SCHEMA'${shown.length === 0 ? '' : ` AND UPPER(table_schema) IN (${shown.map((name) => literal(name.toUpperCase())).join(', ')})`}`;
   const inside = `${identifier(database ?? place.database)}.INFORMATION_SCHEMA`;
   const [tables, views, columns] = await Promise.all([
-    records(read, `SELECT table_schema, table_name, table_type, row_count, comment, clustering_key FROM ${inside}.TABLES WHERE ${wanted} ORDER BY table_schema, table_name`),
-    records(read, `SELECT table_schema, table_name, 'VIEW' AS table_type, NULL AS row_count, comment, NULL AS clustering_key FROM ${inside}.VIEWS WHERE ${wanted} ORDER BY table_schema, table_name`),
-    records(read, `SELECT table_schema, table_name, column_name, data_type, is_nullable, numeric_precision, numeric_scale, character_maximum_length, comment FROM ${inside}.COLUMNS WHERE ${wanted} ORDER BY table_schema, table_name, ordinal_position`),
-  ]); // prettier-ignore
+    records(
+      read,
+      `SELECT table_schema, table_name, table_type, row_count, comment, clustering_key FROM ${inside}.TABLES WHERE ${wanted} ORDER BY table_schema, table_name`,
+    ),
+    records(
+      read,
+      `SELECT table_schema, table_name, 'VIEW' AS table_type, NULL AS row_count, comment, NULL AS clustering_key FROM ${inside}.VIEWS WHERE ${wanted} ORDER BY table_schema, table_name`,
+    ),
+    records(
+      read,
+      `SELECT table_schema, table_name, column_name, data_type, is_nullable, numeric_precision, numeric_scale, character_maximum_length, comment FROM ${inside}.COLUMNS WHERE ${wanted} ORDER BY table_schema, table_name, ordinal_position`,
+    ),
+  ]);
   const scope = `DATABASE ${identifier(database ?? place.database)}`;
   const [primary = [], unique = [], imported = []] = await Promise.all(
     ['PRIMARY', 'UNIQUE', 'IMPORTED'].map((kind) => keyRows(read, `SHOW ${kind} KEYS IN ${scope}`)),
@@ -156,7 +165,9 @@ async function sample(read: Read, row: Row, columns: readonly Row[]): Promise<st
   const relation = `${identifier(text(row['table_schema']))}.${identifier(text(row['table_name']))}`;
   const values = columns.map((column, index) => {
     const name = identifier(text(column['column_name']));
-    return NOT_SAMPLED.test(typeOf(column)) ? `NULL AS c${index}` : `LEFT(TO_VARCHAR(${name}), ${SAMPLE_LENGTH + 1}) AS c${index}`; // prettier-ignore
+    return NOT_SAMPLED.test(typeOf(column))
+      ? `NULL AS c${index}`
+      : `LEFT(TO_VARCHAR(${name}), ${SAMPLE_LENGTH + 1}) AS c${index}`;
   });
   const sql = `SELECT ${values.join(', ')} FROM ${relation} LIMIT ${SAMPLED_ROWS}`;
   const rows = await read(sql, { timeoutMs: SAMPLE_TIMEOUT_MS, maxRows: SAMPLED_ROWS }).then(

@@ -13,7 +13,7 @@ export function createSnowflakeInspector(options: { readonly functions?: readonl
       if (statement.kind !== 'select') return statement;
       return inspected(() => {
         const reader = new Reader(statement.tokens, rules);
-        reader.level({ scope: new Set(), clause: 'none', expects: 'query', values: false, alias: false });
+        reader.inner(new Set());
         const hasWith = isWord(statement.tokens[0], 'WITH');
         return { relations: [...reader.relations].sort(), ctes: hasWith ? [...reader.firstCtes] : [], hasWith };
       });

@@ -57,6 +57,10 @@ export class Reader {
     }
   }
 
+  inner(scope: Level['scope'], expects: Level['expects'] = 'query', clause: Level['clause'] = 'none'): void {
+    this.level({ scope, clause, expects, values: false, alias: false });
+  }
+
   private word(token: Token, level: Level): void {
     if (isSymbol(this.peek(-1), '.') || isSymbol(this.peek(-1), ':')) {
       if (token.text === 'NEXTVAL') throw new Refusal('sequences (.nextval) are not allowed: they change state');
@@ -148,7 +152,7 @@ export class Reader {
       const first = this.tokens[this.#at];
       if (first?.kind === 'word' && !QUERY_STARTS.has(first.text))
         throw new Refusal(`the CTE ${shown(name.text)} is no query: a CTE may only be a SELECT`);
-      this.level({ scope, clause: 'none', expects: 'query', values: false, alias: false });
+      this.inner(scope);
       this.close();
       own.push(name.text);
       scope = new Set([...scope, name.text]);
@@ -168,11 +172,9 @@ export class Reader {
       const next = this.peek(1);
       this.#at += 1;
       Object.assign(level, { expects: null, alias: true });
-      if (next?.kind === 'word' && QUERY_STARTS.has(next.text))
-        this.level({ scope: level.scope, clause: 'none', expects: 'query', values: false, alias: false });
-      else if (level.values)
-        this.level({ scope: level.scope, clause: 'other', expects: null, values: false, alias: false });
-      else this.level({ scope: level.scope, clause: 'from', expects: 'relation', values: false, alias: false });
+      if (next?.kind === 'word' && QUERY_STARTS.has(next.text)) this.inner(level.scope);
+      else if (level.values) this.inner(level.scope, null, 'other');
+      else this.inner(level.scope, 'relation', 'from');
       this.close();
       return;
     }
@@ -217,7 +219,7 @@ export class Reader {
     const refused = this.rules.refuseTable(parts.map(({ text }) => text).join('.'));
     if (refused !== null) throw new Refusal(refused);
     this.#at += 1;
-    this.level({ scope, clause: 'none', expects: null, values: false, alias: false });
+    this.inner(scope, null);
     this.close();
   }
 
@@ -293,12 +295,26 @@ export const isWord = (token: Token | undefined, text: string): boolean =>
 const shown = (name: string): string => (name === name.toUpperCase() ? name.toLowerCase() : name);
 
 /** Where a relation is expected and another word follows, these words begin a statement. */
-const VERBS = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE', 'CALL', 'EXECUTE', 'CREATE', 'ALTER', 'DROP', 'TRUNCATE', 'COPY', 'SHOW', 'DESCRIBE']); // prettier-ignore
+const VERBS = new Set([
+  'INSERT',
+  'UPDATE',
+  'DELETE',
+  'MERGE',
+  'CALL',
+  'EXECUTE',
+  'CREATE',
+  'ALTER',
+  'DROP',
+  'TRUNCATE',
+  'COPY',
+  'SHOW',
+  'DESCRIBE',
+]);
 const QUERY_STARTS = new Set(['SELECT', 'WITH', 'VALUES']);
 const SET_OPERATORS = new Set(['UNION', 'INTERSECT', 'EXCEPT', 'MINUS']);
 const SET_WORDS = new Set(['ALL', 'DISTINCT', 'BY', 'NAME']);
 /** Reserved words only: a word that may also be an alias (LIMIT, OFFSET) would hide the relations that follow it. */
-const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'QUALIFY', 'ORDER', 'START', 'CONNECT']); // prettier-ignore
+const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'QUALIFY', 'ORDER', 'START', 'CONNECT']);
 const AFTER_ALIAS = new Set([...CLAUSES, 'ON', 'USING', 'JOIN', 'MATCH_CONDITION']);
 /** Keywords before a bracket that do not make it a call. */
 const GRAMMAR = new Set(

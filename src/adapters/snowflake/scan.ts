@@ -48,9 +48,11 @@ function refusePlan(
 ): SqlResult | null {
   const bytes = all.bytesAssigned ?? 0;
   if (bytes <= ceiling) return null;
-  const [largest] = steps.flat().filter(({ objects }) => objects !== undefined).sort((a, b) => (b.bytesAssigned ?? 0) - (a.bytesAssigned ?? 0)); // prettier-ignore
+  const parts = steps.flat().filter(({ objects }) => objects !== undefined);
+  const [largest] = parts.sort((a, b) => (b.bytesAssigned ?? 0) - (a.bytesAssigned ?? 0));
   const name = largest?.objects?.[0];
-  const most = largest !== undefined && name !== undefined && isIn(sql, name) ? `; the largest part is ${name} (${figure(largest)})` : ''; // prettier-ignore
+  const isNamed = largest !== undefined && name !== undefined && isIn(sql, name);
+  const most = isNamed ? `; the largest part is ${name} (${figure(largest)})` : '';
   return {
     kind: 'refused',
     message:

@@ -159,7 +159,7 @@ function execute(connection: Connection, sql: string, request: Request): Promise
       sqlText: sql,
       parameters,
       streamResult: true,
-      ...(describeOnly === true ? { describeOnly } : {}),
+      describeOnly,
       complete: complete as (error: SnowflakeError | undefined, done: unknown) => void,
     });
   });
@@ -276,7 +276,7 @@ const float = (text: string): SqlValue => {
 };
 
 /** The session prints nine digits of a second; trailing zeros are removed here. */
-const time = (text: string): SqlValue => text.replace(/(:\d\d)\.(\d*?)0+(?=$|\s|[+-])/, (_, seconds: string, digits: string) => (digits === '' ? seconds : `${seconds}.${digits}`)); // prettier-ignore
+const time = (text: string): SqlValue => text.replace(/(?<=:\d\d)(?:(\.\d*?[1-9])0+|\.0+)(?=$|\s|[+-])/, '$1');
 
 const CONVERTERS: Readonly<Record<string, (text: string) => SqlValue>> = {
   fixed: exactNumber,

@@ -91,10 +91,10 @@ export function connectionOptions(target: Target): ConnectionOptions {
     account,
     username: user,
     database,
-    ...(schema === null ? {} : { schema }),
-    ...(warehouse === null ? {} : { warehouse }),
-    ...(role === null ? {} : { role }),
-    ...(accessUrl === null ? {} : { accessUrl }),
+    schema: schema ?? undefined,
+    warehouse: warehouse ?? undefined,
+    role: role ?? undefined,
+    accessUrl: accessUrl ?? undefined,
     ...credentials(login),
     application: 'gate',
     // A database, schema, warehouse or role that does not exist fails the login instead of every statement.
@@ -117,7 +117,7 @@ function credentials(login: SnowflakeLoginSettings): ConnectionOptions {
       return {
         authenticator: 'SNOWFLAKE_JWT',
         privateKey: login.privateKey,
-        ...(login.passphrase === null ? {} : { privateKeyPass: login.passphrase }),
+        privateKeyPass: login.passphrase ?? undefined,
       };
     case 'token':
       return {
