@@ -1,4 +1,4 @@
-/** One OpenAI-compatible endpoint, of chat completions or of embeddings: its client, and one call within the time limit. */
+/** One OpenAI-compatible endpoint: its client, and one call within the time limit. */
 import OpenAI from 'openai';
 import { z } from 'zod';
 import { types } from 'node:util';
@@ -41,14 +41,12 @@ export async function withinLimit<T>(
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const deadline = new Deadline(timeoutMs, signal);
+  const limit = AbortSignal.timeout(timeoutMs);
   try {
-    return await call(deadline.signal);
+    return await call(AbortSignal.any([signal, limit]));
   } catch (error) {
     signal.throwIfAborted();
-    throw deadline.passed ? timeoutError(context(), error) : toModelError(error, context());
-  } finally {
-    deadline.clear();
+    throw limit.aborted ? timeoutError(context(), error) : toModelError(error, context());
   }
 }
 
@@ -74,34 +72,6 @@ function checkedBaseUrl({ baseUrl, apiKey }: EndpointConfig): string {
     );
   }
   return address;
-}
-
-/** The caller's signal and a time limit in one, without leaving a listener behind on a signal that outlives the call. */
-class Deadline {
-  private readonly controller = new AbortController();
-  private readonly timer: NodeJS.Timeout;
-  private readonly onAbort = () => this.controller.abort();
-  passed = false;
-
-  constructor(
-    timeoutMs: number,
-    private readonly outer: AbortSignal,
-  ) {
-    outer.addEventListener('abort', this.onAbort, { once: true });
-    this.timer = setTimeout(() => {
-      this.passed = true;
-      this.controller.abort();
-    }, timeoutMs);
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  clear(): void {
-    clearTimeout(this.timer);
-    this.outer.removeEventListener('abort', this.onAbort);
-  }
 }
 
 export interface LocalOllama {
@@ -143,7 +113,7 @@ async function getJson(url: string, timeoutMs: number): Promise<unknown> {
 /**
  * The HTTP client below the OpenAI client, with the time limit of the configuration. Node's own `fetch` gives up after
  * five minutes without headers, or between two parts of a body, whatever the configuration says. Here the configured
- * limit (`Deadline`) comes first, and the limits of the HTTP client lie behind it.
+ * limit comes first, and the limits of the HTTP client lie behind it.
  *
  * `fetch` and its agent come from the same package: an agent of one version cannot serve the `fetch` of another.
  */

@@ -18,24 +18,7 @@ export interface CallContext {
   readonly apiKey: string | null;
   readonly timeoutMs: number;
   readonly nowMs: number;
-  /** How the settings are called that an error asks to change; default: those of the chat model. */
-  readonly settings?: SettingNames;
 }
-
-interface SettingNames {
-  readonly key: string;
-  readonly model: string;
-  readonly url: string;
-  /** What follows the address. */
-  readonly path: string;
-}
-
-const CHAT_SETTINGS: SettingNames = {
-  key: 'OPENAI_API_KEY',
-  model: 'GATE_MODEL',
-  url: 'OPENAI_BASE_URL',
-  path: '/chat/completions',
-};
 
 type AnyApiError = APIError<number | undefined, Headers | undefined, object | undefined>;
 
@@ -91,20 +74,20 @@ function httpError(failure: HttpFailure, context: CallContext): ModelError {
 }
 
 function classify(failure: HttpFailure, context: CallContext): Finding {
-  const { endpoint, model, settings = CHAT_SETTINGS, apiKey } = context;
+  const { endpoint, model, apiKey } = context;
   const { status, code, type, message } = failure;
   const facts = {
-    ...{ endpoint, model, key: settings.key, modelSetting: settings.model, url: settings.url, path: settings.path },
+    endpoint,
+    model,
     said: `${endpoint} answered ${status}: ${oneLine(message)}`,
-    noKey: apiKey === null ? `needs a key: set ${settings.key}` : `rejected the key: check ${settings.key}`,
-    shorter: settings === CHAT_SETTINGS ? ', lower models.maxOutputTokens, or shorten --docs and --context' : '',
+    noKey: apiKey === null ? 'needs a key: set OPENAI_API_KEY' : 'rejected the key: check OPENAI_API_KEY',
   };
   const says = `${status} code:${code ?? ''} type:${type ?? ''} | ${message}`;
   const found = sorted(ERRORS, says, facts) ?? { code: 'bad-request', line: facts.said };
   return { code: found.code, message: found.line };
 }
 
-const UNKNOWN_MODEL = '{endpoint} has no model "{model}" for this key: set {modelSetting} to one it serves';
+const UNKNOWN_MODEL = '{endpoint} has no model "{model}" for this key: set GATE_MODEL to one it serves';
 
 /**
  * An endpoint's own words for a request that does not fit the model's context. OpenAI and llama.cpp have a code for it; vLLM,
@@ -124,14 +107,14 @@ const TOO_LONG = [
 
 /** By the status, the code and the type of the answer, and its message after a bar. */
 const ERRORS: ErrorTable<ModelErrorCode> = [
-  [/^402 |^\d+ (code:\S* type|code):insufficient_quota /, 'authentication', 'The account behind {key} has no quota left at {endpoint}: add credit there or use another key'],
-  [new RegExp(`^\\d+ (code:\\S* type|code):(context_length_exceeded|exceed_context_size_error) | \\| .*(${TOO_LONG})`, 'is'), 'context-too-long', 'The prompt is longer than the context of model "{model}": set {modelSetting} to a model with a longer context, serve this one with a longer context{shorter}. {said}'],
+  [/^402 |^\d+ (code:\S* type|code):insufficient_quota /, 'authentication', 'The account behind OPENAI_API_KEY has no quota left at {endpoint}: add credit there or use another key'],
+  [new RegExp(`^\\d+ (code:\\S* type|code):(context_length_exceeded|exceed_context_size_error) | \\| .*(${TOO_LONG})`, 'is'), 'context-too-long', 'The prompt is longer than the context of model "{model}": set GATE_MODEL to a model with a longer context, serve this one with a longer context, lower models.maxOutputTokens, or shorten --docs and --context. {said}'],
   [/^\d+ code:model_not_found /, 'unknown-model', UNKNOWN_MODEL],
   [/^400 .* \| .*(invalid model name|model .{0,80}(not found|does not exist))/is, 'unknown-model', UNKNOWN_MODEL],
   [/^401 /, 'authentication', '{endpoint} {noKey} (401)'],
-  [/^403 /, 'authentication', 'The key in {key} may not use this model or endpoint. {said}'],
+  [/^403 /, 'authentication', 'The key in OPENAI_API_KEY may not use this model or endpoint. {said}'],
   [/^404 .* \| .*model/is, 'unknown-model', UNKNOWN_MODEL],
-  [/^404 /, 'unknown-model', '{endpoint} answered 404 for model "{model}": check {modelSetting}, and that {url} ends where {path} follows (often /v1)'],
+  [/^404 /, 'unknown-model', '{endpoint} answered 404 for model "{model}": check GATE_MODEL, and that OPENAI_BASE_URL ends where /chat/completions follows (often /v1)'],
   [/^429 /, 'rate-limited', '{said}'],
   // Not implemented, a wrong HTTP version, a redirect: the endpoint is another one than the configuration says.
   [/^(501|505|[123]\d\d) /, 'bad-answer', '{said}'],
@@ -164,8 +147,7 @@ function connectionError(error: APIConnectionError, context: CallContext): Model
   const codes = causeCodes(error);
   const known = codes.map((code) => CONNECTION_FAILURES[code]).find((words) => words !== undefined);
   const why = known ?? codes[0] ?? 'connection failed';
-  const { url } = context.settings ?? CHAT_SETTINGS;
-  const message = `${context.endpoint} cannot be reached (${why}): check ${url} and that the endpoint is up`;
+  const message = `${context.endpoint} cannot be reached (${why}): check OPENAI_BASE_URL and that the endpoint is up`;
   return new ModelError('connection', redact(message, context), {
     cause: redactedCause(error, context),
     ...(codes.some((code) => UNSENT.has(code)) && { unsent: true }),
