@@ -11,7 +11,7 @@ import { createLocalStore } from '../src/adapters/local/store';
 import { contentHash, RECORDING_KIND, type Exchange } from '../src/adapters/recording/exchange';
 import { Role } from '../src/domain';
 import { sha256 } from '../src/sha256';
-import { createRunStore } from '../src/roles';
+import { createRunStore } from '../src/record/run-store';
 
 async function exchangesOf(folder: string, searchId: string): Promise<Exchange[]> {
   const store = createLocalStore(folder);

@@ -5,7 +5,8 @@
 import type { SearchInput } from '../../src/domain';
 import { runSearch } from '../../src/search/search';
 import type { SearchHooks } from '../../src/search/run';
-import type { AnswerSummary, SearchSteps } from '../../src/ports/search-steps';
+import type { AnswerSummary } from '../../src/ports/step-parts';
+import type { SearchSteps } from '../../src/roles';
 import type { BenchSteps } from '../world/steps';
 
 export const CONTESTANTS = ['in-process', 'gate', 'langgraph-sqlite', 'langgraph-postgres', 'dbos'] as const;

@@ -13,7 +13,7 @@ import { userFolders } from '../../src/config/folders';
 import type { Dialect, SearchInput } from '../../src/domain';
 import { sha256 } from '../../src/sha256';
 import type { LedgerReport, Rates } from '../../simulated-model';
-import { storeInput } from '../../src/roles';
+import { storeInput } from '../../src/record/run-store';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../../src/workers/client';
 import { openStore } from '../../src/workers/open-store';
 import type { QuestionQueues } from '../../src/workers/task-queues';

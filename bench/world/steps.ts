@@ -7,7 +7,8 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import type { SearchInput } from '../../src/domain';
 import type { ObjectStore } from '../../src/ports';
 import { sha256 } from '../../src/sha256';
-import { createSteps, storeInput } from '../../src/roles';
+import { createSteps } from '../../src/roles';
+import { storeInput } from '../../src/record/run-store';
 import type { WorkerSteps } from '../../src/workers/run-worker';
 
 export interface StepsOptions {

@@ -19,7 +19,8 @@ import type { SearchInput } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { clockAt } from '../../src/sql/clock';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
-import { createSteps, storeInput } from '../../src/roles';
+import { createSteps } from '../../src/roles';
+import { storeInput } from '../../src/record/run-store';
 import { sha256 } from '../../src/sha256';
 
 export async function record(file: string): Promise<string | null> {

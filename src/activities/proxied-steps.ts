@@ -20,23 +20,10 @@ import {
 } from '@temporalio/workflow';
 import type { Settings } from '../domain';
 import { toolCallsOf } from '../domain/control-view';
-import {
-  byPurpose,
-  byRole,
-  type AllSteps,
-  type ModelInput,
-  type ModelOutcome,
-  type ModelRole,
-  type ModelValue,
-  type SqlInput,
-  type SqlPurpose,
-  type SqlValue,
-} from '../ports/search-steps';
-import { Labels } from './labels';
-import type { ModelActivities } from './model';
-import type { SqlActivities } from './sql';
-import type { StoreActivities } from './store';
-import type { WebActivities } from './web';
+import { SQL_PURPOSES, STEP_ROLES, type StepRole } from '../domain/roles';
+import type { ModelOutcome, StepBase, StepOptions, UsageDelta } from '../ports/step-parts';
+import type { AllSteps, ModelSteps, SqlSteps } from '../roles';
+import type { ModelActivities, ModelCall, SqlActivities, SqlCall, StoreActivities, WebActivities } from './steps';
 
 /** Queues other than the workflow's own. */
 export interface StepQueues {
@@ -95,51 +82,69 @@ const SHORT_SQL: LocalActivityOptions = {
 /** The web port's own time limits are far shorter. */
 const WEB: ActivityOptions = { ...COMMON, startToCloseTimeout: '2 minutes' };
 
-export function proxiedSteps(options: ProxyOptions): AllSteps & Pick<StoreActivities, 'openChild'> {
-  const labels = new Labels();
-  const callModel = modelCaller(options, labels);
-  const executeSql = sqlExecutor(options, labels);
-  const storing = (summary: string): StoreActivities => proxyLocalActivities<StoreActivities>({ ...STORING, summary });
+export function proxiedSteps(options: ProxyOptions): AllSteps {
+  const callModel = modelCaller(options);
+  const executeSql = sqlExecutor(options);
+  const storing = <T>(summary: string, write: (store: StoreActivities) => Promise<T>): Promise<T> =>
+    CancellationScope.nonCancellable(() => write(proxyLocalActivities<StoreActivities>({ ...STORING, summary })));
   return {
-    ...byRole<typeof callModel>(callModel),
-    ...byPurpose<typeof executeSql>(executeSql),
-    web: (input) => proxyActivities<WebActivities>({ ...WEB, summary: labels.web(input) }).useWeb(input),
+    ...(Object.fromEntries(STEP_ROLES.map((role) => [role, callModel])) as unknown as ModelSteps),
+    ...(Object.fromEntries(SQL_PURPOSES.map((purpose) => [purpose, executeSql])) as unknown as SqlSteps),
+    web: (input) => {
+      // Without query or address: both come from a model.
+      const summary = lineOf(input, input.tool === 'web_search' ? 'search the web' : 'fetch a page');
+      return proxyActivities<WebActivities>({ ...WEB, summary }).useWeb(input);
+    },
     checkpoint: (state) =>
-      CancellationScope.nonCancellable(() =>
-        storing(`iter ${String(state.iteration - 1)} · checkpoint`).saveCheckpoint(state),
-      ),
+      storing(`iter ${String(state.iteration - 1)} · checkpoint`, (store) => store.saveCheckpoint(state)),
     async finish(input) {
       const { searchId: id, status, endedBy, reason, state } = input;
-      const finishing = () => storing(labels.finish(input)).finishSearch(input);
-      const { answer, sql, proof } = await CancellationScope.nonCancellable(finishing);
-      const calls = toolCallsOf(state);
-      return {
-        ...{ id, status, endedBy, answer, sql, reason, usage: state.usage },
-        ...(calls !== undefined && { toolCalls: calls }),
-        ...(proof && { proof }),
-      };
+      const label = `final record: ${status} (${endedBy})`;
+      const stored = await storing(label, (store) => store.finishSearch(input));
+      return { id, status, endedBy, reason, usage: state.usage, toolCalls: toolCallsOf(state), ...stored };
     },
     amend: (input) =>
-      CancellationScope.nonCancellable(() =>
-        storing(input.notKept === null ? 'record what was kept' : 'record that nothing was kept').amendRecord(input),
+      storing(input.notKept === null ? 'record what was kept' : 'record that nothing was kept', (store) =>
+        store.amendRecord(input),
       ),
-    openChild: (input) => CancellationScope.nonCancellable(() => storing(labels.child(input)).openChild(input)),
-    adopt: (input) => CancellationScope.nonCancellable(() => storing(labels.adopted(input)).adoptAnswer(input)),
+    openChild: (input) => storing(lineOf(input, `child ${input.position}`), (store) => store.openChild(input)),
+    adopt: (input) =>
+      storing(lineOf(input, `take over an answer as candidate ${input.candidateId}`), (store) =>
+        store.adoptAnswer(input),
+      ),
   };
 }
 
-function modelCaller(
-  {
-    taskQueues,
-    models,
-    modelTimeoutMs,
-    modelOutageMs = OUTAGE_MS,
-    tries,
-    onCall = () => undefined,
-    onWait,
-  }: ProxyOptions,
-  labels: Labels,
-) {
+/** Temporal's limit for a summary. */
+const MAX_BYTES = 200;
+
+/**
+ * A step's line in the timeline of the Temporal UI, such as `iter 2 · ground op_gaps (attempt 1)`: only names, ids and
+ * counters, no row values, no text of a model (design D7).
+ */
+export function lineOf({ position, tryNumber = 0 }: StepBase & { readonly tryNumber?: number }, label: string): string {
+  const iteration = /^i(\d+)/.exec(position)?.[1];
+  const attempt = /\.a(\d+)/.exec(position)?.[1];
+  const notes = [
+    ...(attempt === undefined ? [] : [`attempt ${attempt}`]),
+    ...(tryNumber > 0 ? [`try ${String(tryNumber + 1)}`] : []),
+  ];
+  const text = `${iteration === undefined ? '' : `iter ${iteration} · `}${label}`;
+  const suffix = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
+  // Names are ASCII, but the two separators have three more bytes than characters.
+  const room = MAX_BYTES - suffix.length - 8;
+  return text.length <= room ? text + suffix : `${text.slice(0, room)}…${suffix}`;
+}
+
+function modelCaller({
+  taskQueues,
+  models,
+  modelTimeoutMs,
+  modelOutageMs = OUTAGE_MS,
+  tries,
+  onCall = () => undefined,
+  onWait,
+}: ProxyOptions) {
   const callMs = modelTimeoutMs + 15_000;
   const unlimited: ActivityOptions = {
     ...COMMON,
@@ -148,7 +153,7 @@ function modelCaller(
     startToCloseTimeout: callMs,
     ...patience(tries),
   };
-  const optionsOf = (role: ModelRole): ActivityOptions => {
+  const optionsOf = (role: StepRole): ActivityOptions => {
     const queue = taskQueues.models?.[models[role] ?? models.default];
     if (queue === undefined) return unlimited;
     return {
@@ -161,15 +166,13 @@ function modelCaller(
       ...patience(tries),
     };
   };
-  return async <R extends ModelRole>(input: ModelInput<R>): Promise<ModelOutcome<ModelValue<R>>> => {
-    const role: R = input.role;
-    const activities = proxyActivities<ModelActivities>({ ...optionsOf(role), summary: labels.model(input) });
+  return (input: ModelCall, { label = input.role }: StepOptions = {}): Promise<ModelOutcome<unknown>> => {
+    const { role } = input;
+    const activities = proxyActivities<ModelActivities>({ ...optionsOf(role), summary: lineOf(input, label) });
     onCall(1);
     const called = activities.callModel(input).finally(() => onCall(-1));
     onWait?.(models[role] ?? models.default, called);
-    const outcome = await called;
-    labels.learnFrom(outcome);
-    return outcome;
+    return called;
   };
 }
 
@@ -177,7 +180,7 @@ function patience(tries: number | undefined): ActivityOptions {
   return tries === undefined ? {} : { scheduleToCloseTimeout: undefined, retry: { ...RETRY, maximumAttempts: tries } };
 }
 
-function sqlExecutor({ sqlTimeoutMs, tries, onWait }: ProxyOptions, labels: Labels) {
+function sqlExecutor({ sqlTimeoutMs, tries, onWait }: ProxyOptions) {
   const sql: ActivityOptions = {
     ...COMMON,
     startToCloseTimeout: Math.min(sqlTimeoutMs * STATEMENTS_PER_STEP, 3_600_000),
@@ -185,9 +188,9 @@ function sqlExecutor({ sqlTimeoutMs, tries, onWait }: ProxyOptions, labels: Labe
   };
   // If the database was slow once, later steps skip the short try. A slow read of a large schema does not count.
   let trySqlHere = true;
-  const shortSql = async <P extends SqlPurpose>(input: SqlInput<P>, summary: string): Promise<SqlValue<P> | null> => {
+  const shortSql = async (input: SqlCall, summary: string): Promise<Ran | null> => {
     if (!trySqlHere) return null;
-    const purpose: SqlPurpose = input.purpose;
+    const { purpose } = input;
     try {
       return await proxyLocalActivities<SqlActivities>({ ...SHORT_SQL, summary })[purpose](input);
     } catch (error) {
@@ -197,16 +200,19 @@ function sqlExecutor({ sqlTimeoutMs, tries, onWait }: ProxyOptions, labels: Labe
       return null;
     }
   };
-  return async <P extends SqlPurpose>(input: SqlInput<P>): Promise<SqlValue<P>> => {
-    const summary = labels.sql(input);
+  return async (input: SqlCall, { label = input.purpose }: StepOptions = {}): Promise<Ran> => {
+    const summary = lineOf(input, label);
     const waitedFor = <T>(running: Promise<T>): Promise<T> => {
       onWait?.('the database', running);
       return running;
     };
-    const value =
+    return (
       (await waitedFor(shortSql(input, summary))) ??
-      (await waitedFor(proxyActivities<SqlActivities>({ ...sql, summary }).executeSql(input)));
-    labels.learn(value);
-    return value;
+      (await waitedFor(proxyActivities<SqlActivities>({ ...sql, summary }).executeSql(input)))
+    );
   };
+}
+
+interface Ran {
+  readonly usage: UsageDelta;
 }

@@ -6,7 +6,9 @@
 import { isConclusive, type AnswerRecord, type SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
 import { utc } from '../report/printable';
-import { createRunStore, openStep, refresh, type StepDeps } from '../roles';
+import { createRunStore } from '../record/run-store';
+import { openStep, type StepDeps } from '../roles/shared/context';
+import { refresh } from '../roles/answer/refresh';
 import type { Engines } from '../workers/engines';
 import { GateError, withoutPasswords } from './errors';
 import type { Told } from './surroundings';

@@ -3,7 +3,7 @@
  * interrupt asks the search to end with its best answer so far (design D6); the second leaves it where it is.
  */
 import { awaitQuestion, type Ended } from '../workers/client';
-import type { AnswerSummary } from '../ports/search-steps';
+import type { AnswerSummary } from '../ports/step-parts';
 import { GateError } from '../app/errors';
 import type { Io } from './io';
 import { outagesOf, outageLines, outageText, type Outage } from '../app/outages';

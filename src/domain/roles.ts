@@ -1,5 +1,8 @@
-/** The roles of a model. Without zod, because the help of a command names them. */
-export const ROLES = [
+/**
+ * The names of what a step may ask: a model in a role, or the database for a purpose. `src/roles/index.ts` says what each is.
+ * Without zod: the help of a command names the roles, and the workflow bundle the steps.
+ */
+export const STEP_ROLES = [
   'look',
   'evaluate',
   'plan',
@@ -16,5 +19,28 @@ export const ROLES = [
   'reforce-generate',
   'reforce-choose',
   'reforce-answer',
-  'judge',
 ] as const;
+export type StepRole = (typeof STEP_ROLES)[number];
+
+/** The judge takes no part in a search. */
+export const ROLES = [...STEP_ROLES, 'judge'] as const;
+
+export const SQL_PURPOSES = [
+  'prepare',
+  'queries',
+  'commit',
+  'prove',
+  'restate',
+  'recount',
+  'check',
+  'probe',
+  'settle',
+  'candidate',
+  'tool',
+  'final',
+  'compress',
+  'explore',
+  'refine',
+  'agree',
+] as const;
+export type SqlPurpose = (typeof SQL_PURPOSES)[number];

@@ -1,14 +1,11 @@
 /** A question in this process: its children are nested runs. In a workflow they are workflows (`workflows/children.ts`). */
-import { childRun, type AllSteps, type MethodSteps, type OpenChildStep } from '../ports/search-steps';
+import { childRun } from '../ports/step-parts';
+import type { AllSteps, MethodSteps } from '../roles';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
 import { keepAfter } from '../search/keep-proved';
 import { runMethod } from './index';
 
-export async function runInProcess(
-  start: SearchStart,
-  steps: AllSteps & OpenChildStep,
-  hooks: SearchHooks,
-): Promise<SearchOutcome> {
+export async function runInProcess(start: SearchStart, steps: AllSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   const ofChild: SearchHooks = {
     now: () => hooks.now(),
     stopRequested: () => (hooks.stopRequested() === null ? null : 'cancel'),

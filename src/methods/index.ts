@@ -1,5 +1,5 @@
 /** Runs a question by the method that its settings name: in a workflow and in a process alike. */
-import type { MethodSteps } from '../ports/search-steps';
+import type { MethodSteps } from '../roles';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
 import { runLearn } from './learn';

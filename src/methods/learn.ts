@@ -6,7 +6,8 @@
  */
 import type { EndedBy } from '../domain';
 import { readingOf } from '../domain/control-view';
-import type { AnswerSummary, Learned, LearnSteps } from '../ports/search-steps';
+import type { AnswerSummary } from '../ports/step-parts';
+import type { Learned, LearnSteps } from '../roles';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { SearchStopped, tryModel } from '../search/findings';
 import { keepProved } from '../search/keep-proved';
@@ -36,10 +37,13 @@ class LearnLoop extends Run<LearnSteps> {
     const findings = this.findings(this.state);
     const outcome = await this.charged(findings, async () => {
       const tried = await tryModel<Learned>(findings, (thisTry) =>
-        this.steps.learn({
-          ...{ role: 'learn', searchId, position, ...thisTry },
-          ...{ turns: this.turns, limit: this.start.settings.iterations },
-        }),
+        this.steps.learn(
+          {
+            ...{ role: 'learn', searchId, position, ...thisTry },
+            ...{ turns: this.turns, limit: this.start.settings.iterations },
+          },
+          { label: `learn (turn ${this.turns.length + 1})` },
+        ),
       );
       if (tried === null) {
         findings.giveUp(position, 'lesson');
@@ -47,7 +51,10 @@ class LearnLoop extends Run<LearnSteps> {
       }
       const { turnId, done } = tried.value;
       findings.checkpoint('sql');
-      const proved = await this.steps.prove({ purpose: 'prove', searchId, position: `${position}.prove`, turnId });
+      const proved = await this.steps.prove(
+        { purpose: 'prove', searchId, position: `${position}.prove`, turnId },
+        { label: 'decide the claims' },
+      );
       findings.charge(proved.usage);
       return { turnId, done, proved: proved.proved };
     });

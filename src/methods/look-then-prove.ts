@@ -9,7 +9,8 @@
  */
 import type { EndedBy, Looking, SearchState } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
-import type { AnswerSummary, Committed, Looked, LookSteps, ReactSteps, SearchSteps } from '../ports/search-steps';
+import type { AnswerSummary } from '../ports/step-parts';
+import type { Committed, Looked, LookSteps, ReactSteps, SearchSteps } from '../roles';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { type Findings, SearchStopped, tryModel } from '../search/findings';
 import { mergeExpansion, nextTrajectory } from '../search/remember';
@@ -95,14 +96,17 @@ class LookLoop extends Run<Steps> {
     const tried = await tryModel<Looked>(
       findings,
       (thisTry) =>
-        this.steps.look({
-          role: 'look',
-          searchId: this.state.searchId,
-          position,
-          ...thisTry,
-          turns: this.looking.turns,
-          ...(this.isHearingOut && { hearsOut: true }),
-        }),
+        this.steps.look(
+          {
+            role: 'look',
+            searchId: this.state.searchId,
+            position,
+            ...thisTry,
+            turns: this.looking.turns,
+            ...(this.isHearingOut && { hearsOut: true }),
+          },
+          { label: `look or commit (turn ${this.looking.turns.length + 1})` },
+        ),
       async ({ turnId, action }, tryNumber) => {
         committed = null;
         if (action === 'look') return null;
@@ -126,22 +130,28 @@ class LookLoop extends Run<Steps> {
 
   private commit(position: string, turnId: string): Promise<Committed> {
     const { searchId } = this.state;
-    return this.steps.commit({
-      purpose: 'commit',
-      searchId,
-      position,
-      turnId,
-      candidateId: nextCandidateId(this.state),
-      trajectory: nextTrajectory(this.state),
-      returned: this.looking.returned,
-      against: comparable(this.state),
-    });
+    return this.steps.commit(
+      {
+        purpose: 'commit',
+        searchId,
+        position,
+        turnId,
+        candidateId: nextCandidateId(this.state),
+        trajectory: nextTrajectory(this.state),
+        returned: this.looking.returned,
+        against: comparable(this.state),
+      },
+      { label: 'decide the claims' },
+    );
   }
 
   private async query(findings: Findings, turnId: string): Promise<void> {
     findings.checkpoint('sql');
     const { searchId } = this.state;
-    const queried = await this.steps.queries({ purpose: 'queries', searchId, position: `${turnId}.queries`, turnId });
+    const queried = await this.steps.queries(
+      { purpose: 'queries', searchId, position: `${turnId}.queries`, turnId },
+      { label: 'look' },
+    );
     findings.charge(queried.usage);
   }
 

@@ -21,7 +21,7 @@ import {
   type ObjectStore,
 } from '../ports';
 import type { Hash } from '../sql/body';
-import type { UsageDelta } from '../ports/search-steps';
+import type { UsageDelta } from '../ports/step-parts';
 import type { CallIntent, CallReply } from './contents';
 import type { RunStore } from './run-store';
 import { shareWork } from './shared-work';

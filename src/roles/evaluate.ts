@@ -1,10 +1,33 @@
 /** Role `evaluate`: one call scores the open trajectories (design §3, step 1). */
 import { evaluateSchema, parseEvaluate, renderEvaluate } from './evaluate-prompt';
-import type { EvaluateInput, Evaluation, ModelOutcome } from '../ports/search-steps';
+import type { ModelOutcome, PlanRef, ModelStepInput } from '../ports/step-parts';
 import type { StepContext } from './shared/context';
 import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
 import { evidenceTexts, planTextOf } from './shared/texts';
+
+export interface TrajectoryRef {
+  readonly id: string;
+  readonly depth: number;
+  readonly plan: PlanRef | null;
+  readonly distance: number;
+  readonly density: number;
+  /** Its evidence: ids of observations and of the groundings that judged them, oldest first. */
+  readonly attempts: readonly string[];
+}
+
+export interface EvaluateInput extends ModelStepInput {
+  readonly role: 'evaluate';
+  readonly trajectories: readonly TrajectoryRef[];
+}
+export interface Evaluation {
+  readonly scores: readonly {
+    readonly trajectory: string;
+    readonly progress: number;
+    readonly potential: number;
+    readonly bottleneck: string | null;
+  }[];
+}
 
 /** How much of a result is shown: scores compare trajectories, and the rows were judged before. */
 const SEEN_CHARS = 800;

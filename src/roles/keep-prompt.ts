@@ -5,8 +5,7 @@
 import { z } from 'zod';
 import type { Dialect } from '../domain';
 import type { ChatMessage } from '../ports';
-import { parseReply, replySchema, sketch } from './shared/reply';
-import type { Parsed } from './shared/reply';
+import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 
 export interface KeepInput {

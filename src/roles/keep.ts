@@ -5,7 +5,7 @@
 import type { Claim, DatabaseDescription, LayerEntry, LayerEvent } from '../domain';
 import { canonical, compareText } from '../domain/canonical';
 import { keepSchema, parseKeep, renderKeep, type KeepReply } from './keep-prompt';
-import type { KeepInput, Kept, ModelOutcome, Recount, RecountInput } from '../ports/search-steps';
+import type { ModelOutcome, StepBase, UsageDelta, ModelStepInput } from '../ports/step-parts';
 import type { HeldEntry } from '../layer/state';
 import type { Agreement } from '../sql/agreement';
 import { checkTerms, literalsOf } from '../sql/checks';
@@ -27,6 +27,31 @@ import {
 } from './layer/entries';
 import { findLoaded, loadPlan, planSql, reachedFrom, type LoadedPlan } from './shared/load-plan';
 import { runModelStep } from './shared/model-step';
+
+/** Reads what the commit of a turn proved, before the layer of the database keeps it. */
+
+export interface KeepInput extends ModelStepInput {
+  readonly role: 'keep';
+  readonly turnId: string;
+}
+export interface Kept {
+  /** How many entries. */
+  readonly kept: number;
+  /** Entries of before that cannot be right if these are: their checks are to run again (`recount`). */
+  readonly contradicted: readonly string[];
+}
+
+/** Runs the checks of entries of the layer again, and says there which no longer hold. */
+
+export interface RecountInput extends StepBase {
+  readonly purpose: 'recount';
+  readonly entries: readonly string[];
+}
+export interface Recount {
+  /** How many no longer hold. */
+  readonly broken: number;
+  readonly usage: UsageDelta;
+}
 
 /** The id under which a search stores what it kept. */
 export const KEPT_ID = 'kept';

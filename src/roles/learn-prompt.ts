@@ -4,8 +4,7 @@
  */
 import { LearnReply } from '../domain/turns';
 import type { ChatMessage } from '../ports';
-import { parseReply, replySchema, sketch } from './shared/reply';
-import type { Parsed } from './shared/reply';
+import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';
 

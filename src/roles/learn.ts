@@ -4,7 +4,7 @@
  */
 import type { Claim, DatabaseDescription, LayerEvent, SqlResult } from '../domain';
 import { learnSchema, parseLearn, renderLearn, type LearnInput as LearnPrompt } from './learn-prompt';
-import type { Learned, LearnInput, ModelOutcome, Prove, ProveInput } from '../ports/search-steps';
+import type { ModelOutcome, StepBase, UsageDelta, ModelStepInput } from '../ports/step-parts';
 import { namedIn, ruleText } from '../layer/rules';
 import type { Held } from '../layer/state';
 import { claimText, countedClaim, isSettled, readCounts } from '../sql/claims';
@@ -19,6 +19,32 @@ import { promptContext } from './shared/prompt-context';
 import { runSelects } from './sql/queries';
 import { refused } from './shared/statements';
 import { counted } from '../counted';
+
+/** One turn of learning a database (`methods/learn.ts`). */
+
+export interface LearnInput extends ModelStepInput {
+  readonly role: 'learn';
+  /** Ids of the turns so far, and how many there may be. */
+  readonly turns: readonly string[];
+  readonly limit: number;
+}
+export interface Learned {
+  readonly turnId: string;
+  /** The model says that nothing is left. */
+  readonly done: boolean;
+}
+
+/** Runs the queries of a lesson and counts its claims. */
+
+export interface ProveInput extends StepBase {
+  readonly purpose: 'prove';
+  readonly turnId: string;
+}
+export interface Prove {
+  /** How many of its claims hold. */
+  readonly proved: number;
+  readonly usage: UsageDelta;
+}
 
 /** Claims need an operator; this name stands for a lesson, which has none. */
 const LESSON = 'op_lesson';

@@ -4,19 +4,29 @@
  */
 import { lookSchema, parseLook, renderLook } from './look-prompt';
 import type { LookReply } from '../domain/turns';
-import type { ModelOutcome, LookInput, Looked, QueriesInput, Queried } from '../ports/search-steps';
-import { engineScope, parserScope, selectText, type SearchScope } from './shared/bodies';
+import type { ModelOutcome, ModelStepInput } from '../ports/step-parts';
+import { selectsOf } from './sql/queries';
+import { parserScope, type SearchScope } from './shared/bodies';
 import { buildCommit } from './sql/commit-plan';
-import { addDeltas, once, type StepContext } from './shared/context';
+import type { StepContext } from './shared/context';
 import { turnsOf } from './look-texts';
 import { contentId, invalid, runModelStep, type Read } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
-import { runSelects } from './sql/queries';
-import { refused } from './shared/statements';
-import { columnsOfNamed, profileExtra, showTables } from './shared/shown-tables';
+import { columnsOfNamed } from './shared/shown-tables';
 
-/** Observations need an operator; this name stands for a look, which has none. */
-export const LOOK = 'op_look';
+/** One turn of the conversation of `look-then-prove`. */
+
+export interface LookInput extends ModelStepInput {
+  readonly role: 'look';
+  /** Ids of the turns so far. */
+  readonly turns: readonly string[];
+  /** The last turn was settled; this one is for what a person said since. */
+  readonly hearsOut?: true;
+}
+export interface Looked {
+  readonly turnId: string;
+  readonly action: 'look' | 'commit' | 'unanswerable';
+}
 
 export async function look(context: StepContext, step: LookInput): Promise<ModelOutcome<Looked>> {
   const prompt = {
@@ -54,32 +64,4 @@ function read(context: StepContext, scope: SearchScope, turnId: string, reply: L
       return { turnId, action: reply.action };
     },
   };
-}
-
-function selectsOf({ queries }: LookReply, scope: SearchScope) {
-  return queries.map(({ sql }, at) => ({ ...selectText(sql, `query ${at + 1}`, scope), sql }));
-}
-
-export async function queries(context: StepContext, step: QueriesInput): Promise<Queried> {
-  return once(context, async () => {
-    const { reply } = await context.run.get('turn', step.turnId);
-    const scope = await engineScope(context);
-    const written = selectsOf(reply, scope);
-    const { runs, takenAt, usage } = await runSelects(context, scope.description.dialect, written);
-    const tests = written.map((each, at) => ({
-      operator: LOOK,
-      probeSql: each.kind === 'ok' ? each.value.sql : each.sql,
-      result: runs[at]?.result ?? refused('it was not run'),
-      hypotheses: [],
-      materiality: null,
-    }));
-    const observationId = step.turnId;
-    await context.run.put('observation', observationId, {
-      ...{ observationId, proposalId: step.turnId, tests, takenAt },
-    });
-    const read = written.flatMap((each) => (each.kind === 'ok' ? each.value.relations : []));
-    await showTables(context, step.turnId, read, '');
-    const profiled = await profileExtra(context, step.turnId);
-    return { observationId, usage: addDeltas(usage, profiled) };
-  });
 }

@@ -1,7 +1,7 @@
 /** Role `propose`: rival readings of the targets and one probe each that tells them apart (design §3, step 4). */
 import { parseProposeOrLookups, proposeSchemaFor, renderPropose, type ProposeReply } from './propose-prompt';
-import type { LookupsReply } from './shared/lookups';
-import type { ModelOutcome, Proposed, ProposeInput } from '../ports/search-steps';
+import type { LookupsReply, MayLookUp } from './shared/lookups';
+import type { ModelOutcome, PlanRef, Lookup, ModelStepInput } from '../ports/step-parts';
 import { parserScope } from './shared/bodies';
 import { buildTests, storeProposal, type TestScope } from './shared/build-tests';
 import type { StepContext } from './shared/context';
@@ -11,6 +11,24 @@ import { contentId, invalid, runModelStep, type Read } from './shared/model-step
 import { promptContext } from './shared/prompt-context';
 import { columnsOfNamed } from './shared/shown-tables';
 import { evidenceTexts, planText } from './shared/texts';
+
+export interface ProposeInput extends ModelStepInput, MayLookUp {
+  readonly role: 'propose';
+  readonly plan: PlanRef;
+  readonly targets: readonly string[];
+  /** Ids of observations and groundings to show: of the trajectory and of this expansion. */
+  readonly attempts: readonly string[];
+  /** Preset `paper`: the observations of this rollout so far. */
+  readonly rollout: readonly string[];
+  readonly callsLeft: number;
+}
+export interface Proposed {
+  readonly proposalId: string;
+  readonly operators: readonly string[];
+  readonly done: boolean;
+  /** Present if the reply wants lookups first; then there is no proposal. */
+  readonly lookups?: readonly Lookup[];
+}
 
 export async function propose(context: StepContext, step: ProposeInput): Promise<ModelOutcome<Proposed>> {
   const plan = await loadPlan(context, step.plan);

@@ -4,17 +4,35 @@ import { parseSelectAnswer, renderSelectAnswer, selectAnswerSchema, type Candida
 import { parseSelectByNumber, renderSelectByNumber, selectByNumberSchema, type FoundAnswer } from './select-by-number';
 import { headlineText } from '../text/answer-text';
 import { resultText } from '../text/result-text';
-import type { ModelOutcome, SelectedAnswer, SelectAnswerInput } from '../ports/search-steps';
+import type { ModelOutcome, ModelStepInput } from '../ports/step-parts';
 import type { StepContext } from './shared/context';
 import { told } from './answer/finish';
 import { loadPlan } from './shared/load-plan';
 import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
 
-export async function selectAnswer(
-  context: StepContext,
-  step: SelectAnswerInput,
-): Promise<ModelOutcome<SelectedAnswer>> {
+export interface SelectAnswerInput extends ModelStepInput {
+  readonly role: 'select';
+  /** Best first, one per distinct result, at most 10. */
+  readonly candidates: readonly {
+    readonly id: string;
+    /** How many independent derivations have this result. */
+    readonly agreesWith: number;
+    /** The reason, if the candidate is that the question is unanswerable. */
+    readonly unanswerable: string | null;
+    /** By number: grounding updates on the way to it. */
+    readonly depth?: number;
+  }[];
+  /** All candidates, in the order they were found: what they answer is merged, and at most 10 are shown. */
+  readonly byNumber?: true;
+}
+export interface SelectedAnswer {
+  /** null: the judge abstains. */
+  readonly candidate: string | null;
+  readonly reason: string;
+}
+
+export async function select(context: StepContext, step: SelectAnswerInput): Promise<ModelOutcome<SelectedAnswer>> {
   if (step.byNumber) return selectByNumber(context, step);
   const candidates = await Promise.all(step.candidates.map((each) => candidateText(context, each, step)));
   const prompt = { ...(await promptContext(context, step.memory)), candidates };

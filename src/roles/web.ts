@@ -11,8 +11,29 @@
 import type { Citation, Observation, WebObservation } from '../domain';
 import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../ports';
 import { cut } from '../text/clip';
-import type { WebInput, WebRun } from '../ports/search-steps';
 import { now, once, type StepContext } from './shared/context';
+import type { StepBase, StepOptions, UsageDelta, WebTool } from '../ports/step-parts';
+
+/** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
+
+export interface WebInput extends StepBase {
+  readonly purpose: 'web';
+  readonly actionId: string;
+  readonly tool: WebTool;
+  readonly turns: readonly string[];
+  /** An outage of the search provider is recorded as an observation instead of thrown. */
+  readonly mayFail?: boolean;
+}
+export interface WebRun {
+  readonly observationId: string;
+  readonly outcome: 'found' | 'nothing' | 'failed' | 'refused';
+  readonly usage: UsageDelta;
+}
+
+/** `mayRetry`: the caller will try once more if a site does not answer. */
+export interface WebOptions extends StepOptions {
+  readonly mayRetry?: boolean;
+}
 
 type Seen = Omit<WebObservation, 'tool' | 'request'>;
 
@@ -22,7 +43,7 @@ const URL_CHARS = 2_000;
 /** The longest wait that a site may ask for. */
 const PATIENCE_MS = 30_000;
 
-export async function web(context: StepContext, step: WebInput, mayRetry: boolean): Promise<WebRun> {
+export async function web(context: StepContext, step: WebInput, { mayRetry = false }: StepOptions): Promise<WebRun> {
   return once(context, async () => {
     const stored = await context.run.find('observation', step.position);
     if (stored?.web !== undefined) return { observationId: step.position, outcome: stored.web.outcome, usage: {} };

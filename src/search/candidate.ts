@@ -5,7 +5,7 @@
 import type { CandidateView, EndedBy, PlanView, SearchState, Trajectory } from '../domain';
 import { compareText } from '../domain/canonical';
 import { isCutShort, ROOT } from '../domain/control-view';
-import type { CandidateInput, CandidateRun, SearchSteps } from '../ports/search-steps';
+import type { CandidateInput, CandidateRun, SearchSteps } from '../roles';
 import { isComplete, openRisk, perObject, planRef } from './plan-view';
 import { refutedReading } from './memory';
 import { addUsage } from './budgets';
@@ -29,7 +29,10 @@ export async function runCandidates(
     if (!isCandidate(trajectory) || refutedReading(trajectory.plan, state) !== undefined) continue;
     const known = knownCandidate(next, trajectory.plan);
     if (known === undefined) {
-      if (mayRun(next)) next = takeRun(next, trajectory, await steps.candidate(candidateInput(next, trajectory)));
+      if (mayRun(next)) {
+        const input = candidateInput(next, trajectory);
+        next = takeRun(next, trajectory, await steps.candidate(input, { label: `run candidate ${input.candidateId}` }));
+      }
     } else if (known.outcome === 'rows') next = refresh(next, known, trajectory);
     else next = needsReplan(next, trajectory);
     keep(next);

@@ -1,8 +1,9 @@
 import type { SearchState, Trajectory } from '../domain';
-import type { Evaluation, SearchSteps } from '../ports/search-steps';
+import type { Evaluation, SearchSteps } from '../roles';
 import { type Findings, type Tried, tryModel } from './findings';
 import { density } from './select-plan';
 import { planRef } from './plan-view';
+import { counted } from '../counted';
 
 /** One model call scores the open trajectories (Algorithm 1, EvaluatePlans). */
 export function evaluatePlans(
@@ -13,20 +14,23 @@ export function evaluatePlans(
   findings: Findings,
 ): Promise<Tried<Evaluation> | null> {
   return tryModel<Evaluation>(findings, (thisTry) =>
-    steps.evaluate({
-      role: 'evaluate',
-      searchId,
-      position,
-      ...thisTry,
-      trajectories: open.map((trajectory) => ({
-        id: trajectory.id,
-        depth: trajectory.depth,
-        plan: trajectory.plan === null ? null : planRef(trajectory.plan),
-        distance: trajectory.distance,
-        density: density(trajectory, trajectories),
-        attempts: trajectory.attempts,
-      })),
-    }),
+    steps.evaluate(
+      {
+        role: 'evaluate',
+        searchId,
+        position,
+        ...thisTry,
+        trajectories: open.map((trajectory) => ({
+          id: trajectory.id,
+          depth: trajectory.depth,
+          plan: trajectory.plan === null ? null : planRef(trajectory.plan),
+          distance: trajectory.distance,
+          density: density(trajectory, trajectories),
+          attempts: trajectory.attempts,
+        })),
+      },
+      { label: `compare ${counted(open.length, 'trajectory', 'trajectories')}` },
+    ),
   );
 }
 

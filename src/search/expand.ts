@@ -1,7 +1,7 @@
 /** Expands one selected trajectory: gets its plan, applies the memory, attempts its bottlenecks (design §3, steps 3 to 5). */
 import type { PlanView } from '../domain';
 import { ROOT } from '../domain/control-view';
-import type { Probed } from '../ports/search-steps';
+import type { Probed } from '../roles';
 import { type Expansion, type ExpansionContext, Findings, SearchStopped } from './findings';
 import { ground } from './ground';
 import { applyMemory } from './memory';
@@ -215,7 +215,7 @@ async function probeInRounds(
         : await propose(context, findings, `${at}.propose`, targets, probes);
     if (proposed === null || proposed.operators.length === 0) break;
     const input = probeInput(context, at, findings.currentPlan(), proposed.proposalId);
-    const probed = await probe(context, findings, input);
+    const probed = await probe(context, findings, input, proposed.operators);
     takeProbe(findings, probed);
     probes.push(probed);
     if (proposed.done) break;

@@ -1,5 +1,5 @@
 import type { PlanView, UpdateView } from '../domain';
-import type { Grounded, Probed, Settled } from '../ports/search-steps';
+import type { Grounded, Probed, Settled } from '../roles';
 import { evidence, type ExpansionContext, type Findings, tryModel } from './findings';
 import { ancestors, applyBody, assumedBody, DOUBT, findOperator, holdBeside, planRef } from './plan-view';
 import { distanceOf, type PendingProposal } from './propose';
@@ -20,15 +20,20 @@ export async function ground(
   const tried = await tryModel<Grounded>(
     findings,
     (thisTry) =>
-      steps.ground({
-        role: 'ground',
-        searchId,
-        position: `${position}.ground`,
-        ...thisTry,
-        plan: planRef(findings.currentPlan()),
-        observations: probes.map((probed) => probed.observationId),
-        ...evidence(context, findings, thisTry.memory),
-      }),
+      steps.ground(
+        {
+          role: 'ground',
+          searchId,
+          position: `${position}.ground`,
+          ...thisTry,
+          plan: planRef(findings.currentPlan()),
+          observations: probes.map((probed) => probed.observationId),
+          ...evidence(context, findings, thisTry.memory),
+        },
+        {
+          label: `ground ${[...new Set(probes.flatMap(({ tests }) => tests.map(({ operator }) => operator)))].join(', ')}`,
+        },
+      ),
     async (grounded, tryNumber) => {
       settled = { results: [], usage: {} };
       if (grounded.operators.every((o) => o.winner === null)) return null;
@@ -88,13 +93,11 @@ async function keepWritten(
       before,
     );
   findings.checkpoint('sql');
-  const checked = await context.steps.check({
-    purpose: 'check',
-    searchId: context.searchId,
-    position,
-    plan: planRef(taking(written)),
-    operators: written.map((w) => w.operator),
-  });
+  const operators = written.map((w) => w.operator);
+  const checked = await context.steps.check(
+    { purpose: 'check', searchId: context.searchId, position, plan: planRef(taking(written)), operators },
+    { label: `check ${operators.join(', ')}` },
+  );
   findings.charge(checked.usage);
   findings.plan = taking(written.filter((w) => !checked.failures.some((failure) => failure.operator === w.operator)));
 }
@@ -109,14 +112,18 @@ export function settle(
   grounded: Grounded,
 ): Promise<Settled> {
   findings.checkpoint('sql');
-  return context.steps.settle({
-    purpose: 'settle',
-    searchId: context.searchId,
-    position,
-    plan: planRef(findings.currentPlan()),
-    groundingId: grounded.groundingId,
-    memory: findings.memory(),
-  });
+  const operators = grounded.operators.map(({ operator }) => operator);
+  return context.steps.settle(
+    {
+      purpose: 'settle',
+      searchId: context.searchId,
+      position,
+      plan: planRef(findings.currentPlan()),
+      groundingId: grounded.groundingId,
+      memory: findings.memory(),
+    },
+    { label: `settle ${operators.join(', ')}` },
+  );
 }
 
 export function keepSettled(findings: Findings, { results }: Settled): void {

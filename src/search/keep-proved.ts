@@ -4,7 +4,7 @@
  */
 import type { Budgets, EndedBy, SearchState, Settings, Usage } from '../domain';
 import { isCutShort, ROOT } from '../domain/control-view';
-import type { KeepSteps, Kept, KeptAfter } from '../ports/search-steps';
+import type { KeepSteps, Kept, KeptAfter } from '../roles';
 import { Findings, reasonOf, SearchStopped, tryModel } from './findings';
 import { addUsage } from './budgets';
 import type { Decision } from './select-answer';
@@ -56,7 +56,7 @@ export async function keepProved(
 ): Promise<void> {
   findings.showsRemarks = false;
   const tried = await tryModel<Kept>(findings, (thisTry) =>
-    steps.keep({ role: 'keep', searchId, position, ...thisTry, turnId }),
+    steps.keep({ role: 'keep', searchId, position, ...thisTry, turnId }, { label: 'read what was proved' }),
   );
   if (tried === null) {
     findings.giveUp(position, 'reading of what was proved');
@@ -66,7 +66,7 @@ export async function keepProved(
   if (contradicted.length === 0) return;
   findings.checkpoint('sql');
   const recounted = { purpose: 'recount' as const, searchId, position: `${position}.recount`, entries: contradicted };
-  findings.charge((await steps.recount(recounted)).usage);
+  findings.charge((await steps.recount(recounted, { label: 'count again what was kept before' })).usage);
 }
 
 /** The groundings that the candidate rests on. The database counts them once more before any model reads them. */
@@ -79,7 +79,10 @@ async function keepGroundings(
   findings.checkpoint('model');
   findings.checkpoint('sql');
   const at = { searchId, position: `${position}.restate` };
-  const restated = await steps.restate({ purpose: 'restate', ...at, candidateId });
+  const restated = await steps.restate(
+    { purpose: 'restate', ...at, candidateId },
+    { label: 'count what was proved once more' },
+  );
   findings.charge(restated.usage);
   if (restated.proved > 0) await keepProved(steps, findings, { searchId, position, turnId: at.position });
 }

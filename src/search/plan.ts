@@ -7,7 +7,7 @@ import type { PlanView } from '../domain';
 import { isBlocked, planRef, removeBody } from './plan-view';
 import { type ExpansionContext, type Findings, tryModel } from './findings';
 import { lookingUp, mayLookUp, type PendingProposal, tooManyLookups } from './propose';
-import type { Checked, Planned } from '../ports/search-steps';
+import type { Checked, Planned } from '../roles';
 
 export interface NewPlan {
   readonly plan: PlanView;
@@ -31,17 +31,20 @@ export async function makePlan(
     tryModel<Planned>(
       findings,
       (thisTry) =>
-        steps.plan({
-          role: 'plan',
-          searchId,
-          position,
-          ...thisTry,
-          ...mayLookUp(findings),
-          otherPlans: context.otherPlans,
-          ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
-          revise: refit === null ? revision(context) : refitting(context, findings),
-          ...(context.trajectory.plan === null && context.looked.length > 0 ? { seen: context.looked } : {}),
-        }),
+        steps.plan(
+          {
+            role: 'plan',
+            searchId,
+            position,
+            ...thisTry,
+            ...mayLookUp(findings),
+            otherPlans: context.otherPlans,
+            ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
+            revise: refit === null ? revision(context) : refitting(context, findings),
+            ...(context.trajectory.plan === null && context.looked.length > 0 ? { seen: context.looked } : {}),
+          },
+          { label: context.trajectory.plan === null && refit === null ? 'plan' : 'revise the plan' },
+        ),
       async (planned, tryNumber) => {
         if (planned.kind === 'lookup') return tooManyLookups(findings, planned.lookups);
         checked = await checkWritten(context, findings, `${position}.check${tryNumber}`, planned);
@@ -79,13 +82,17 @@ async function checkWritten(
   const written = planned.kind === 'plan' ? planned.plan.operators.filter((o) => o.bodyId !== null) : [];
   if (planned.kind !== 'plan' || written.length === 0) return { failures: [], usage: {} };
   findings.checkpoint('sql');
-  const checked = await context.steps.check({
-    purpose: 'check',
-    searchId: context.searchId,
-    position,
-    plan: planRef(planned.plan),
-    operators: written.map((operator) => operator.name),
-  });
+  const operators = written.map((operator) => operator.name);
+  const checked = await context.steps.check(
+    {
+      purpose: 'check',
+      searchId: context.searchId,
+      position,
+      plan: planRef(planned.plan),
+      operators,
+    },
+    { label: `check ${operators.join(', ')}` },
+  );
   findings.charge(checked.usage);
   return checked;
 }

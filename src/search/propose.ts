@@ -1,5 +1,6 @@
 import type { PlanView } from '../domain';
-import type { Lookup, Probed, ProbeInput, Proposed } from '../ports/search-steps';
+import type { Lookup } from '../ports/step-parts';
+import type { Probed, ProbeInput, Proposed } from '../roles';
 import { evidence, type ExpansionContext, type Findings, type Tried, tryModel } from './findings';
 import { markImmaterial, planRef } from './plan-view';
 import { DISTANCE } from './select-plan';
@@ -23,18 +24,21 @@ export async function propose(
     tryModel<Proposed>(
       findings,
       (thisTry) =>
-        steps.propose({
-          role: 'propose',
-          searchId,
-          position: where,
-          ...thisTry,
-          ...mayLookUp(findings),
-          plan: planRef(findings.currentPlan()),
-          targets,
-          ...evidence(context, findings, thisTry.memory),
-          rollout: probes.map((probed) => probed.observationId),
-          callsLeft: Math.min(settings.rounds - probes.length, findings.callsLeft() ?? Infinity),
-        }),
+        steps.propose(
+          {
+            role: 'propose',
+            searchId,
+            position: where,
+            ...thisTry,
+            ...mayLookUp(findings),
+            plan: planRef(findings.currentPlan()),
+            targets,
+            ...evidence(context, findings, thisTry.memory),
+            rollout: probes.map((probed) => probed.observationId),
+            callsLeft: Math.min(settings.rounds - probes.length, findings.callsLeft() ?? Infinity),
+          },
+          { label: `propose a probe for ${targets.join(', ')}` },
+        ),
       (proposed) => Promise.resolve(tooManyLookups(findings, proposed.lookups ?? [])),
     );
   const tried = await lookingUp(context, findings, position, ask, ({ lookups }) => lookups ?? []);
@@ -43,9 +47,14 @@ export async function propose(
 }
 
 /** Runs the probes of a proposal (Algorithm 1, Exec). Not async: one more tick would reorder recorded concurrent steps (D8). */
-export function probe(context: ExpansionContext, findings: Findings, input: ProbeInput): Promise<Probed> {
+export function probe(
+  context: ExpansionContext,
+  findings: Findings,
+  input: ProbeInput,
+  operators: readonly string[],
+): Promise<Probed> {
   findings.checkpoint('sql');
-  return context.steps.probe(input);
+  return context.steps.probe(input, { label: `probe ${operators.join(', ')}` });
 }
 
 export function probeInput(context: ExpansionContext, at: string, plan: PlanView, proposalId: string): ProbeInput {

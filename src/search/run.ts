@@ -4,7 +4,8 @@
  */
 import type { Budgets, EndedBy, SearchState, Settings, Steering } from '../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
-import type { AnswerSummary, ChildRun, SearchSteps } from '../ports/search-steps';
+import type { AnswerSummary, ChildRun } from '../ports/step-parts';
+import type { SearchSteps } from '../roles';
 import { Findings, reasonOf, type SearchNow, SearchStopped, webOf } from './findings';
 import type { Keeping } from './keep-proved';
 import type { Progress } from './progress';
@@ -113,7 +114,10 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
 
   protected async prepare(): Promise<void> {
     const { searchId } = this.state;
-    const { knownUpdates, usage } = await this.steps.prepare({ purpose: 'prepare', searchId, position: 'prepare' });
+    const { knownUpdates, usage } = await this.steps.prepare(
+      { purpose: 'prepare', searchId, position: 'prepare' },
+      { label: 'read the schema' },
+    );
     this.state = { ...this.state, updates: [...knownUpdates], usage: addUsage(this.state.usage, usage) };
   }
 

@@ -4,7 +4,7 @@
  */
 import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
 import { isCutShort, isProved } from '../domain/control-view';
-import type { SearchSteps, SelectedAnswer } from '../ports/search-steps';
+import type { SearchSteps, SelectedAnswer } from '../roles';
 import { agrees, independentSupport, resultClasses, unanswerableReason, usable } from './candidate';
 import { type Findings, type Tried, tryModel } from './findings';
 import { compareText } from '../domain/canonical';
@@ -84,19 +84,22 @@ export function judge(
 ): Promise<Tried<SelectedAnswer> | null> {
   findings.showsRemarks = byNumber !== true;
   return tryModel<SelectedAnswer>(findings, (thisTry) =>
-    steps.select({
-      role: 'select',
-      searchId: state.searchId,
-      position,
-      ...thisTry,
-      candidates: classes.map(({ representative, support }) => ({
-        id: representative.id,
-        agreesWith: support,
-        unanswerable: unanswerableReason(state, representative.id),
-        ...(byNumber && depthOf(state, representative)),
-      })),
-      ...(byNumber && { byNumber }),
-    }),
+    steps.select(
+      {
+        role: 'select',
+        searchId: state.searchId,
+        position,
+        ...thisTry,
+        candidates: classes.map(({ representative, support }) => ({
+          id: representative.id,
+          agreesWith: support,
+          unanswerable: unanswerableReason(state, representative.id),
+          ...(byNumber && depthOf(state, representative)),
+        })),
+        ...(byNumber && { byNumber }),
+      },
+      { label: `select among ${classes.length} answers` },
+    ),
   );
 }
 

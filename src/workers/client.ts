@@ -16,7 +16,8 @@ import {
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Settings } from '../domain';
-import type { AnswerSummary, KeptAfter } from '../ports/search-steps';
+import type { AnswerSummary } from '../ports/step-parts';
+import type { KeptAfter } from '../roles';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import type { BatchPause, BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, keepWorkflowId, questionWorkflowId } from '../workflows/ids';

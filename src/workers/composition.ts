@@ -5,14 +5,14 @@
  */
 import type { BatchPorts } from '../activities/batch';
 import type { PaceLimits } from '../adapters/paced';
-import type { Config } from '../config';
+import type { Config, WebConfig } from '../config';
 import { limitsOf, shareOf } from '../config/limits';
-import type { WebConfig } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
 import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore } from '../ports';
 import { createRunStore } from '../record/run-store';
 import { sha256 } from '../sha256';
-import { createSteps, type StepDeps } from '../roles';
+import { createSteps } from '../roles';
+import type { StepDeps } from '../roles/shared/context';
 import { createWatchSteps, type WatchSteps } from '../roles/layer/verify';
 import { telemetry } from './telemetry/active';
 import { observedModel } from './telemetry/observed';

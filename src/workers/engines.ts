@@ -10,7 +10,7 @@ import { asItIs, namedDatabase, type ResolvedDatabase } from '../config/database
 import type { SnowflakeLogin } from '../config/database';
 import type { Dialect } from '../domain';
 import { SqlEngineError, type SqlInspector } from '../ports';
-import type { StepDeps } from '../roles';
+import type { StepDeps } from '../roles/shared/context';
 import { observedEngine } from './telemetry/observed';
 import { withDescriptionCache } from './description-cache';
 

@@ -13,11 +13,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createBatchActivities, type BatchPorts } from '../activities/batch';
-import { createModelActivities } from '../activities/model';
-import { createSqlActivities } from '../activities/sql';
-import { createStoreActivities } from '../activities/store';
-import { createWatchActivities } from '../activities/watch';
-import { createWebActivities } from '../activities/web';
+import { createModelActivities, createStepActivities, createWatchActivities } from '../activities/steps';
 import type { WatchSteps } from '../roles/layer/verify';
 import type { createSteps } from '../roles';
 import { telemetry } from './telemetry/active';
@@ -216,10 +212,7 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
   const workflows = { workflowBundle: encodes ? await withEncodedFailures(plainBundle) : plainBundle };
   const model = createModelActivities(steps);
   const everything = {
-    ...model,
-    ...createSqlActivities(steps),
-    ...createStoreActivities(steps),
-    ...createWebActivities(steps),
+    ...createStepActivities(steps),
     ...createBatchActivities(options.batch),
     ...(options.watch && createWatchActivities(options.watch)),
   };

@@ -11,13 +11,7 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError, type Workflow } from '@temporalio/common';
 import type { Steering } from '../domain';
-import {
-  childRun,
-  type AnswerSummary,
-  type ChildInput,
-  type ChildSteps,
-  type OpenedChild,
-} from '../ports/search-steps';
+import { childRun, type AnswerSummary, type ChildInput, type ChildSteps, type OpenedChild } from '../ports/step-parts';
 import { questionWorkflowId } from './ids';
 
 /** A command that was given to the parent. */

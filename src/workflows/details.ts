@@ -4,7 +4,7 @@
  */
 import type { Usage } from '../domain';
 import { progressText, waitedFor, type Progress } from '../search/progress';
-import type { AnswerSummary } from '../ports/search-steps';
+import type { AnswerSummary } from '../ports/step-parts';
 import type { BatchProgress } from './batch-progress';
 
 const MAX_CHARS = 15_000;

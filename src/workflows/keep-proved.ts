@@ -5,7 +5,7 @@
 import type { Settings } from '../domain';
 import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
 import { keepAfter, type Keeping } from '../search/keep-proved';
-import type { KeptAfter } from '../ports/search-steps';
+import type { KeptAfter } from '../roles';
 import { asWorkflowFailure } from './failures';
 
 export interface KeepProvedInput {

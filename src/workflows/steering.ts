@@ -15,7 +15,7 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
-import type { StoreActivities } from '../activities/store';
+import type { StoreActivities } from '../activities/steps';
 import type { CandidateView, FactView, PlanView, Steering, SteeringKind, SteeringOf, UpdateView } from '../domain';
 import type { SteeredSearch } from '../search/run';
 import type { Progress } from '../search/progress';

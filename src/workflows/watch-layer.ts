@@ -3,7 +3,7 @@
  * what broke is in the layer.
  */
 import { isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { WatchActivities, WatchFound, WatchRun } from '../activities/watch';
+import type { WatchActivities, WatchFound, WatchRun } from '../activities/steps';
 import { asWorkflowFailure } from './failures';
 
 export type WatchLayerInput = Omit<WatchRun, 'at'>;

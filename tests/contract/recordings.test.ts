@@ -14,7 +14,9 @@ import type { ObjectStore } from '../../src/ports';
 import { settingsFor } from '../../src/config/presets';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
-import { createRunStore, createSteps, storeInput, type StepDeps } from '../../src/roles';
+import { createRunStore, storeInput } from '../../src/record/run-store';
+import { createSteps } from '../../src/roles';
+import type { StepDeps } from '../../src/roles/shared/context';
 import { loadTestData, ROOT, sharedDataFolder, type TestData } from '../helpers/shared-data';
 
 const FOLDER = join(ROOT, 'examples', 'recordings');

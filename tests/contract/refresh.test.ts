@@ -15,7 +15,10 @@ import { settingsFor } from '../../src/config/presets';
 import { runSearch } from '../../src/search/search';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
-import { createRunStore, createSteps, openStep, refresh, storeInput, type StepDeps } from '../../src/roles';
+import { createRunStore, storeInput } from '../../src/record/run-store';
+import { createSteps } from '../../src/roles';
+import { openStep, type StepDeps } from '../../src/roles/shared/context';
+import { refresh } from '../../src/roles/answer/refresh';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { groundReply, planReply, text } from '../unit/roles/fixtures';
 

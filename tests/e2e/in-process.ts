@@ -10,7 +10,8 @@ import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/ports';
 import { searchIdOf } from '../../src/record/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../simulated-model';
 import { toEnd } from '../helpers/fake-steps';
-import { createRunStore, createSteps, storeInput } from '../../src/roles';
+import { createRunStore, storeInput } from '../../src/record/run-store';
+import { createSteps } from '../../src/roles';
 import { sha256 } from '../../src/sha256';
 
 export interface Opened {

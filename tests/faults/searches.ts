@@ -7,7 +7,7 @@ import { settingsFor } from '../../src/config/presets';
 import { searchIdOf } from '../../src/record/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../simulated-model';
 import { sha256 } from '../../src/sha256';
-import { storeInput } from '../../src/roles';
+import { storeInput } from '../../src/record/run-store';
 import { awaitQuestion, startQuestion, type Ended } from '../../src/workers/client';
 import { describeQuestion } from '../../src/workers/workflow-views';
 import { questionWorkflowId } from '../../src/workflows/ids';

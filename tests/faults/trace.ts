@@ -7,7 +7,8 @@ import type { ObjectStore } from '../../src/ports';
 import { contentHashOf } from '../../simulated-model/reply';
 import { canonical } from '../../src/domain/canonical';
 import { sha256 } from '../../src/sha256';
-import { createRunStore, type Contents, type Kind } from '../../src/roles';
+import { createRunStore } from '../../src/record/run-store';
+import type { Contents, Kind } from '../../src/record/contents';
 
 export interface Trace {
   readonly searchId: string;

@@ -11,7 +11,7 @@ import { withoutLooking } from '../helpers/without-looking';
 import { searchIdOf } from '../../src/record/search-id';
 import { sha256 } from '../../src/sha256';
 import { startSimulatedModel, SIMULATED_MODEL, type LedgerReport } from '../../simulated-model';
-import { storeInput } from '../../src/roles';
+import { storeInput } from '../../src/record/run-store';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { compose } from '../../src/workers/composition';
 import { modelQueues, questionQueues, queuesByModel } from '../../src/workers/task-queues';

@@ -12,44 +12,8 @@ import { BrokenModelError } from '../../src/search/select-answer';
 import type { SearchHooks, SearchOutcome } from '../../src/search/run';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from './without-looking';
-import type {
-  AnswerSummary,
-  CandidateInput,
-  CandidateRun,
-  CheckInput,
-  Checked,
-  EvaluateInput,
-  Evaluation,
-  FinishInput,
-  Grounded,
-  GroundInput,
-  AmendInput,
-  KeepInput,
-  KeepSteps,
-  KeptAfter,
-  Kept,
-  ModelOutcome,
-  PlanInput,
-  Planned,
-  PrepareInput,
-  Prepared,
-  ProbeInput,
-  Probed,
-  Proposed,
-  ProposeInput,
-  Recount,
-  RecountInput,
-  Restated,
-  RestateInput,
-  SearchSteps,
-  SelectedAnswer,
-  SelectAnswerInput,
-  Settled,
-  SettleInput,
-  UsageDelta,
-  WebInput,
-  WebRun,
-} from '../../src/ports/search-steps';
+import type { AnswerSummary, ModelOutcome, UsageDelta } from '../../src/ports/step-parts';
+import type { CandidateInput, CandidateRun, CheckInput, Checked, EvaluateInput, Evaluation, FinishInput, Grounded, GroundInput, AmendInput, KeepInput, KeepSteps, KeptAfter, Kept, PlanInput, Planned, PrepareInput, Prepared, ProbeInput, Probed, Proposed, ProposeInput, Recount, RecountInput, Restated, RestateInput, SearchSteps, SelectedAnswer, SelectAnswerInput, Settled, SettleInput, WebInput, WebRun } from '../../src/roles';
 
 /** Contents of the replies; what is left out has a plain default. `{ invalid }` is an unusable reply. */
 export interface Script {

@@ -2,7 +2,7 @@
 import { createMemoryStore } from '../helpers/scripted';
 import { askTemporal, collectGarbage } from '../../src/app/gc';
 import { sha256 } from '../../src/sha256';
-import { createRunStore } from '../../src/roles';
+import { createRunStore } from '../../src/record/run-store';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';

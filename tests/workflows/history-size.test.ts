@@ -1,7 +1,7 @@
 import type { OperatorView, Settings, UpdateView, Usage } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from '../helpers/without-looking';
-import type { CandidateInput, CandidateRun, Planned } from '../../src/ports/search-steps';
+import type { CandidateInput, CandidateRun, Planned } from '../../src/roles';
 import { sha256 } from '../../src/sha256';
 import { awaitQuestion } from '../../src/workers/client';
 import type { WorkerSteps } from '../../src/workers/run-worker';

@@ -3,7 +3,7 @@ import { createLocalStore } from '../../src/adapters/local/store';
 import { createOpenAiModel } from '../../src/adapters/openai';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { sha256 } from '../../src/sha256';
-import type { StepDeps } from '../../src/roles';
+import type { StepDeps } from '../../src/roles/shared/context';
 
 export interface World {
   readonly store: string;

@@ -9,7 +9,7 @@ import {
   type BatchResult,
 } from '../../src/activities/batch';
 import { ModelError } from '../../src/ports';
-import type { AnswerSummary } from '../../src/ports/search-steps';
+import type { AnswerSummary } from '../../src/ports/step-parts';
 import {
   awaitBatch,
   awaitQuestion,

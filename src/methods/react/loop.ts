@@ -8,23 +8,14 @@
  */
 import type { EndedBy } from '../../domain';
 import { ROOT } from '../../domain/control-view';
-import type {
-  Acted,
-  ActInput,
-  AnswerSummary,
-  FinalRun,
-  ModelOutcome,
-  ReactSteps,
-  RedelActed,
-  ToolRun,
-  WebRun,
-  WebTool,
-} from '../../ports/search-steps';
+import type { Acted, ActInput, FinalRun, ReactSteps, RedelActed, ToolRun, WebRun } from '../../roles';
+import type { AnswerSummary, ModelOutcome, WebTool } from '../../ports/step-parts';
 import { addUnanswerable, candidateOfRun, nextCandidateId } from '../../search/candidate';
 import { type Findings, SearchStopped, type Tried, tryModel } from '../../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
 import { decided, rankClasses } from '../../search/select-answer';
 import { addUsage } from '../../search/budgets';
+import { counted } from '../../counted';
 
 export function runReact(start: SearchStart, steps: ReactSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new ReactLoop(start, steps, hooks).run();
@@ -154,14 +145,20 @@ export abstract class AgentLoop<
     findings.checkpoint('sql');
     const { searchId } = this.state;
     const candidateId = nextCandidateId(this.state);
-    const run = await this.steps.final({ purpose: 'final', searchId, position, actionId, candidateId });
+    const run = await this.steps.final(
+      { purpose: 'final', searchId, position, actionId, candidateId },
+      { label: 'run the final query' },
+    );
     findings.charge(run.usage);
     return run;
   }
 
   private async runTool(position: string, actionId: string): Promise<void> {
     const { searchId } = this.state;
-    const run = await this.steps.tool({ purpose: 'tool', searchId, position: `${position}.tool`, actionId });
+    const run = await this.steps.tool(
+      { purpose: 'tool', searchId, position: `${position}.tool`, actionId },
+      { label: 'query' },
+    );
     await this.observed(run);
   }
 
@@ -216,11 +213,15 @@ export abstract class AgentLoop<
   }
 }
 
+export function actLabel({ callsUsed, callsLimit }: Pick<ActInput, 'callsUsed' | 'callsLimit'>): string {
+  return `act (${callsUsed} of ${counted(callsLimit, 'call')} used)`;
+}
+
 class ReactLoop extends AgentLoop<ReactSteps> {
   protected readonly role = 'react';
 
   protected ask(input: Omit<ActInput, 'role'>): Promise<ModelOutcome<Acted>> {
-    return this.steps.react({ role: 'react', ...input });
+    return this.steps.react({ role: 'react', ...input }, { label: actLabel(input) });
   }
 
   protected follow(position: string, turn: Turn<Acted>): Promise<EndedBy | null> {

@@ -7,7 +7,8 @@
  */
 import type { EndedBy } from '../../domain';
 import { ROOT } from '../../domain/control-view';
-import type { AnswerSummary, ChildRun, MethodSteps } from '../../ports/search-steps';
+import type { AnswerSummary, ChildRun } from '../../ports/step-parts';
+import type { MethodSteps } from '../../roles';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../../search/candidate';
 import { reasonOf } from '../../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';

@@ -9,19 +9,12 @@
  */
 import type { Budgets, Delegated, EndedBy, Redel } from '../../domain';
 import { toolCallsOf } from '../../domain/control-view';
-import type {
-  ActInput,
-  AnswerSummary,
-  ChildRun,
-  HelperRun,
-  ModelOutcome,
-  RedelActed,
-  RedelSteps,
-} from '../../ports/search-steps';
+import type { ActInput, HelperRun, RedelActed, RedelSteps } from '../../roles';
+import type { AnswerSummary, ChildRun, ModelOutcome } from '../../ports/step-parts';
 import { reasonOf } from '../../search/findings';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../../search/run';
 import { budgetsOfChild } from '../../search/budgets';
-import { AgentLoop, type Turn } from '../react/loop';
+import { actLabel, AgentLoop, type Turn } from '../react/loop';
 
 export function runRedel(start: SearchStart, steps: RedelSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new RedelLoop(start, steps, hooks).run();
@@ -68,7 +61,7 @@ class RedelLoop extends AgentLoop<RedelSteps, RedelActed> {
   }
 
   protected ask(input: Omit<ActInput, 'role'>): Promise<ModelOutcome<RedelActed>> {
-    return this.steps.redel({ role: 'redel', ...input });
+    return this.steps.redel({ role: 'redel', ...input }, { label: actLabel(input) });
   }
 
   protected async follow(position: string, turn: Turn<RedelActed>): Promise<EndedBy | null> {
@@ -109,7 +102,9 @@ class RedelLoop extends AgentLoop<RedelSteps, RedelActed> {
       },
     };
     const where = { searchId, position: `${position}.tool`, actionId };
-    await this.observed(await this.steps.tool({ purpose: 'tool', ...where, helpers }));
+    await this.observed(
+      await this.steps.tool({ purpose: 'tool', ...where, helpers }, { label: 'read what the helpers found' }),
+    );
   }
 
   private share(index: number, of: number): Budgets | null {

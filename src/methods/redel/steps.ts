@@ -13,11 +13,32 @@ import {
   type RedelAction,
   type RedelPrompt,
 } from './prompt';
-import type { HelperRun, ModelOutcome, RedelActed, RedelInput, ToolInput, ToolRun } from '../../ports/search-steps';
+import {
+  type HelperRun,
+  type ToolInput,
+  type ToolRun,
+  agentPrompt,
+  runTool,
+  storeAction,
+  type ActInput,
+  type Acted,
+} from '../react/steps';
+import type { ModelOutcome } from '../../ports/step-parts';
 import { createRunStore } from '../../record/run-store';
 import { now, once, type StepContext } from '../../roles/shared/context';
 import { contentId, runModelStep } from '../../roles/shared/model-step';
-import { agentPrompt, storeAction } from '../react/steps';
+
+/** One action of an agent of the methods redel-…. */
+
+export interface RedelInput extends Omit<ActInput, 'role'> {
+  readonly role: 'redel';
+}
+export type RedelActed =
+  | Acted
+  /** The subtasks; null: refused, no helper gets it. */
+  | { readonly kind: 'delegate'; readonly actionId: string; readonly tasks: readonly (string | null)[] }
+  /** How a helper ends. */
+  | { readonly kind: 'report'; readonly actionId: string };
 
 /** A subtask that is more alike, of 100, to what the agent itself was asked is no part of it. Upstream's. */
 const SIMILAR = 80;
@@ -94,8 +115,13 @@ function refusal(text: string, prompt: RedelPrompt): string | null {
     : null;
 }
 
+/** Runs the queries of an action, or reads what the helpers of an action that delegates found. */
+export function tool(context: StepContext, step: ToolInput): Promise<ToolRun> {
+  return step.helpers === undefined ? runTool(context, step) : readHelpers(context, step, step.helpers);
+}
+
 /** What came of the subtasks of an action, as an observation; each report is read from the helper's record. */
-export async function readHelpers(
+async function readHelpers(
   context: StepContext,
   step: ToolInput,
   runs: readonly (HelperRun | null)[],

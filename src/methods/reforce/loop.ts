@@ -8,22 +8,15 @@
  */
 import type { CandidateView, EndedBy, Reforce, ReforceSettings } from '../../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../../domain/control-view';
-import type {
-  AnswerSummary,
-  Chosen,
-  FormatInput,
-  Formatted,
-  Linked,
-  ModelOutcome,
-  Phrased,
-  ReforceSteps,
-} from '../../ports/search-steps';
+import type { AnswerSummary, ModelOutcome } from '../../ports/step-parts';
+import type { Chosen, FormatInput, Formatted, Linked, Phrased, ReforceSteps } from '../../roles';
 import { candidateOfRun } from '../../search/candidate';
 import { askModel, Findings, SearchStopped } from '../../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
 import { decided } from '../../search/select-answer';
 import { addUsage, shareOfBudgets } from '../../search/budgets';
 import { Vote, type VoteEnd, type VoteStart } from './vote';
+import { counted } from '../../counted';
 
 export function runReforce(start: SearchStart, steps: ReforceSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new ReforceLoop(start, steps, hooks).run();
@@ -86,7 +79,10 @@ class ReforceLoop extends Run<ReforceSteps> {
   private async compress(linked: readonly string[]): Promise<null> {
     const { searchId, iteration } = this.state;
     const position = `i${iteration}.schema`;
-    const made = await this.steps.compress({ purpose: 'compress', searchId, position, linked });
+    const made = await this.steps.compress(
+      { purpose: 'compress', searchId, position, linked },
+      { label: 'compress the schema' },
+    );
     const { schemaId, tables, worded } = made;
     this.charge({ usage: addUsage(NO_USAGE, made.usage), events: [] });
     const asked = linked.length > 0 ? tables : 0;
@@ -101,7 +97,10 @@ class ReforceLoop extends Run<ReforceSteps> {
     const stages = await this.together(next.length, (findings, index) => {
       const table = next[index] ?? 0;
       return this.ask<Linked>(findings, `i${this.state.iteration}.link${table + 1}`, 'decision on a table', (given) =>
-        this.steps['reforce-link']({ role: 'reforce-link', ...given, schemaId, table }),
+        this.steps['reforce-link'](
+          { role: 'reforce-link', ...given, schemaId, table },
+          { label: `link table ${table + 1}` },
+        ),
       );
     });
     const stopped = this.merge(stages);
@@ -118,7 +117,10 @@ class ReforceLoop extends Run<ReforceSteps> {
     this.report('Fixes the header of the answer');
     const stages = await this.together(1, (findings) =>
       this.ask<Formatted>(findings, `i${this.state.iteration}.format`, 'header', (given) =>
-        this.steps['reforce-format']({ role: 'reforce-format', ...given, schemaId }),
+        this.steps['reforce-format'](
+          { role: 'reforce-format', ...given, schemaId },
+          { label: 'fix the header of the answer' },
+        ),
       ),
     );
     const stopped = this.merge(stages);
@@ -177,7 +179,10 @@ class ReforceLoop extends Run<ReforceSteps> {
     if (candidates.length < 2) return;
     const { searchId, iteration } = this.state;
     const position = `i${iteration}.agree`;
-    const { agreeing } = await this.steps.agree({ purpose: 'agree', searchId, position, candidates, explored });
+    const { agreeing } = await this.steps.agree(
+      { purpose: 'agree', searchId, position, candidates, explored },
+      { label: `compare ${candidates.length} results` },
+    );
     this.take({
       ...this.stage,
       agreeing: Object.fromEntries(Object.entries(agreeing).map(([id, all]) => [id, [...all]])),
@@ -243,7 +248,10 @@ class ReforceLoop extends Run<ReforceSteps> {
     await this.dispensable('choose', async (findings) => {
       const { schemaId } = this.stage;
       const reply = await this.ask<Chosen>(findings, 'choose', 'choice', (given) =>
-        this.steps['reforce-choose']({ role: 'reforce-choose', ...given, schemaId, candidates: [...among] }),
+        this.steps['reforce-choose'](
+          { role: 'reforce-choose', ...given, schemaId, candidates: [...among] },
+          { label: `choose among ${counted(among.length, 'candidate')}` },
+        ),
       );
       choice = reply?.candidate ?? first;
     });
@@ -254,7 +262,10 @@ class ReforceLoop extends Run<ReforceSteps> {
     await this.dispensable('phrase', async (findings) => {
       const { schemaId } = this.stage;
       await this.ask<Phrased>(findings, 'phrase', 'sentence', (given) =>
-        this.steps['reforce-answer']({ role: 'reforce-answer', ...given, schemaId, candidateId }),
+        this.steps['reforce-answer'](
+          { role: 'reforce-answer', ...given, schemaId, candidateId },
+          { label: 'answer from the result' },
+        ),
       );
     });
   }

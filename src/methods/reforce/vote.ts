@@ -3,17 +3,9 @@
  * view of the search and changes none: votes run side by side.
  */
 import type { ReforceSettings } from '../../domain';
-import type {
-  ExplorationAsked,
-  ExploreInput,
-  ExploreTurn,
-  FormatInput,
-  Generated,
-  ModelOutcome,
-  Refined,
-  ReforceSteps,
-} from '../../ports/search-steps';
+import type { ExplorationAsked, ExploreInput, ExploreTurn, FormatInput, Generated, Refined, ReforceSteps } from '../../roles';
 import { askModel, type Findings } from '../../search/findings';
+import type { ModelOutcome } from '../../ports/step-parts';
 
 /** Limits of an exploration, as upstream has them: corrections of one query, results, messages of the conversation. */
 const CORRECTIONS = 3;
@@ -60,9 +52,10 @@ export class Vote {
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const position = `${this.start.position}.a${attempt}`;
       const asked = await this.ask<Generated>(position, 'SQL', (given) =>
-        this.steps['reforce-generate']({
-          ...{ role: 'reforce-generate', ...given, formatId: this.start.formatId, explored, turns: [...turns] },
-        }),
+        this.steps['reforce-generate'](
+          { role: 'reforce-generate', ...given, formatId: this.start.formatId, explored, turns: [...turns] },
+          this.labelled('write the SQL'),
+        ),
       );
       if (asked === null) return { run: null, ended: 'no-reply' };
       const run = await this.execute(`${position}.run`, asked, earlier);
@@ -80,9 +73,10 @@ export class Vote {
   private async execute(position: string, { actionId }: Generated, earlier: readonly string[]): Promise<Refined> {
     this.findings.checkpoint('sql');
     const { searchId, candidateId } = this.start;
-    const run = await this.steps.refine({
-      ...{ purpose: 'refine', searchId, position, actionId, candidateId, earlier: [...earlier] },
-    });
+    const run = await this.steps.refine(
+      { purpose: 'refine', searchId, position, actionId, candidateId, earlier: [...earlier] },
+      this.labelled('run the SQL'),
+    );
     this.findings.charge(run.usage);
     this.findings.attempts.push(run.observationId);
     return run;
@@ -96,7 +90,10 @@ export class Vote {
     const positionNow = () => `${this.start.position}.explore${turns.length + 1}`;
     const ask = (asks: ExploreInput['asks']) =>
       this.ask<ExplorationAsked>(positionNow(), 'exploration', (given) =>
-        this.steps['reforce-explore']({ role: 'reforce-explore', ...given, turns: [...turns], asks }),
+        this.steps['reforce-explore'](
+          { role: 'reforce-explore', ...given, turns: [...turns], asks },
+          this.labelled(EXPLORING[asks]),
+        ),
       );
     const look = async (actionId: string, from: number) => {
       const ran = await this.look(`${positionNow()}.run`, actionId, from, RESULTS - results);
@@ -135,10 +132,18 @@ export class Vote {
   private async look(position: string, actionId: string, from: number, most: number) {
     this.findings.checkpoint('sql');
     const { searchId } = this.start;
-    const ran = await this.steps.explore({ purpose: 'explore', searchId, position, actionId, from, most });
+    const ran = await this.steps.explore(
+      { purpose: 'explore', searchId, position, actionId, from, most },
+      this.labelled('explore'),
+    );
     this.findings.charge(ran.usage);
     this.findings.attempts.push(ran.observationId);
     return ran;
+  }
+
+  /** Votes run side by side, so each line says whose step it is, such as `v2: explore`. */
+  private labelled(text: string): { readonly label: string } {
+    return { label: `${this.start.position.split('.').at(-1) ?? ''}: ${text}` };
   }
 
   private ask<T>(position: string, what: string, call: (given: Given) => Promise<ModelOutcome<T>>): Promise<T | null> {
@@ -149,6 +154,12 @@ export class Vote {
     );
   }
 }
+
+const EXPLORING: Readonly<Record<ExploreInput['asks'], string>> = {
+  queries: 'ask for queries to explore with',
+  correction: 'correct a query',
+  rest: 'correct the other queries',
+};
 
 /** What every model step of a vote is given. */
 type Given = Omit<FormatInput, 'role'>;

@@ -12,6 +12,8 @@ import type {
   SearchInput,
   SearchState,
   SteeringNote,
+  AnswerStatus,
+  EndedBy,
 } from '../../domain';
 import { answerText } from '../../text/answer-text';
 import { presetOf } from '../../domain/question';
@@ -22,15 +24,37 @@ import { isOrdered, readQuery } from '../../sql/tree';
 import { cut, oneLine } from '../../text/clip';
 import { resultPreview } from '../../text/result-text';
 import { soundSentence, withYesNo } from '../../text/sentence';
-import type { AmendInput, AnswerSummary, FinishInput, KeptAfter } from '../../ports/search-steps';
+import type { AnswerSummary } from '../../ports/step-parts';
 import { now, openParser, type StepContext } from '../shared/context';
 import { notLookedAt, unusedOf } from '../layer/left-aside';
-import { SCHEMA_ID, type CandidateContent, type Contents } from '../../record/contents';
+import { SCHEMA_ID, type CandidateContent } from '../../record/contents';
 import { explain, type Explained } from './evidence-record';
 import { KEPT_ID, keptStep } from '../keep';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
 import { proofLines, standingOf } from '../../text/standing';
 import { createRunStore, writeStored, type RunStore } from '../../record/run-store';
+
+export interface FinishInput {
+  readonly searchId: string;
+  readonly state: SearchState;
+  readonly status: AnswerStatus;
+  readonly endedBy: EndedBy;
+  readonly chosen: string | null;
+  readonly reason: string | null;
+}
+
+/** What came of the reading of what a search proved; its usage is that of the whole search. */
+
+export interface AmendInput {
+  readonly searchId: string;
+  readonly usage: SearchState['usage'];
+  /** Why nothing was kept; null: it was read. */
+  readonly notKept: string | null;
+}
+export interface KeptAfter {
+  readonly kept: number;
+  readonly notKept: string | null;
+}
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
   const { run } = context;

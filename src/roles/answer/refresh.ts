@@ -16,7 +16,7 @@ import { rulesFor, ruleText } from '../../layer/rules';
 import { allHeld, layerOf } from '../../layer/state';
 import { resultPreview } from '../../text/result-text';
 import { visibleLine } from '../../text/clip';
-import { updateIdOf } from '../../ports/search-steps';
+import { updateIdOf } from '../../ports/step-parts';
 import { runError } from '../shared/body-errors';
 import { coverageStatement, digestOf, extraStatements } from '../sql/candidate';
 import { now, openEngine, openParser, runSql, type StepContext } from '../shared/context';

@@ -11,8 +11,7 @@ import {
   type SqlResult,
 } from '../../domain';
 import { canonical } from '../../domain/canonical';
-import type { ClaimedEntry } from '../../layer/ossie';
-import { OssieError } from '../../layer/ossie';
+import { type ClaimedEntry, OssieError } from '../../layer/ossie';
 import type { HeldEntry } from '../../layer/state';
 import type { SqlEngine, SqlInspector } from '../../ports';
 import type { Hash } from '../../sql/body';

@@ -3,7 +3,7 @@ import type { Dialect, SearchInput, Settings, SqlResult } from '../../domain';
 import type { Clock, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../../ports';
 import type { Hash } from '../../sql/body';
 import { canonical } from '../../domain/canonical';
-import type { StepOptions, UsageDelta } from '../../ports/search-steps';
+import type { StepOptions, UsageDelta } from '../../ports/step-parts';
 import { createRunStore, type RunStore } from '../../record/run-store';
 
 export interface StepDeps {

@@ -5,7 +5,7 @@
 import { clip } from '../../text/clip';
 import type { PromptContext } from './prompt-parts';
 import type { LookupsReply } from './lookups';
-import type { Lookup, MemoryRef } from '../../ports/search-steps';
+import type { Lookup, MemoryRef } from '../../ports/step-parts';
 import type { StepContext } from './context';
 
 /** Ids of web observations, as models cite them. */

@@ -5,7 +5,7 @@
 import type { Role } from '../../domain';
 import { ModelError, type ChatMessage, type ModelRequest } from '../../ports';
 import { retryMessages, type Parsed } from './reply';
-import type { MemoryRef, ModelOutcome } from '../../ports/search-steps';
+import type { MemoryRef, ModelOutcome } from '../../ports/step-parts';
 import type { StepContext } from './context';
 import { causeOf, cutFailure, isCut, moreRoom } from './cut-reply';
 import { begun, callOnce, journalled, type Called } from '../../record/journal';

@@ -1,6 +1,6 @@
 /** Proved readings with what they rest on (rule S10). */
 import type { Dependencies, Operator, Update, UpdateView } from '../../domain';
-import { updateIdOf } from '../../ports/search-steps';
+import { updateIdOf } from '../../ports/step-parts';
 import { operatorShape } from '../../sql/body';
 import type { StepContext } from './context';
 import { SCHEMA_ID, type Contents } from '../../record/contents';

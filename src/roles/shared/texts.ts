@@ -2,7 +2,7 @@
 import type { Hypothesis, HypothesisVerdict, TestOutcome } from '../../domain';
 import type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from './evidence-text';
 import { resultText } from '../../text/result-text';
-import type { PlanRef } from '../../ports/search-steps';
+import type { PlanRef } from '../../ports/step-parts';
 import { loadAttempts } from './attempts';
 import type { StepContext } from './context';
 import type { Contents } from '../../record/contents';

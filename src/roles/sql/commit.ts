@@ -3,7 +3,7 @@
  * same rows in one snapshot, with their predicates (S2); the answer runs; rivals that the counts leave standing are run
  * through the whole plan (S9). Operators whose claims all hold become updates.
  */
-import type { Claim, SqlResult, UpdateView } from '../../domain';
+import type { Claim, SqlResult, UpdateView, PlanView } from '../../domain';
 import type { LookReply } from '../../domain/turns';
 import { decideAbsence, decideClaim, readCounts } from '../../sql/claims';
 import { equalResults } from '../../sql/equal';
@@ -11,10 +11,10 @@ import { decideMateriality } from '../../sql/materiality';
 import { resultPreview } from '../../text/result-text';
 import { doubtText, withoutDoubt } from '../../database/profile/row-doubts';
 import { operatorShape, toOperatorView } from '../../sql/body';
-import type { CommitInput, Committed, UsageDelta } from '../../ports/search-steps';
+import type { UsageDelta, StepBase } from '../../ports/step-parts';
 import { runError } from '../shared/body-errors';
 import { engineScope, selectText, type SearchScope } from '../shared/bodies';
-import { candidate } from './candidate';
+import { candidate, type CandidateRun } from './candidate';
 import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
 import { assumptionsOf, buildCommit, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
@@ -26,6 +26,42 @@ import { isEstablished } from '../keep';
 import { foundByCommit, foundByDecline } from '../look-texts';
 import { runSelects } from './queries';
 import { orRefused, single, together, type Statements } from '../shared/statements';
+
+/** Lets the database decide a commit or a decline. */
+
+export interface CommitInput extends StepBase {
+  readonly purpose: 'commit';
+  readonly turnId: string;
+  readonly candidateId: string;
+  readonly trajectory: string;
+  /** How many commits and declines went back before. */
+  readonly returned: number;
+  /** Earlier candidates to compare the result with, oldest first (rule S5). */
+  readonly against: readonly string[];
+}
+export type Committed =
+  /** It did not run as written; the error goes back like one of execution. */
+  | { readonly kind: 'invalid'; readonly error: string; readonly usage: UsageDelta }
+  | {
+      readonly kind: 'answer';
+      readonly plan: PlanView;
+      readonly run: CandidateRun;
+      /** Of operators whose claims are all proved. */
+      readonly updates: readonly UpdateView[];
+      /** Of the observation and the grounding of its claims; null without claims. */
+      readonly evidenceId: string | null;
+      /** Claims; left out: none. */
+      readonly proved?: number;
+      /** A claim of its own is established, which the layer may keep; left out: none is. */
+      readonly establishes?: boolean;
+      /** Nothing goes back to the model. */
+      readonly settled: boolean;
+      /** Too little is covered, and the commit said that it should then be declined: what is covered. */
+      readonly declined: string | null;
+      readonly learned: string | null;
+      readonly usage: UsageDelta;
+    }
+  | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string; readonly usage: UsageDelta };
 
 /** Of repeated rows and placeholders, how many are tried on an answer. */
 const MOST_DOUBTS = 8;

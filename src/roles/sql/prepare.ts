@@ -2,17 +2,27 @@
  * `prepare`: reads once what a search knows about its database: the description, the schema text with the profile of each
  * shown table, and what the layer of the database may tell.
  */
-import type { DatabaseDescription } from '../../domain';
+import type { DatabaseDescription, UpdateView } from '../../domain';
 import { SqlEngineError } from '../../ports';
 import { placeNotes } from '../../database/shown-documents';
 import { profiledText } from '../../database/profile/render';
 import { SCHEMA_CHARS, schemaContext } from '../../database/context';
-import type { Prepared, PrepareInput } from '../../ports/search-steps';
 import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from '../shared/context';
 import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../../record/contents';
 import { recall } from '../layer/recall';
+import type { StepBase, UsageDelta } from '../../ports/step-parts';
+
+/** Reads the schema, profiles columns that the question likely needs, recalls what the layer of the database knows. */
+
+export interface PrepareInput extends StepBase {
+  readonly purpose: 'prepare';
+}
+export interface Prepared {
+  readonly knownUpdates: readonly UpdateView[];
+  readonly usage: UsageDelta;
+}
 
 export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
   await forgetBadReplies(context);

@@ -5,7 +5,6 @@
  */
 import type { Body, MaterialityOutcome, Test, TestOutcome } from '../../domain';
 import type { SqlInspector } from '../../ports';
-import type { Probed, ProbeInput } from '../../ports/search-steps';
 import { layTest, readTest, resultsOf, type TestRun } from '../../sql/proof';
 import { builtOn } from '../shared/tests';
 import { weigh } from '../../sql/vacuous-test';
@@ -14,6 +13,23 @@ import { findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan } from '..
 import { loadBodies } from '../shared/bodies';
 import { readingsOf, runReadings, type Materiality } from './run-readings';
 import { together, type Statements } from '../shared/statements';
+import type { PlanRef, StepBase, UsageDelta } from '../../ports/step-parts';
+
+export interface ProbeInput extends StepBase {
+  readonly purpose: 'probe';
+  readonly plan: PlanRef;
+  readonly proposalId: string;
+}
+export interface Probed {
+  readonly observationId: string;
+  readonly tests: readonly {
+    readonly operator: string;
+    readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
+    /** Set if the reading was found immaterial (rule S9), relative to the bodies of the other operators. */
+    readonly immaterial: { readonly relativeTo: readonly string[]; readonly bodyId: string } | null;
+  }[];
+  readonly usage: UsageDelta;
+}
 
 export async function probe(context: StepContext, step: ProbeInput): Promise<Probed> {
   return once(

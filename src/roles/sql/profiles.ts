@@ -10,7 +10,7 @@ import type { DatabaseDescription, SqlResult } from '../../domain';
 import { PROFILE_VERSION, profileTables, TableProfile } from '../../database/profile';
 import { readTables } from '../../database/profile/table-rows';
 import type { SqlEngine } from '../../ports';
-import type { UsageDelta } from '../../ports/search-steps';
+import type { UsageDelta } from '../../ports/step-parts';
 import { identityKey } from '../../record/search-id';
 import { openEngine, sqlUsage, type StepContext } from '../shared/context';
 import { readStored, writeStored } from '../../record/run-store';

@@ -1,11 +1,25 @@
 /** Queries that a model writes to look at rows: each one read-only SELECT, all run in one snapshot. */
 import type { Dialect, SqlResult } from '../../domain';
+import type { LookReply } from '../../domain/turns';
 import { normaliseSql } from '../../sql/body';
 import { compileSelect, type SelectText } from '../../sql/compile';
-import type { Made } from '../shared/bodies';
-import { openEngine, runSql, type SqlRun, type StepContext } from '../shared/context';
+import { engineScope, selectText, type Made, type SearchScope } from '../shared/bodies';
+import { addDeltas, once, openEngine, runSql, type SqlRun, type StepContext } from '../shared/context';
+import { profileExtra, showTables } from '../shared/shown-tables';
 import { clockOf } from '../shared/load-plan';
 import { refused, single, together, type Statements } from '../shared/statements';
+import type { StepBase, UsageDelta } from '../../ports/step-parts';
+
+/** Runs the queries of a look in one snapshot. */
+
+export interface QueriesInput extends StepBase {
+  readonly purpose: 'queries';
+  readonly turnId: string;
+}
+export interface Queried {
+  readonly observationId: string;
+  readonly usage: UsageDelta;
+}
 
 export interface QueryRun {
   /** As it was run, with the clock that it reads; as it was written where it is no single SELECT. */
@@ -46,4 +60,34 @@ export async function runSelects(
   const { statements, read } = together(parts);
   const { results, ...run } = await runSql(context, statements);
   return { ...run, runs: read(results) };
+}
+
+/** Observations need an operator; this name stands for a look, which has none. */
+export const LOOK = 'op_look';
+
+export async function queries(context: StepContext, step: QueriesInput): Promise<Queried> {
+  return once(context, async () => {
+    const { reply } = await context.run.get('turn', step.turnId);
+    const scope = await engineScope(context);
+    const written = selectsOf(reply, scope);
+    const { runs, takenAt, usage } = await runSelects(context, scope.description.dialect, written);
+    const tests = written.map((each, at) => ({
+      operator: LOOK,
+      probeSql: each.kind === 'ok' ? each.value.sql : each.sql,
+      result: runs[at]?.result ?? refused('it was not run'),
+      hypotheses: [],
+      materiality: null,
+    }));
+    const observationId = step.turnId;
+    await context.run.put('observation', observationId, { observationId, proposalId: step.turnId, tests, takenAt });
+    const read = written.flatMap((each) => (each.kind === 'ok' ? each.value.relations : []));
+    await showTables(context, step.turnId, read, '');
+    const profiled = await profileExtra(context, step.turnId);
+    return { observationId, usage: addDeltas(usage, profiled) };
+  });
+}
+
+/** The queries of a look, or what is wrong with each. */
+export function selectsOf({ queries }: LookReply, scope: SearchScope) {
+  return queries.map(({ sql }, at) => ({ ...selectText(sql, `query ${at + 1}`, scope), sql }));
 }

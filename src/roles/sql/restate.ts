@@ -4,7 +4,6 @@
  */
 import type { Claim, Update } from '../../domain';
 import { canonical } from '../../domain/canonical';
-import type { Restated, RestateInput } from '../../ports/search-steps';
 import { countedClaim, readCounts } from '../../sql/claims';
 import { isClocked } from '../../sql/clock';
 import { groundingCheck, type GroundingCheck } from '../../sql/grounding-check';
@@ -12,6 +11,19 @@ import { testOf } from '../shared/attempts';
 import { once, runSql, type StepContext } from '../shared/context';
 import { plainCheck } from '../layer/entries';
 import { loadPlan, type LoadedPlan } from '../shared/load-plan';
+import type { StepBase, UsageDelta } from '../../ports/step-parts';
+
+/** Writes the groundings of a candidate as claims, each with one check, and runs these. */
+
+export interface RestateInput extends StepBase {
+  readonly purpose: 'restate';
+  readonly candidateId: string;
+}
+export interface Restated {
+  /** How many of them their checks prove; they are stored under the position. */
+  readonly proved: number;
+  readonly usage: UsageDelta;
+}
 
 export async function restate(context: StepContext, { position, candidateId }: RestateInput): Promise<Restated> {
   return once(context, async () => {

@@ -1,6 +1,6 @@
 /** What is told of activities: a span each, searches that ended, and steps that are tried again. */
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import type { FinishInput } from '../../ports/search-steps';
+import type { FinishInput } from '../../roles';
 import { traceIn } from '../../workflows/trace-context';
 import type { TraceSinks } from '../../workflows/tracing';
 import { telemetry } from './active';

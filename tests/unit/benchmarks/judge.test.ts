@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { JudgedLine, type JudgeSummary } from '../../../benchmarks/judge';
 import { openServices, sha256 } from '../../../src/app/services';
 import type { AnswerRecord } from '../../../src/domain';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { judge as simulatedJudge } from '../../../simulated-model/roles/judge';
 import { readRequest } from '../../../simulated-model/request';
 import { startModelEndpoint, type ChatBody, type ModelEndpoint } from '../../helpers/model-endpoint';

@@ -6,7 +6,7 @@ import { AnswerRecord } from '../../../src/domain';
 import { howToGoOn } from '../../../src/cli/search-status';
 import { searchIdOf } from '../../../src/record/search-id';
 import { addToIndex, openServices, saveInput, sha256 } from '../../../src/app/services';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { record, state, trace } from '../report/fixture';
 import { run } from '../../../src/cli/program';
 import { testProcess, type TestProcess } from './test-io';

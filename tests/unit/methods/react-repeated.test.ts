@@ -6,7 +6,7 @@ import { BrokenModelError } from '../../../src/search/select-answer';
 import type { Settings } from '../../../src/domain';
 import type { ScriptedReply } from '../../helpers/scripted';
 import { childIdOf } from '../../../src/record/search-id';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { renderTraceText, loadTrace, renderReport } from '../../../src/report';
 import { bench, hash, SEARCH, text } from '../roles/fixtures';
 

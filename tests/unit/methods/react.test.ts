@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { SearchState, type Settings } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react/loop';
 import type { SearchHooks } from '../../../src/search/run';
-import type { Acted, ActInput, FinalInput, FinalRun, ReactSteps, ToolInput } from '../../../src/ports/search-steps';
+import type { Acted, ActInput, FinalInput, FinalRun, ReactSteps, ToolInput, FinishInput, WebInput } from '../../../src/roles';
 import { settingsFor } from '../../../src/config/presets';
 import { NO_USAGE } from '../../../src/domain/control-view';
 import { addUsage } from '../../../src/search/budgets';
-import type { AnswerSummary, FinishInput, ModelOutcome, WebInput } from '../../../src/ports/search-steps';
+import type { AnswerSummary, ModelOutcome } from '../../../src/ports/step-parts';
 import { MODEL_COST, SQL_COST, testHooks, toEnd } from '../../helpers/fake-steps';
 import { Draw } from '../../helpers/random-world';
 

@@ -1,9 +1,9 @@
 /** ReFoRCE over its real steps and a small database; the model is scripted, each vote by its seed. */
-import type { MethodName, ReforceSettings, Settings } from '../../../src/domain';
+import type { ReforceSettings, Settings } from '../../../src/domain';
 import type { ModelRequest } from '../../../src/ports';
 import { settingsFor, type Figures } from '../../../src/config/presets';
 import { runReforce } from '../../../src/methods/reforce/loop';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { testHooks, toEnd } from '../../helpers/fake-steps';
 import { bench, hash, SEARCH, text } from '../roles/fixtures';
 

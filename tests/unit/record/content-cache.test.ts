@@ -1,5 +1,5 @@
 import { createMemoryStore } from '../../helpers/scripted';
-import { createRunStore, writeEnvelope } from '../../../src/roles';
+import { createRunStore, writeEnvelope } from '../../../src/record/run-store';
 import { hash, searchInput } from '../roles/fixtures';
 
 const body = {

@@ -5,7 +5,7 @@ import { initialState } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { ScriptedReplies } from '../../helpers/scripted';
 import { PRESETS } from '../../../src/config/presets';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { forkedState, isBefore, storeFork, type Fork } from '../../../src/record/fork';
 import { objectName, OBJECTS } from '../../../src/record/objects';
 import { rootTrajectory } from '../../../src/search/remember';

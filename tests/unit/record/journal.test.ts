@@ -1,6 +1,6 @@
 import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../helpers/scripted';
 import { ModelError, StoreError, type ModelRequest, type ObjectStore, type StoreErrorCode } from '../../../src/ports';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { callOnce, journalled } from '../../../src/record/journal';
 import { containing, hash } from '../roles/fixtures';
 

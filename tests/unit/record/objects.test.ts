@@ -1,5 +1,5 @@
 import { createMemoryStore, type MemoryStore } from '../../helpers/scripted';
-import { createRunStore, referenceIn, writeEnvelope } from '../../../src/roles';
+import { createRunStore, referenceIn, writeEnvelope } from '../../../src/record/run-store';
 import { INLINE_LIMIT, objectKey, objectName } from '../../../src/record/objects';
 import { containing, hash, searchInput } from '../roles/fixtures';
 

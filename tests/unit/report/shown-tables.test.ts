@@ -2,7 +2,7 @@
 import { createMemoryStore } from '../../helpers/scripted';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { sha256 } from '../../../src/sha256';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { record, state, trace } from './fixture';
 
 async function loaded(put: (run: ReturnType<typeof createRunStore>) => Promise<void>) {

@@ -3,7 +3,7 @@ import type { Question, Settings } from '../../../src/domain';
 import { parseMethodSpec } from '../../../src/config/method-specs';
 import { settingsFor } from '../../../src/config/presets';
 import { runInProcess } from '../../../src/methods/in-process';
-import { createRunStore, storeInput } from '../../../src/roles';
+import { createRunStore, storeInput } from '../../../src/record/run-store';
 import { GAP_SQL, SEARCH, bench, hash, planReply, searchInput, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };

@@ -1,8 +1,8 @@
 /** Check, probe, ground and settle: what the data says, and what is kept of it. */
 import { columnDifference } from '../../../src/roles/shared/body-errors';
 import { planRef } from '../../../src/search/plan-view';
-import type { PlanRef } from '../../../src/ports/search-steps';
-import { createRunStore } from '../../../src/roles';
+import type { PlanRef } from '../../../src/ports/step-parts';
+import { createRunStore } from '../../../src/record/run-store';
 import {
   GAP_SQL,
   NO_MEMORY,

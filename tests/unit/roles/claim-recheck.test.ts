@@ -3,7 +3,9 @@ import type { AnswerRecord } from '../../../src/domain';
 import { PRESETS } from '../../../src/config/presets';
 import type { LookReply } from '../../../src/domain/turns';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
-import { createRunStore, openStep, refresh } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
+import { openStep } from '../../../src/roles/shared/context';
+import { refresh } from '../../../src/roles/answer/refresh';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };

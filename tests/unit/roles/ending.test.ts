@@ -2,9 +2,9 @@
 import type { SearchState } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
-import type { CandidateRun } from '../../../src/ports/search-steps';
+import type { CandidateRun } from '../../../src/roles';
 import { planRef } from '../../../src/search/plan-view';
-import { createRunStore, readEnvelope } from '../../../src/roles';
+import { createRunStore, readEnvelope } from '../../../src/record/run-store';
 import { GAP_SQL, NO_MEMORY, SEARCH, bench, containing, hash, planReply, text } from './fixtures';
 import { z } from 'zod';
 

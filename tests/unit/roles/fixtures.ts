@@ -14,7 +14,9 @@ import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import type { SqlEngine } from '../../../src/ports';
 import { settingsFor } from '../../../src/config/presets';
 import { withoutLooking } from '../../helpers/without-looking';
-import { createSteps, storeInput, type StepDeps } from '../../../src/roles';
+import { createSteps } from '../../../src/roles';
+import { storeInput } from '../../../src/record/run-store';
+import type { StepDeps } from '../../../src/roles/shared/context';
 
 export const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 

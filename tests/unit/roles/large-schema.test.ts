@@ -1,6 +1,6 @@
 /** A schema too large for a prompt, and documentation that the data contradicts. */
 import { planRef } from '../../../src/search/plan-view';
-import { createRunStore, storeInput } from '../../../src/roles';
+import { createRunStore, storeInput } from '../../../src/record/run-store';
 import {
   NO_MEMORY,
   SEARCH,

@@ -1,8 +1,8 @@
 /** Look, then prove, in-process: the conversation over the steps, a real SQLite and a scripted model. */
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import type { SteeredSearch } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
-import type { LookSteps } from '../../../src/ports/search-steps';
+import type { LookSteps } from '../../../src/roles';
 import type { LookReply } from '../../../src/domain/turns';
 import { PRESETS } from '../../../src/config/presets';
 import type { SearchState } from '../../../src/domain';

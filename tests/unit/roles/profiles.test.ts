@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROFILE_VERSION } from '../../../src/database/profile';
 import { takeProfiles } from '../../../src/roles/sql/profiles';
-import { createRunStore, createSteps } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
+import { createSteps } from '../../../src/roles';
 import { bench, hash, NO_MEMORY, planReply, SEARCH, sqliteEngine, text } from './fixtures';
 
 const settings = { profiles: true };

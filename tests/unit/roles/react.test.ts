@@ -3,7 +3,8 @@ import type { Settings } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react/loop';
 import { loadTrace } from '../../../src/report';
 import { searchOutline } from '../../../src/report/search-outline';
-import { createSteps, createRunStore } from '../../../src/roles';
+import { createSteps } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };

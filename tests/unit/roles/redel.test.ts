@@ -4,7 +4,7 @@ import { settingsFor, type Figures } from '../../../src/config/presets';
 import { runInProcess } from '../../../src/methods/in-process';
 import { ModelError, type ModelRequest } from '../../../src/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { SEARCH, bench, hash, searchInput, text } from './fixtures';
 
 type Reply = Record<string, unknown> | ModelError;

@@ -1,5 +1,5 @@
 /** What the program asks about by itself: repeated rows and placeholders that change an answer. */
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 

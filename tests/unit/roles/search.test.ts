@@ -1,6 +1,6 @@
 /** The whole search in-process: the control loop over the steps, a real SQLite and a scripted model. */
 import { runSearch } from '../../../src/search/search';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 import { SEARCH, SETUP, TEST, bench, groundReply, hash, planReply, sqliteEngine, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };

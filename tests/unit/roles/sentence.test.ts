@@ -2,7 +2,7 @@
 import type { Question } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { answerText, statedText } from '../../../src/text/answer-text';
-import { createRunStore, storeInput } from '../../../src/roles';
+import { createRunStore, storeInput } from '../../../src/record/run-store';
 import { GAP_SQL, SEARCH, bench, groundReply, hash, planReply, searchInput, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };

@@ -1,6 +1,6 @@
 /** The setting `schema.values: false`: shapes and counts, and no value of a row. */
 import { SEARCH, bench, hash, sqliteEngine } from './fixtures';
-import { createRunStore } from '../../../src/roles';
+import { createRunStore } from '../../../src/record/run-store';
 
 const SETUP = `CREATE TABLE visit (id INTEGER, code TEXT, note TEXT, paid REAL);
 ${Array.from({ length: 40 }, (_, at) => `INSERT INTO visit VALUES (${at}, '${at % 2 === 0 ? 'amber' : 'cobalt'}', 'secret-${at}', ${at % 9 === 0 ? -999 : at * 1.5});`).join('\n')}`;

@@ -1,6 +1,6 @@
 /** The paper's ablations: each leaves out its part of the search, and only that. */
 import type { Ablation, Settings } from '../../../src/domain';
-import type { EvaluateInput, GroundInput, PlanInput, ProposeInput } from '../../../src/ports/search-steps';
+import type { EvaluateInput, GroundInput, PlanInput, ProposeInput } from '../../../src/roles';
 import { runSearch } from '../../../src/search/search';
 import {
   FakeSteps,

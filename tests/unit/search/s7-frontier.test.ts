@@ -14,7 +14,7 @@ import {
   testSettings,
   type Script,
 } from '../../helpers/fake-steps';
-import type { PlanInput, ProposeInput } from '../../../src/ports/search-steps';
+import type { PlanInput, ProposeInput } from '../../../src/roles';
 
 const choose = (operators: readonly OperatorView[], more: Partial<Parameters<typeof chooseBottlenecks>[1]> = {}) =>
   chooseBottlenecks(planOf('p', operators), { breadth: 4, preferred: null, proof: 'execution', ...more });
