@@ -1,5 +1,5 @@
 /** Role `keep`: everything that was proved is kept, in the words of its claim. */
-import type { KeepReply } from '../../src/roles/keep-prompt';
+import type { KeepReply } from '../../src/roles/keep';
 import { sectionsNamed } from '../request';
 import type { World } from '../world';
 

@@ -1,8 +1,7 @@
 /** Roles `evaluate`, `select` and `react`. */
 import type { ReactReply } from '../../src/methods/react/prompt';
-import type { EvaluateReply } from '../../src/roles/evaluate-prompt';
-import type { SelectAnswerReply } from '../../src/roles/select-prompt';
-import type { SelectByNumberReply } from '../../src/roles/select-by-number';
+import type { EvaluateReply } from '../../src/roles/evaluate';
+import type { SelectAnswerReply, SelectByNumberReply } from '../../src/roles/select';
 import { answerSentence, baseBody, baseRelation, columnList, failingBody, isWrong, rowsBody } from '../bodies';
 import { readPlan } from '../evidence';
 import { sectionsNamed, type Section } from '../request';

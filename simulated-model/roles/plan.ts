@@ -3,7 +3,7 @@
  * the gold query, the answer operator returns its rows. A later derivation has another layout and other texts. It may copy a
  * known intent, so that its proof is reused.
  */
-import type { PlanReply } from '../../src/roles/plan/reply';
+import type { PlanReply } from '../../src/roles/plan/prompt';
 import { answerBody, answerSentence, baseBody, baseRelation, failingBody, quotedRelation, rowsBody } from '../bodies';
 import type { Gold } from '../gold';
 import { sectionsNamed } from '../request';

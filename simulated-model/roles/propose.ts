@@ -1,5 +1,5 @@
 /** Role `propose`: a test for each target, with more readings on the second attempt. A rollout ends after one or two probes. */
-import type { ProposeReply } from '../../src/roles/propose-prompt';
+import type { ProposeReply } from '../../src/roles/propose';
 import { isWrong } from '../bodies';
 import { readTests } from '../evidence';
 import { sectionsNamed, type Section } from '../request';

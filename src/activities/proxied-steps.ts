@@ -166,13 +166,13 @@ function modelCaller({
       ...patience(tries),
     };
   };
-  return (input: ModelCall, { label = input.role }: StepOptions = {}): Promise<ModelOutcome<unknown>> => {
+  return async (input: ModelCall, { label = input.role }: StepOptions = {}): Promise<ModelOutcome<unknown>> => {
     const { role } = input;
     const activities = proxyActivities<ModelActivities>({ ...optionsOf(role), summary: lineOf(input, label) });
     onCall(1);
     const called = activities.callModel(input).finally(() => onCall(-1));
     onWait?.(models[role] ?? models.default, called);
-    return called;
+    return await called;
   };
 }
 

@@ -1,18 +1,233 @@
 /**
- * The conversation of `look-then-prove`: a model step whose reply is stored as a turn, and the queries of a look, which run
- * together in one snapshot.
+ * Role `look`: the conversation with which `look-then-prove` begins. A reply looks (several queries at once), commits to SQL
+ * with claims that the database decides, or declines with counts that show what is not stored. Turns are replayed as a
+ * conversation to which messages are only appended, so that its prefix stays cacheable.
  */
-import { lookSchema, parseLook, renderLook } from './look-prompt';
-import type { LookReply } from '../domain/turns';
+import { LookReply } from '../domain/turns';
 import type { ModelOutcome, ModelStepInput } from '../ports/step-parts';
 import { selectsOf } from './sql/queries';
 import { parserScope, type SearchScope } from './shared/bodies';
 import { buildCommit } from './sql/commit-plan';
 import type { StepContext } from './shared/context';
-import { turnsOf } from './look-texts';
 import { contentId, invalid, runModelStep, type Read } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
-import { columnsOfNamed } from './shared/shown-tables';
+import { columnsOfNamed, extraTables } from './shared/shown-tables';
+import { z } from 'zod';
+import { OPERATOR_NAME, type SqlResult, type SqlValue } from '../domain';
+import type { ChatMessage, ModelRequest } from '../ports';
+import { parseReply, replySchema, unless, type Parsed, type Problem } from './shared/reply';
+import { sentenceRule, wantsSentence, type PromptContext } from './shared/prompt-parts';
+import * as shared from './shared/prompt-parts';
+import { toCsv, resultText } from '../text/result-text';
+import { SCHEMA_ID, type Contents } from '../record/contents';
+
+/** Queries of one look, which run together. */
+export const QUERIES = 8;
+/** Looks of one conversation. After them only a commit or a decline is accepted. */
+export const LOOKS = 8;
+/** From this turn on the model is told how many looks are left. */
+const FEW_LOOKS_LEFT = LOOKS - 2;
+/** Rows of a result that are shown. */
+export const SHOWN_ROWS = 40;
+const CLAIMS = 6;
+const RIVALS = 6;
+
+const WithoutLayer = LookReply.omit({ known: true });
+const WithLayer = WithoutLayer.extend({ known: z.array(z.string()) });
+
+/** `known` is asked for only where something of the layer is shown. */
+export function lookSchema({ known = [] }: Pick<PromptContext, 'known'>): ModelRequest['schema'] {
+  return replySchema('look', known.length === 0 ? WithoutLayer : WithLayer);
+}
+
+/** What one turn said, and what the program found. */
+export interface LookTurn {
+  /** As it was accepted, without what was left empty. */
+  readonly reply: LookReply;
+  /** Shown as data. */
+  readonly found: string;
+}
+
+export interface LookPrompt extends PromptContext {
+  readonly turns: readonly LookTurn[];
+  /** Nothing of the last turn is open, but a person has said something since. */
+  readonly hearsOut?: true;
+}
+
+export function renderLook(input: LookPrompt): ChatMessage[] {
+  const rules = [
+    'You answer the question together with a program.',
+    RULES,
+    ...(wantsSentence(input.question) ? [SENTENCE] : []),
+    SHAPE,
+  ];
+  const user = [
+    ...shared.databaseSections(input),
+    shared.rulesSection(rules),
+    ...shared.searchSections(input),
+    ...shared.knowledgeSections(input, true),
+    ...(input.known === undefined || input.known.length === 0 ? [] : [KNOWN]),
+    shared.questionSection(input.question),
+    `Wanted: one ${wantsSentence(input.question) ? 'answer with its sentence' : 'answer'}. Look, commit or decline.`,
+  ];
+  return [
+    ...shared.conversation(input.dialect, user),
+    ...input.turns.flatMap((turn, at) => turnMessages(turn, at, input)),
+  ];
+}
+
+export function parseLook(text: string, input: LookPrompt): Parsed<LookReply> {
+  const looks = input.turns.filter(({ reply }) => reply.action === 'look').length;
+  const schema: z.ZodType<LookReply> = (input.known ?? []).length === 0 ? WithoutLayer : WithLayer;
+  const parsed = parseReply(text, schema, (reply) => problemsOf(reply, LOOKS - looks));
+  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(parsed.reply) } : parsed;
+}
+
+const RULES = `TASK. Write SQL whose hidden conventions the database itself confirms. The program runs your queries, counts your claims, runs the answer and keeps what was proved. Take few turns: commit at once where the schema's lines settle everything, else look once, then commit.
+
+LOOK, while something that would change the answer is open. queries: up to ${QUERIES} SELECTs, run together; why in a few words. Ask at once for all that could change this answer and for nothing else, in counts over all rows, not lists: a recount against a control table, parts against a total, a second source, ranges and counts by code, device, version or month, who has a value and who has none, keys that repeat or do not join. At most ${SHOWN_ROWS} rows of each are shown.
+
+COMMIT, once you would bet on it.
+- operators: steps like CTEs, {name: op_…, intent: what its rows mean, sql: one SELECT, which may begin with WITH}; later ones read earlier ones by name. The last is the answer: exactly the columns asked for, in that order, no helpers, nothing rounded or relabelled unless asked; percentages times 100; yes/no is one boolean; DISTINCT for a list of values, every row for a list of events; heed ties and NULLs. Few operators; checks may read them, so shared normalising is written once. ordered: true only if an order is asked.
+- claims: each convention that the SQL takes for granted, that no name or document states plainly, and that would change the answer if wrong: a unit, a code's meaning, which rows or versions count, a sign, a clock, which of two columns or tables, duplicates, placeholders. Also where the schema's lines already show it: a claim turns what was seen into proof. None where plain names leave nothing to doubt; how the question's words are meant is wording, not a claim.
+  statement: one sentence that says no more than its check counts. rows: what one examined row is ("trips with both clocks").
+  check: one SELECT of one row: examined, matching, then for each rival in order how many of the same examined rows match it. Over all rows that can tell (5 or more; within what the question asks about where that is enough), NULLs and placeholders left out, compared with something independent: a stored total, another table, the order of events, a copy. Figures of one unknown unit that agree show no unit, and that one date comes before another shows no meaning of either. Of a small control table compare each measure of each row. Floats within a tolerance. Cheap: join grouped subqueries, no subquery per row. A condition counted among rows that were filtered by it proves nothing.
+  rivals: the other readings a careful analyst would try that give another answer: the naive one, the placeholder kept, one factor for all, duplicates kept, each code alone, the other date. At least one. {reading, instead: {of: a piece of that operator's sql, exactly as written, put: what stands there under the rival}}; every place where the piece stands is replaced, and of "" replaces the whole. instead may be null where the counts are bound to refute the rival; where they leave it standing, instead is run through the whole answer.
+  Shorter, where the check reads the operator: give examined and matching only, and every rival an instead; the program repeats the check with the rival's SQL in place.
+  The program decides: all examined match and a rival loses: proved; 95 % or more: holds, exceptions shown; else it comes back with figures. A rival left standing that changes nothing in the answer drops out.
+- assumed: what it rests on that no check can decide, {operator, statement, risk 0 to 1}; also that what a check showed of other months or groups holds for those asked about. Withdraw a claim that cannot be shown into this.
+- coverage: one SELECT of one row, two counts: how many things the question asks about, and how many of them have what the SQL needs (no NULL, placeholder, missing key, unknown code). null where all have it by construction. ifPartial, when under 95 % have it: "answer" (the program adds both numbers) or "decline" (a number over that part would mislead: a minority, or "all" is asked).
+- control: one SELECT of one count, the rows looked at before the last condition; needed where the answer may be empty, zero or NULL.
+- wording: where the question's words themselves allow two readings and no data can decide. Take the plainest; {operator, taken, other, instead} and the program adds the other number.
+
+DECLINE (action unanswerable): the fact asked for, or a needed part, is stored in no column, code, key, join or derivation, or only for a minority. A constant, a placeholder, or a value computed from another column records nothing. Empty results are no reason. reason: what is missing and where you looked. absent: counts that show it, {statement, rows: what is asked about, check: one SELECT of one row: how many are asked about, how many of these have the fact recorded, and as a control how many have a comparable fact recorded, where this one would stand}; [] where no column could hold it: words not found in texts show little.`;
+
+const KNOWN = `Where the SQL follows conventions proved before, say so in the commit: "known": ["k1"], and make no claim of your own for them; claim only what they leave open.`;
+
+const SENTENCE = sentenceRule('sentence', ', {examined} (what control counted)');
+
+/** The shape as text. It is shorter than the schema's sketch, and says which keys go with which action. */
+const SHAPE = `Reply with one JSON object and nothing after it; leave out keys that are empty, or give null or []:
+{"action":"look","queries":[{"why":string,"sql":string}]}
+{"action":"commit","operators":[{"name":string,"intent":string,"sql":string}],"ordered":boolean,"claims":[{"operator":string,"statement":string,"rows":string,"check":string,"rivals":[{"reading":string,"instead":{"of":string,"put":string}|null}]}],"assumed":[{"operator":string,"statement":string,"risk":number}],"coverage":string|null,"ifPartial":"answer"|"decline"|null,"control":string|null,"wording":[{"operator":string,"taken":string,"other":string,"instead":{"of":string,"put":string}|null}],"sentence":string|null}
+{"action":"unanswerable","reason":string,"absent":[{"statement":string,"rows":string,"check":string}]}`;
+
+function turnMessages({ reply, found }: LookTurn, at: number, { turns, hearsOut }: LookPrompt): ChatMessage[] {
+  const next =
+    hearsOut && at === turns.length - 1
+      ? 'Since then people said more, shown above among what people said. Send the whole reply again if it stands, or mend it, look further, or decline.'
+      : reply.action === 'look'
+        ? `${at + 1 < FEW_LOOKS_LEFT ? '' : `Looks left: ${LOOKS - at - 1}. `}Look, commit or decline.`
+        : 'Mend what did not hold, look further, withdraw it into assumed, or decline. Send a whole commit again; what was proved stays as it was.';
+  return [
+    { role: 'assistant', content: JSON.stringify(withoutEmpty(reply)) },
+    { role: 'user', content: `${shared.data('result', found)}\n${next}` },
+  ];
+}
+
+function withoutEmpty(reply: LookReply): object {
+  return Object.fromEntries(
+    Object.entries(reply).filter(
+      ([, value]) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
+}
+
+function problemsOf(reply: LookReply, looksLeft: number): Problem[] {
+  const { action, queries, reason } = reply;
+  switch (action) {
+    case 'look':
+      return [
+        ...unless(queries.length > 0, 'queries', 'found []', 'write the SELECTs to run, or use another action'),
+        ...unless(looksLeft > 0, 'action', 'found "look" with no look left', 'use "commit" or "unanswerable"'),
+      ];
+    case 'unanswerable':
+      return unless(
+        Boolean(reason?.trim()),
+        'reason',
+        'found null',
+        'say which fact is not stored and where you looked',
+      );
+    case 'commit':
+      return commitProblems(reply);
+    default:
+      return action satisfies never;
+  }
+}
+
+function commitProblems({ operators, claims, assumed, wording }: LookReply): Problem[] {
+  const names = operators.map(({ name }) => name);
+  const known = (where: string, name: string): Problem[] =>
+    unless(names.includes(name), where, `found "${name}"`, `use one of ${names.join(', ')}`);
+  const rivals = 'name at least one reading that would give another answer, or drop the claim';
+  return [
+    ...unless(names.length > 0, 'operators', 'found []', 'a commit has at least one operator, the last the answer'),
+    ...operators.flatMap(({ name, intent }, at) => {
+      const where = `operators[${at}]`;
+      return [
+        ...unless(OPERATOR_NAME.test(name), `${where}.name`, `found "${name}"`, 'use op_ and 1 to 50 of a-z, 0-9, _'),
+        ...unless(
+          names.indexOf(name) === at,
+          `${where}.name`,
+          `${name} is used twice`,
+          'give every operator its own name',
+        ),
+        ...unless(intent.trim() !== '', `${where}.intent`, 'found ""', 'say in one sentence what the rows mean'),
+      ];
+    }),
+    ...claims.flatMap((claim, at) => [
+      ...known(`claims[${at}].operator`, claim.operator),
+      ...unless(claim.statement.trim() !== '', `claims[${at}].statement`, 'found ""', 'say what is claimed'),
+      ...unless(claim.rivals.length > 0, `claims[${at}].rivals`, 'found []', rivals),
+    ]),
+    ...assumed.flatMap(({ operator, risk }, at) => [
+      ...known(`assumed[${at}].operator`, operator),
+      ...unless(risk >= 0 && risk <= 1, `assumed[${at}].risk`, `found ${risk}`, 'use a number from 0 to 1'),
+    ]),
+    ...wording.flatMap(({ operator }, at) => known(`wording[${at}].operator`, operator)),
+  ];
+}
+
+/** What its action does not have is dropped, and lists are cut: they come most useful first. */
+function tidied(reply: LookReply): LookReply {
+  const { tidySql, tidyOptionalSql } = shared;
+  const empty = { ...EMPTY, action: reply.action };
+  switch (reply.action) {
+    case 'look':
+      return {
+        ...empty,
+        queries: reply.queries.slice(0, QUERIES).map(({ why, sql }) => ({ why, sql: tidySql(sql) })),
+      };
+    case 'unanswerable':
+      return {
+        ...empty,
+        reason: reply.reason,
+        absent: reply.absent.slice(0, CLAIMS).map((each) => ({ ...each, check: tidySql(each.check) })),
+      };
+    case 'commit':
+      return {
+        ...reply,
+        queries: [],
+        absent: [],
+        reason: null,
+        operators: reply.operators.map((operator) => ({ ...operator, sql: tidySql(operator.sql) })),
+        claims: reply.claims.slice(0, CLAIMS).map((claim) => ({
+          ...claim,
+          check: tidySql(claim.check),
+          rivals: claim.rivals.slice(0, RIVALS),
+        })),
+        coverage: tidyOptionalSql(reply.coverage),
+        control: tidyOptionalSql(reply.control),
+      };
+    default:
+      return reply.action satisfies never;
+  }
+}
+
+const EMPTY: Omit<LookReply, 'action'> = {
+  ...{ queries: [], operators: [], ordered: false, claims: [], assumed: [], coverage: null, ifPartial: null },
+  ...{ control: null, wording: [], sentence: null, reason: null, absent: [] },
+};
 
 /** One turn of the conversation of `look-then-prove`. */
 
@@ -64,4 +279,45 @@ function read(context: StepContext, scope: SearchScope, turnId: string, reply: L
       return { turnId, action: reply.action };
     },
   };
+}
+
+/** Characters of one result. */
+const RESULT_CHARS = 3_500;
+
+/** The turns so far, each with what was found. */
+export async function turnsOf(context: StepContext, ids: readonly string[]): Promise<LookTurn[]> {
+  return Promise.all(ids.map((id) => turnOf(context, id)));
+}
+
+async function turnOf(context: StepContext, id: string): Promise<LookTurn> {
+  const { run } = context;
+  const { reply } = await run.get('turn', id);
+  if (reply.action !== 'look') return { reply, found: (await run.get('verdict', id)).found };
+  const [observation, schema] = await Promise.all([run.get('observation', id), run.get('schema', SCHEMA_ID)]);
+  const extra = await extraTables(context, schema, [id]);
+  return { reply, found: [lookText(reply, observation), ...(extra === '' ? [] : [extra])].join('\n\n') };
+}
+
+function lookText({ queries }: LookReply, { tests }: Contents['observation']): string {
+  return queries.map(({ why }, at) => `${at + 1}. ${why}\n${shownRows(tests[at]?.result)}`).join('\n\n');
+}
+
+/** The same under its SQL, where the reply that wrote it does not come back. */
+export function queryText(number: number, { why, sql }: LookReply['queries'][number], result: SqlResult): string {
+  return `${number}. ${why}\n${sql}\n${shownRows(result)}`;
+}
+
+function shownRows(seen: SqlResult | undefined): string {
+  if (seen === undefined) return 'not run';
+  const result = seen.kind === 'rows' ? { ...seen, rows: seen.rows.map((row) => row.map(rounded)) } : seen;
+  if (result.kind !== 'rows' || result.rows.length <= SHOWN_ROWS) return resultText(result, RESULT_CHARS);
+  const rows = result.rows.slice(0, SHOWN_ROWS);
+  const csv = toCsv({ ...result, rows, truncated: false }, { maxChars: RESULT_CHARS, nulls: 'NULL' });
+  return `${csv}\n(the first ${SHOWN_ROWS} of ${result.rows.length}${result.truncated ? ' or more' : ''} rows)`;
+}
+
+/** The long tail of an average tells nothing. */
+function rounded(value: SqlValue): SqlValue {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && /^-?\d+\.\d{7,}$/.test(text) ? Number(Number(text).toPrecision(7)) : value;
 }

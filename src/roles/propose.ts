@@ -1,16 +1,137 @@
-/** Role `propose`: rival readings of the targets and one probe each that tells them apart (design §3, step 4). */
-import { parseProposeOrLookups, proposeSchemaFor, renderPropose, type ProposeReply } from './propose-prompt';
-import type { LookupsReply, MayLookUp } from './shared/lookups';
+/**
+ * Role `propose`: rival readings of a bottleneck and one probe that tells them apart (paper §3.2). Mode `rollout` is the
+ * paper's: several probes, one after the other, before the judgement.
+ */
+import { type LookupsReply, type MayLookUp, storeLookups } from './shared/lookups';
 import type { ModelOutcome, PlanRef, Lookup, ModelStepInput } from '../ports/step-parts';
 import { parserScope } from './shared/bodies';
-import { buildTests, storeProposal, type TestScope } from './shared/build-tests';
+import {
+  buildTests,
+  storeProposal,
+  type TestScope,
+  checkTests,
+  soundTests,
+  testRules,
+  TestReply,
+  tidyTest,
+} from './shared/tests';
 import type { StepContext } from './shared/context';
 import { loadPlan, type LoadedPlan } from './shared/load-plan';
-import { storeLookups } from './shared/lookups-stored';
 import { contentId, invalid, runModelStep, type Read } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
 import { columnsOfNamed } from './shared/shown-tables';
-import { evidenceTexts, planText } from './shared/texts';
+import {
+  evidenceTexts,
+  planText,
+  planShape,
+  shownEvidence,
+  shownPlan,
+  type EvidenceText,
+  type PlanText,
+} from './shared/evidence-text';
+import { z } from 'zod';
+import type { ChatMessage } from '../ports';
+import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './shared/reply';
+import * as shared from './shared/prompt-parts';
+import type { PromptContext } from './shared/prompt-parts';
+import * as web from './shared/lookups';
+
+export interface ProposePrompt extends PromptContext, web.MayLookUp {
+  readonly plan: PlanText;
+  /** The operators to test, most useful first. */
+  readonly targets: readonly string[];
+  /** What earlier attempts showed, failures included. */
+  readonly evidence: readonly EvidenceText[];
+  /** Mode `rollout`: the probes of this attempt so far. */
+  readonly rollout: readonly EvidenceText[];
+  /** Probes left in this attempt, this one included. */
+  readonly callsLeft: number;
+  readonly mode: 'single' | 'rollout';
+}
+
+export const ProposeReply = z.object({ note: z.string(), tests: z.array(TestReply), done: z.boolean() });
+export type ProposeReply = z.infer<typeof ProposeReply>;
+
+export const proposeSchema = replySchema('propose', ProposeReply);
+
+function webReply(tools: readonly web.WebTool[]) {
+  const { note, ...rest } = ProposeReply.shape;
+  return z.object({ note, lookups: web.lookupList(tools), ...rest });
+}
+
+/** The schema for this very prompt: `proposeSchema`, unless it allows lookups. */
+export function proposeSchemaFor(input: PromptContext & web.MayLookUp): typeof proposeSchema {
+  const tools = web.lookupTools(input);
+  return tools.length === 0 ? proposeSchema : replySchema('propose', webReply(tools));
+}
+
+export function renderPropose(input: ProposePrompt): ChatMessage[] {
+  const tools = web.lookupTools(input);
+  const rules = [
+    'You design the next test in a search for the right SQL: which readings of the target operators are plausible, and which query tells them apart.',
+    testRules(input.mode === 'rollout' ? 'rollout' : 'execution'),
+    LEARN,
+    ...(tools.length === 0
+      ? []
+      : [web.lookupRules(tools, 'Before you propose you may look things up: tests [], done false, note saying why,')]),
+    shared.replyRule(sketch(tools.length === 0 ? ProposeReply : webReply(tools))),
+  ];
+  const shown = [
+    shared.data('plan', shownPlan(input.plan)),
+    ...input.evidence.map((evidence) => shared.data('earlier evidence', shownEvidence(evidence))),
+    ...input.rollout.map((evidence) => shared.data('this attempt so far', shownEvidence(evidence))),
+  ];
+  return shared.searchConversation(input, rules, shown, task(input));
+}
+
+export function parsePropose(text: string, input: ProposePrompt): Parsed<ProposeReply> {
+  const parsed = parseReply(text, ProposeReply, (reply) => checkPropose(reply, input));
+  return parsed.kind === 'ok'
+    ? { kind: 'ok', reply: { ...parsed.reply, tests: usableTests(parsed.reply, input).map(tidyTest) } }
+    : parsed;
+}
+
+/** As `parsePropose`, where the reply may ask for lookups instead; with tests, these count. */
+export function parseProposeOrLookups(text: string, input: ProposePrompt): Parsed<ProposeReply | web.LookupsReply> {
+  const tools = web.lookupTools(input);
+  if (tools.length === 0) return parsePropose(text, input);
+  const asks = (reply: z.infer<ReturnType<typeof webReply>>) => reply.tests.length === 0 && reply.lookups.length > 0;
+  const parsed = parseReply(text, webReply(tools), (reply) =>
+    asks(reply) ? web.lookupProblems(reply.lookups, input) : checkPropose(reply, input),
+  );
+  if (parsed.kind === 'invalid') return parsed;
+  const { note, lookups, tests, done } = parsed.reply;
+  if (asks(parsed.reply))
+    return { kind: 'ok', reply: { kind: 'lookup', note, lookups: web.newLookups(lookups, input) } };
+  return { kind: 'ok', reply: { note, done, tests: usableTests({ note, tests, done }, input).map(tidyTest) } };
+}
+
+const LEARN = `LEARN. Earlier evidence comes first: do not repeat a probe, do not bring back a refuted reading, follow "try next", keep clear of "avoid". After a failed or empty probe mend its cause (a column, a cast, a filter too narrow) or come from another side; if all readings failed, look at what the rows hold. note: in one or two sentences, what is in doubt and why this probe decides it.`;
+
+function task(input: ProposePrompt): string {
+  const targets = input.targets.join(', ');
+  const lookups = web.lookupsLeft(input);
+  if (input.mode === 'single') return [`Task: one test for each of: ${targets}. done: true.`, ...lookups].join('\n');
+  return [
+    `Task: the next probe for: ${targets}. Probes left in this attempt: ${input.callsLeft}.`,
+    'One reading keeps one id through the attempt; a new reading gets a new id. done: true, with tests [], once what was seen is enough to judge; otherwise false.',
+    ...lookups,
+  ].join('\n');
+}
+
+function usableTests(reply: ProposeReply, input: ProposePrompt): TestReply[] {
+  return soundTests(reply.tests, planShape(input.plan), input.targets);
+}
+
+/** One test that can run is worth more than another call for the rest. */
+function checkPropose(reply: ProposeReply, input: ProposePrompt): Problem[] {
+  if (reply.tests.length > 0)
+    return usableTests(reply, input).length > 0
+      ? []
+      : checkTests(reply.tests, 'tests', planShape(input.plan), input.targets);
+  const isEnough = reply.done && input.mode === 'rollout' && input.rollout.length > 0;
+  return unless(isEnough, 'tests', 'found []', `give a test of ${input.targets.join(' or ')}`);
+}
 
 export interface ProposeInput extends ModelStepInput, MayLookUp {
   readonly role: 'propose';

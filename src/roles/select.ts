@@ -1,7 +1,8 @@
-/** Role `select`: the answer among distinct candidates, with their evidence in view, or abstention (design §3, step 9). */
+/**
+ * Role `select`: the answer among distinct candidates, with their evidence in view, or abstention (design §3, step 9). By number,
+ * as in the paper (App. LLM Answer Selector), it sees answers with how often each was found.
+ */
 import { groupBy } from '../group-by';
-import { parseSelectAnswer, renderSelectAnswer, selectAnswerSchema, type CandidateText } from './select-prompt';
-import { parseSelectByNumber, renderSelectByNumber, selectByNumberSchema, type FoundAnswer } from './select-by-number';
 import { headlineText } from '../text/answer-text';
 import { resultText } from '../text/result-text';
 import type { ModelOutcome, ModelStepInput } from '../ports/step-parts';
@@ -10,6 +11,140 @@ import { told } from './answer/finish';
 import { loadPlan } from './shared/load-plan';
 import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
+import { z } from 'zod';
+import type { Dialect, Question } from '../domain';
+import type { ChatMessage } from '../ports';
+import { parseReply, replySchema, sketch, unless, type Parsed } from './shared/reply';
+import * as shared from './shared/prompt-parts';
+import type { PromptContext } from './shared/prompt-parts';
+
+export interface CandidateText {
+  /** null for an unanswerable reading. */
+  readonly sql: string | null;
+  readonly resultCsv: string;
+  readonly rowCount: number;
+  /** How many independent derivations gave an equal result. */
+  readonly agreesWith: number;
+  /** Readings proved by execution. */
+  readonly proved: readonly string[];
+  readonly openAssumptions: readonly string[];
+  /** Rows examined before the last condition, where counted. */
+  readonly control: number | null;
+  /** Why the question cannot be answered, where that is the candidate. */
+  readonly unanswerable: string | null;
+}
+
+export interface SelectAnswerPrompt extends PromptContext {
+  readonly candidates: readonly CandidateText[];
+}
+
+export const SelectAnswerReply = z.object({ reason: z.string(), choice: z.int() });
+export type SelectAnswerReply = z.infer<typeof SelectAnswerReply>;
+
+export const selectAnswerSchema = replySchema('select', SelectAnswerReply);
+
+export function renderSelectAnswer(input: SelectAnswerPrompt): ChatMessage[] {
+  const rules = [
+    'You choose the answer among candidates that were executed, each with what was proved and what is still assumed.',
+    RULES,
+    shared.replyRule(sketch(SelectAnswerReply)),
+  ];
+  const count = input.candidates.length;
+  const shown = [
+    ...input.candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, shownCandidate(candidate))),
+  ];
+  return shared.searchConversation(
+    input,
+    rules,
+    shown,
+    `Task: choose 1${count > 1 ? ` to ${count}` : ''}, or 0 to abstain.`,
+  );
+}
+
+export function parseSelectAnswer(text: string, input: SelectAnswerPrompt): Parsed<SelectAnswerReply> {
+  const count = input.candidates.length;
+  return parseReply(text, SelectAnswerReply, ({ choice }) =>
+    unless(choice >= 0 && choice <= count, 'choice', `found ${choice}`, `use a whole number from 0 to ${count}`),
+  );
+}
+
+const RULES = `In this order:
+1. Does the SQL answer the question as it is worded: every condition, the right rows and time window (the user's clock), exactly the columns asked for, DISTINCT and order where they belong? A candidate that answers another question is out, however well proved.
+2. Do facts or proved readings contradict what it assumes? Then it is out.
+3. Proved readings beat assumed ones; low risk beats high.
+4. Equal results from independent derivations count for a candidate, but several can share one mistake.
+5. An empty, zero or all-NULL result needs a control count above 0 and a proved filter; otherwise prefer a sound rival.
+6. A candidate that calls the question unanswerable wins if its reason holds against the schema: the fact is not stored. A rival that answers with a stand-in column does not beat it.
+Candidates may differ only by a reading that the words leave open: take the plainest sense of the words.
+Abstain (0) if none can be trusted more than its rivals or all are contradicted; not merely because assumptions remain. reason: compare the best two, name what decides.`;
+
+function shownCandidate(candidate: CandidateText): string {
+  if (candidate.unanswerable !== null) return `unanswerable: ${candidate.unanswerable}`;
+  return [
+    `sql: ${candidate.sql ?? ''}`,
+    `rows: ${candidate.rowCount}; rows examined: ${candidate.control ?? 'not counted'}; independent derivations with the same result: ${candidate.agreesWith}`,
+    `result:\n${candidate.resultCsv.trimEnd()}`,
+    ...candidate.proved.map((reading) => `proved: ${reading}`),
+    ...candidate.openAssumptions.map((assumption) => `assumed: ${assumption}`),
+  ].join('\n');
+}
+
+export interface FoundAnswer {
+  readonly answer: string;
+  /** How many paths found it. */
+  readonly frequency: number;
+  /** Grounding updates on the way to it; null: its method has none. */
+  readonly depth: number | null;
+  /** What was proved and assumed on the way to it. */
+  readonly evidence: readonly string[];
+}
+
+export interface SelectByNumberInput {
+  readonly dialect: Dialect;
+  readonly question: Question;
+  readonly candidates: readonly FoundAnswer[];
+}
+
+export const SelectByNumberReply = z.object({ choice: z.int() });
+export type SelectByNumberReply = z.infer<typeof SelectByNumberReply>;
+
+export const selectByNumberSchema = replySchema('select', SelectByNumberReply);
+
+export function renderSelectByNumber({ dialect, question, candidates }: SelectByNumberInput): ChatMessage[] {
+  const rules = [
+    'You choose the answer among candidates, by its number.',
+    BY_NUMBER,
+    shared.replyRule(sketch(SelectByNumberReply)),
+  ];
+  return shared.conversation(dialect, [
+    shared.rulesSection(rules),
+    ...candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, foundText(candidate))),
+    shared.questionSection(question),
+    `Task: choose the best of 1 to ${candidates.length}, or 0 to abstain.`,
+  ]);
+}
+
+/** A number alone is a reply too. */
+export function parseSelectByNumber(text: string, { candidates }: SelectByNumberInput): Parsed<SelectByNumberReply> {
+  const [, number] = /^\s*\[?(\d{1,3})\]?\.?\s*$/.exec(text) ?? [];
+  const count = candidates.length;
+  return parseReply(number === undefined ? text : `{"choice": ${number}}`, SelectByNumberReply, ({ choice }) =>
+    unless(choice >= 0 && choice <= count, 'choice', `found ${choice}`, `use a whole number from 0 to ${count}`),
+  );
+}
+
+const BY_NUMBER = `- Stronger evidence makes the better answer: rows of queries count for more than inferences.
+- An answer that more paths found is more likely right, but their number does not decide.
+- A complete answer is better than a part of it.
+- If no candidate is reliable enough, abstain: 0.`;
+
+function foundText({ answer, frequency, depth, evidence }: FoundAnswer): string {
+  return [
+    `found by ${frequency} path${frequency === 1 ? '' : 's'}; depth ${depth ?? '?'}`,
+    `answer: ${answer.trimEnd()}`,
+    ...evidence.map((line) => `evidence: ${line}`),
+  ].join('\n');
+}
 
 export interface SelectAnswerInput extends ModelStepInput {
   readonly role: 'select';

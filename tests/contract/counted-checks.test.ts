@@ -11,7 +11,7 @@ import type { SqlEngine, SqlInspector } from '../../src/ports';
 import { sha256 } from '../../src/sha256';
 import { openStep } from '../../src/roles/shared/context';
 import { storeInput } from '../../src/record/run-store';
-import { runChecks } from '../../src/roles/layer/counted-checks';
+import { runChecks } from '../../src/roles/layer/recall';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { searchInput } from '../unit/roles/fixtures';
 

@@ -10,9 +10,8 @@ import type { ChatMessage, ModelRequest } from '../../ports';
 import { COVERED } from '../../sql/coverage';
 import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../roles/shared/reply';
 import { SentenceReply } from '../../domain/turns';
-import { sentenceRule, wantsSentence } from '../../roles/shared/sentence';
+import { sentenceRule, wantsSentence, type PromptContext } from '../../roles/shared/prompt-parts';
 import * as shared from '../../roles/shared/prompt-parts';
-import type { PromptContext } from '../../roles/shared/prompt-parts';
 import { webTools } from '../../roles/shared/lookups';
 
 export interface ReactTurn {

@@ -5,7 +5,7 @@ import { readCoverage } from '../../sql/coverage';
 import { resultTexts } from '../../text/result-text';
 import type { ModelOutcome, StepBase, UsageDelta, WebTool, ModelStepInput } from '../../ports/step-parts';
 import { clockIn, finishCandidate, type CandidateRun } from '../../roles/sql/candidate';
-import { runError } from '../../roles/shared/body-errors';
+import { runError } from '../../roles/shared/bodies';
 import type { Contents } from '../../record/contents';
 import { once, type StepContext } from '../../roles/shared/context';
 import { contentId, runModelStep } from '../../roles/shared/model-step';

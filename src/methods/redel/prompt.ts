@@ -25,9 +25,8 @@ import {
   type ReactTurn,
 } from '../react/prompt';
 import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../roles/shared/reply';
-import { wantsSentence } from '../../roles/shared/sentence';
+import { wantsSentence, type PromptContext } from '../../roles/shared/prompt-parts';
 import * as shared from '../../roles/shared/prompt-parts';
-import type { PromptContext } from '../../roles/shared/prompt-parts';
 
 export interface RedelPrompt extends PromptContext, ReactMode {
   readonly redel: Redel;

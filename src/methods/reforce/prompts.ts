@@ -7,9 +7,8 @@ import { z } from 'zod';
 import type { ChatMessage, ModelRequest } from '../../ports';
 import { parseReply, replySchema, sketch, unless, type Parsed } from '../../roles/shared/reply';
 import { SentenceReply } from '../../domain/turns';
-import { sentenceRule } from '../../roles/shared/sentence';
+import { sentenceRule, type PromptContext } from '../../roles/shared/prompt-parts';
 import * as shared from '../../roles/shared/prompt-parts';
-import type { PromptContext } from '../../roles/shared/prompt-parts';
 
 export interface Prompt<Input, Reply> {
   readonly schema: ModelRequest['schema'];

@@ -20,7 +20,7 @@ import { loadAttempts, testOf, type Attempts, type SeenTest } from '../shared/at
 import type { StepContext } from '../shared/context';
 import type { CandidateContent } from '../../record/contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from '../shared/load-plan';
-import { citedIn } from '../shared/lookups-stored';
+import { citedIn } from '../shared/lookups';
 import { counted } from '../../counted';
 
 const EXCERPT_ROWS = 5;

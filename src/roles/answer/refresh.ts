@@ -17,7 +17,7 @@ import { allHeld, layerOf } from '../../layer/state';
 import { resultPreview } from '../../text/result-text';
 import { visibleLine } from '../../text/clip';
 import { updateIdOf } from '../../ports/step-parts';
-import { runError } from '../shared/body-errors';
+import { runError } from '../shared/bodies';
 import { coverageStatement, digestOf, extraStatements } from '../sql/candidate';
 import { now, openEngine, openParser, runSql, type StepContext } from '../shared/context';
 import { claimRecheck } from './claim-recheck';

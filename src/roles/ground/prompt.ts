@@ -4,15 +4,15 @@
  */
 import { z } from 'zod';
 import type { ChatMessage } from '../../ports';
-import { AssumptionReply, checkAssumption } from '../plan/reply';
+import { AssumptionReply, checkAssumption } from '../plan/prompt';
 import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../shared/reply';
 import * as shared from '../shared/prompt-parts';
 import type { PromptContext } from '../shared/prompt-parts';
 import { soundTests, testRules, TestReply, tidyTest } from '../shared/tests';
 import {
-  evidenceText,
+  shownEvidence,
   planShape,
-  planText,
+  shownPlan,
   type EvidenceText,
   type HypothesisText,
   type PlanText,
@@ -22,7 +22,7 @@ export interface ObservedText extends EvidenceText {
   readonly observationId: string;
 }
 
-export interface GroundInput extends PromptContext {
+export interface GroundPrompt extends PromptContext {
   readonly plan: PlanText;
   /** Earlier attempts. */
   readonly evidence: readonly EvidenceText[];
@@ -62,7 +62,7 @@ export type GroundReply = z.infer<typeof GroundReply>;
 
 export const groundSchema = replySchema('ground', GroundReply);
 
-export function renderGround(input: GroundInput): ChatMessage[] {
+export function renderGround(input: GroundPrompt): ChatMessage[] {
   const rules = [
     'You judge what the database said about rival readings of an operator, and write the SQL of the reading that won.',
     input.strict === 'model' ? JUDGE : `${JUDGE}\n${EXECUTED}`,
@@ -72,14 +72,14 @@ export function renderGround(input: GroundInput): ChatMessage[] {
     shared.replyRule(sketch(input.strict === 'model' ? GroundReply.omit({ interface: true }) : GroundReply)),
   ];
   const shown = [
-    shared.data('plan', planText(input.plan)),
-    ...input.evidence.map((evidence) => shared.data('earlier evidence', evidenceText(evidence))),
-    ...input.observed.map((observed) => shared.data(`observation ${observed.observationId}`, evidenceText(observed))),
+    shared.data('plan', shownPlan(input.plan)),
+    ...input.evidence.map((evidence) => shared.data('earlier evidence', shownEvidence(evidence))),
+    ...input.observed.map((observed) => shared.data(`observation ${observed.observationId}`, shownEvidence(observed))),
   ];
   return shared.searchConversation(input, rules, shown, task(input));
 }
 
-export function parseGround(text: string, input: GroundInput): Parsed<GroundReply> {
+export function parseGround(text: string, input: GroundPrompt): Parsed<GroundReply> {
   const observed = observedHypotheses(input);
   const parsed = parseReply(text, GroundReply, (reply) => checkGround(complete(reply, observed, input), observed));
   return parsed.kind === 'ok' ? { kind: 'ok', reply: complete(parsed.reply, observed, input) } : parsed;
@@ -105,7 +105,7 @@ const LEARNED = `LEARNED
 - delta: change of the distance to a correct answer: -2 settled, -1 useful, 0 nothing new, +1 a known failure again; null if you cannot tell.
 - impossible: only if the rows show that what is asked is not stored anywhere: what is missing. Else null.`;
 
-function task(input: GroundInput): string {
+function task(input: GroundPrompt): string {
   const operators = [...observedHypotheses(input).keys()].join(', ');
   const tests = input.carryTests
     ? `tests: for up to ${input.breadth} operators still in doubt after this, those that do not depend on each other; probes may read what you settled or wrote here. [] if nothing is left to test.`
@@ -114,7 +114,7 @@ function task(input: GroundInput): string {
 }
 
 /** Hypotheses by operator; in a rollout one operator is observed several times, and ids are kept. */
-function observedHypotheses(input: GroundInput): Map<string, HypothesisText[]> {
+function observedHypotheses(input: GroundPrompt): Map<string, HypothesisText[]> {
   const byOperator = new Map<string, HypothesisText[]>();
   for (const { operator, hypotheses } of input.observed.flatMap(({ tests }) => tests)) {
     const known = byOperator.get(operator) ?? [];
@@ -128,7 +128,7 @@ function observedHypotheses(input: GroundInput): Map<string, HypothesisText[]> {
  * Tidies SQL, lets a winner keep the SQL that its hypothesis carried, and drops what was not asked for or cannot be used:
  * the rows were judged, and that is not paid for again because of an extra that came along.
  */
-function complete(reply: GroundReply, observed: Map<string, HypothesisText[]>, input: GroundInput): GroundReply {
+function complete(reply: GroundReply, observed: Map<string, HypothesisText[]>, input: GroundPrompt): GroundReply {
   const judgements = reply.judgements.map((judgement) =>
     completeJudgement(judgement, observed.get(judgement.operator) ?? []),
   );

@@ -8,18 +8,17 @@ import { CLOCK } from '../../sql/clock';
 import { oneLine } from '../../text/clip';
 import { keepVerdict, prove, resultsOf } from '../../sql/proof';
 import type { ModelOutcome, PlanRef, ModelStepInput } from '../../ports/step-parts';
-import { mergedOutcomes } from '../shared/attempts';
+import { mergedOutcomes, dependencies } from '../shared/attempts';
 import { operatorBody, storeBody } from '../shared/bodies';
-import { buildTests, storeProposal, type TestScope } from '../shared/build-tests';
+import { buildTests, storeProposal, type TestScope } from '../shared/tests';
 import type { StepContext } from '../shared/context';
 import type { Contents } from '../../record/contents';
 import { findLoaded, loadPlan, type LoadedPlan } from '../shared/load-plan';
 import { contentId, invalid, runModelStep, type Read } from '../shared/model-step';
 import { promptContext } from '../shared/prompt-context';
-import { dependencies } from '../shared/provenance';
 import { testScope } from '../propose';
 import { columnsOfNamed } from '../shared/shown-tables';
-import { evidenceText, evidenceTexts, planText } from '../shared/texts';
+import { evidenceText, evidenceTexts, planText } from '../shared/evidence-text';
 
 export interface GroundInput extends ModelStepInput {
   readonly role: 'ground';

@@ -19,7 +19,7 @@ import { readCounts } from '../../sql/claims';
 import { isClocked } from '../../sql/clock';
 import { DEFAULT_SCHEMAS } from '../../sql/access';
 import { countingParts, vacuousCheck } from '../../sql/checks';
-import { runInBatches } from './check-batches';
+import { runInBatches } from './verify';
 import { claimNow, entryIdOf, namedColumns, plainCheck } from './entries';
 import { counted } from '../../counted';
 

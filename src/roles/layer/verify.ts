@@ -2,15 +2,14 @@
  * All checks of a layer run again, and what they count otherwise than before becomes an event: for `gate layer verify`, and as
  * the step of a watch.
  */
-import type { DatabaseDescription, LayerEvent } from '../../domain';
+import type { DatabaseDescription, LayerEvent, SqlResult } from '../../domain';
 import { canonical } from '../../domain/canonical';
 import { driftAt } from '../../layer/drift';
 import { hasFallen, layerOf, type HeldEntry, type Layer } from '../../layer/state';
-import type { SqlEngine } from '../../ports';
+import type { SqlEngine, SqlOptions } from '../../ports';
 import type { StepOptions } from '../../ports/step-parts';
 import { appendToLayer, readLayer } from '../../record/layer-store';
 import { identityKey } from '../../record/search-id';
-import { runInBatches } from './check-batches';
 import type { StepDeps } from '../shared/context';
 import { countsOf, recounted, visibleEntries, type Recounted } from './entries';
 
@@ -125,4 +124,25 @@ export function createWatchSteps(deps: Pick<StepDeps, 'store' | 'hash' | 'engine
       };
     },
   };
+}
+
+/** Checks of one snapshot: a read-only transaction must not stay open for long. */
+const AT_ONCE = 50;
+
+export type CheckOptions = Pick<SqlOptions, 'timeoutMs' | 'signal' | 'tag'>;
+
+/** In the order of the checks. `progress` is told how many have run. */
+export async function runInBatches(
+  engine: SqlEngine,
+  checks: readonly string[],
+  options: CheckOptions,
+  progress: (done: number) => void = () => undefined,
+): Promise<readonly SqlResult[]> {
+  const results: SqlResult[] = [];
+  for (let at = 0; at < checks.length; at += AT_ONCE) {
+    const ran = await engine.run(checks.slice(at, at + AT_ONCE), { ...options, maxRows: 2 });
+    results.push(...ran.results);
+    progress(results.length);
+  }
+  return results;
 }

@@ -1,18 +1,149 @@
 /**
  * Role `plan`: a partially grounded plan of operators from the question (paper §3.1), its first tests where the method
- * lets the plan carry them, or `unanswerable`. A revised plan and a second derivation are the same role.
+ * lets the plan carry them, or `unanswerable`. A revised plan and a second derivation are the same role. What a check of the reply
+ * finds goes back to the model, with what is allowed.
  */
 import type { ChatMessage } from '../../ports';
-import { parseReply, replySchema, sketch, type Parsed } from '../shared/reply';
+import { parseReply, replySchema, sketch, type Parsed, oneOf, unless, type Problem } from '../shared/reply';
 import * as shared from '../shared/prompt-parts';
-import type { PromptContext } from '../shared/prompt-parts';
-import { checkPlan, PlanReply, planReply, webReply } from './reply';
-import { sentenceRule, wantsSentence } from '../shared/sentence';
-import { soundTests, testRules, tidyTest, type TestReply } from '../shared/tests';
-import { evidenceText, planText, type EvidenceText, type PlanText } from '../shared/evidence-text';
+import { type PromptContext, sentenceRule, wantsSentence } from '../shared/prompt-parts';
+import { soundTests, testRules, tidyTest, TestReply } from '../shared/tests';
+import { shownEvidence, shownPlan, type EvidenceText, type PlanText } from '../shared/evidence-text';
 import * as web from '../shared/lookups';
+import { z } from 'zod';
+import { Assumption, ColumnType, OPERATOR_NAME } from '../../domain';
+import { SentenceReply } from '../../domain/turns';
 
-export interface PlanInput extends PromptContext, web.MayLookUp {
+export const AssumptionReply = z.object({
+  kind: Assumption.shape.kind,
+  statement: z.string(),
+  risk: z.number(),
+});
+
+const OperatorReply = z.object({
+  name: z.string(),
+  purpose: z.string(),
+  intent: z.string(),
+  relations: z.array(z.string()),
+  inputs: z.array(z.string()),
+  columns: z.array(z.object({ name: z.string(), type: ColumnType, meaning: z.string() })),
+  grain: z.array(z.string()),
+  mapping: z.string().nullable(),
+  sql: z.string().nullable(),
+  assumptions: z.array(AssumptionReply),
+});
+
+type OperatorReply = z.infer<typeof OperatorReply>;
+
+/** Keys stand in the order in which a model should think: the outline before the verdict, doubt after the SQL. */
+export const PlanReply = z.object({
+  outline: z.string(),
+  kind: z.enum(['plan', 'unanswerable']),
+  reason: z.string().nullable(),
+  operators: z.array(OperatorReply),
+  ordered: z.boolean(),
+  control: z.string().nullable(),
+  wording: z.array(
+    z.object({ operator: z.string(), taken: z.string(), other: z.string(), otherSql: z.string().nullable() }),
+  ),
+  bottleneck: z.string().nullable(),
+  potential: z.number(),
+  tests: z.array(TestReply),
+});
+/** `sentence` is there only where the question wants one. */
+export type PlanReply = z.infer<typeof PlanReply> & { readonly sentence?: string | null };
+
+/** What this very prompt asks for. */
+export function planReply({ question }: PromptContext): z.ZodType<PlanReply> & typeof PlanReply {
+  if (!wantsSentence(question)) return PlanReply;
+  const { wording, bottleneck, potential, tests, ...rest } = PlanReply.shape;
+  return z.object({ ...rest, sentence: SentenceReply, wording, bottleneck, potential, tests });
+}
+
+/** Where the search may look things up; what it may not stands in no schema. */
+export function webReply(context: PromptContext, tools: readonly web.WebTool[]) {
+  const { outline, kind, ...rest } = planReply(context).shape;
+  return z.object({
+    outline,
+    kind: z.enum([...kind.options, 'lookup']),
+    lookups: web.lookupList(tools),
+    ...rest,
+  });
+}
+
+export function checkPlan({ kind, reason, operators, bottleneck, potential, wording }: PlanReply): Problem[] {
+  if (kind === 'unanswerable')
+    return unless(reason !== null, 'reason', 'found null', 'say which fact is missing and where you looked');
+  const names = operators.map(({ name }) => name);
+  if (names.length === 0)
+    return unless(false, 'operators', 'found []', 'a plan has at least one operator, the last the answer');
+  return [
+    ...operators.flatMap((operator, at) => checkOperator(operator, at, operators)),
+    ...(bottleneck === null ? [] : oneOf('bottleneck', bottleneck, names)),
+    ...unless(potential >= 0, 'potential', `found ${potential}`, 'use 0 or more'),
+    ...wording.flatMap(({ operator }, at) => oneOf(`wording[${at}].operator`, operator, names)),
+  ];
+}
+
+function checkOperator(operator: OperatorReply, at: number, operators: readonly OperatorReply[]): Problem[] {
+  const { name, intent, inputs, grain, sql, mapping, assumptions } = operator;
+  const where = `operators[${at}]`;
+  const earlier = operators.slice(0, at).map((other) => other.name);
+  const later = operators.slice(at + 1);
+  const columns = operator.columns.map((column) => column.name);
+  const lower = columns.map((column) => column.toLowerCase());
+  const need = (holds: boolean, field: string, found: string, allowed: string): Problem[] =>
+    unless(holds, `${where}.${field}`, found, allowed);
+  const takes = `inputs takes ${earlier.join(', ') || 'nothing here'}; base tables go into relations`;
+  const isRead = later.length === 0 || later.some((other) => other.inputs.includes(name));
+  return [
+    ...need(OPERATOR_NAME.test(name), 'name', `found "${name}"`, 'use op_ and 1 to 50 of a-z, 0-9, _'),
+    ...need(!earlier.includes(name), 'name', `${name} is used twice`, 'give every operator its own name'),
+    ...need(intent.trim() !== '', 'intent', 'found ""', 'say in one sentence what the rows mean'),
+    ...inputs.flatMap((input) => need(earlier.includes(input), 'inputs', `"${input}" is no earlier operator`, takes)),
+    ...need(columns.length > 0, 'columns', 'found []', 'declare at least one output column'),
+    ...lower.flatMap((column, index) =>
+      column.trim() === ''
+        ? need(false, `columns[${index}].name`, 'found ""', 'name the column as the SELECT does')
+        : need(
+            lower.indexOf(column) === index,
+            `columns[${index}].name`,
+            `${column} is declared twice`,
+            'give each column its own name',
+          ),
+    ),
+    ...grain.flatMap((column) =>
+      need(
+        columns.includes(column),
+        'grain',
+        `"${column}" is no output column`,
+        `use ${columns.join(', ')}, or [] for a single row`,
+      ),
+    ),
+    ...need(
+      sql !== null || mapping !== null,
+      'sql',
+      'sql and mapping are both null',
+      'write sql, or describe the open mapping',
+    ),
+    ...assumptions.flatMap((each, index) => checkAssumption(each, `${where}.assumptions[${index}]`)),
+    ...need(
+      isRead,
+      'name',
+      `no later operator reads ${name}`,
+      'put the answer last and drop operators that it does not use',
+    ),
+  ];
+}
+
+export function checkAssumption({ statement, risk }: z.infer<typeof AssumptionReply>, where: string): Problem[] {
+  return [
+    ...unless(statement.trim() !== '', `${where}.statement`, 'found ""', 'state what is assumed'),
+    ...unless(risk >= 0 && risk <= 1, `${where}.risk`, `found ${risk}`, 'use a number from 0 to 1'),
+  ];
+}
+
+export interface PlanPrompt extends PromptContext, web.MayLookUp {
   readonly knownIntents: readonly string[];
   /** Plans that exist already: the new one must be another derivation. */
   readonly otherPlans: readonly PlanText[];
@@ -42,7 +173,7 @@ export function planSchemaFor(input: PromptContext & web.MayLookUp): typeof plan
   return replySchema('plan', tools.length === 0 ? planReply(input) : webReply(input, tools));
 }
 
-export function renderPlan(input: PlanInput): ChatMessage[] {
+export function renderPlan(input: PlanPrompt): ChatMessage[] {
   const tools = web.lookupTools(input);
   const rules = [
     'You turn the question into a plan of operators. A program runs them, tests what is doubtful against the data and joins them into one WITH query.',
@@ -66,27 +197,27 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
     ...(input.knownIntents.length === 0
       ? []
       : [shared.data('known intents', input.knownIntents.map((intent) => `- ${intent}`).join('\n'))]),
-    ...input.otherPlans.map((plan, at) => shared.data(`existing plan ${at + 1}`, planText(plan))),
+    ...input.otherPlans.map((plan, at) => shared.data(`existing plan ${at + 1}`, shownPlan(plan))),
     ...(input.unanswerable ?? []).map((reason, at) => shared.data(`found unanswerable ${at + 1}`, reason)),
-    ...(input.seen ?? []).map((evidence) => shared.data('evidence', evidenceText(evidence))),
+    ...(input.seen ?? []).map((evidence) => shared.data('evidence', shownEvidence(evidence))),
     ...(input.revise === null
       ? []
       : [
-          shared.data('plan to revise', planText(input.revise.plan)),
-          ...input.revise.evidence.map((evidence) => shared.data('evidence', evidenceText(evidence))),
+          shared.data('plan to revise', shownPlan(input.revise.plan)),
+          ...input.revise.evidence.map((evidence) => shared.data('evidence', shownEvidence(evidence))),
           ...(input.revise.refit ?? []).map(({ operator, why }) => shared.data(`does not fit: ${operator}`, why)),
         ]),
   ];
   return shared.searchConversation(input, rules, shown, task(input));
 }
 
-export function parsePlan(text: string, input: PlanInput): Parsed<PlanReply> {
+export function parsePlan(text: string, input: PlanPrompt): Parsed<PlanReply> {
   const parsed = parseReply(text, planReply(input), (reply) => checkPlan(mendPlan(reply)));
   return parsed.kind === 'ok' ? { kind: 'ok', reply: tidy(mendPlan(parsed.reply), input) } : parsed;
 }
 
 /** As `parsePlan`, where the reply may ask for lookups instead. */
-export function parsePlanOrLookups(text: string, input: PlanInput): Parsed<PlanReply | web.LookupsReply> {
+export function parsePlanOrLookups(text: string, input: PlanPrompt): Parsed<PlanReply | web.LookupsReply> {
   const tools = web.lookupTools(input);
   if (tools.length === 0) return parsePlan(text, input);
   const parsed = parseReply(text, webReply(input, tools), ({ kind, lookups, ...plan }) =>
@@ -119,7 +250,7 @@ const DOUBT = `DOUBT
 - wording: only where the question's own words allow two readings and no data could decide ("recent", "best"); taken: the one in the plan; otherSql: that operator's body under the other.
 - kind unanswerable (operators []): only if the fact asked for, or a needed part of it, is not stored. First look for another column, join, code list, JSON key or derivation that holds it. A constant or placeholder column stores nothing; an empty result or an unseen value does not make a question unanswerable. reason: what is missing, where you looked.`;
 
-function task(input: PlanInput): string {
+function task(input: PlanPrompt): string {
   const lines = ['Task: plan this question.'];
   if (input.revise?.refit !== undefined) {
     const names = input.revise.refit.map(({ operator }) => operator).join(', ');
@@ -161,11 +292,11 @@ function shapeOf(reply: PlanReply) {
  * The model lists the most useful test first. What was not asked for or cannot run is dropped: a plan is not paid for again
  * because of a test, which can be asked for alone.
  */
-function keptTests(reply: PlanReply, input: PlanInput): TestReply[] {
+function keptTests(reply: PlanReply, input: PlanPrompt): TestReply[] {
   return input.carryTests ? soundTests(reply.tests, shapeOf(reply)).slice(0, input.breadth) : [];
 }
 
-function tidy(reply: PlanReply, input: PlanInput): PlanReply {
+function tidy(reply: PlanReply, input: PlanPrompt): PlanReply {
   if (reply.kind === 'unanswerable')
     return { ...reply, operators: [], control: null, wording: [], bottleneck: null, tests: [] };
   return {
@@ -176,8 +307,6 @@ function tidy(reply: PlanReply, input: PlanInput): PlanReply {
     tests: keptTests(reply, input).map(tidyTest),
   };
 }
-
-type OperatorReply = PlanReply['operators'][number];
 
 /** Beside SQL, an open mapping that the reply wants tested is a doubt as good as any; else it only explains the SQL. */
 const OPEN_RISK = 0.5;

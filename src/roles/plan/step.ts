@@ -3,21 +3,19 @@
  * (design §3, step 3). Bodies are checked by the engine's parser before they are stored (rule S8).
  */
 import type { Assumption, Body, Operator, Plan, PlanView } from '../../domain';
-import { parsePlanOrLookups, planSchemaFor, renderPlan } from './prompt';
-import type { LookupsReply, MayLookUp } from '../shared/lookups';
-import type { PlanReply } from './reply';
+import { parsePlanOrLookups, planSchemaFor, renderPlan, type PlanReply } from './prompt';
+import { type LookupsReply, type MayLookUp, storeLookups } from '../shared/lookups';
 import { CLOCK } from '../../sql/clock';
 import { toOperatorView } from '../../sql/body';
 import type { ModelOutcome, PlanRef, Lookup, ModelStepInput } from '../../ports/step-parts';
 import { sameRelation } from '../../sql/validate';
 import { operatorBody, parserScope, queryBody, storeBody, type SearchScope } from '../shared/bodies';
-import { buildTests, storeProposal, type BuiltTest } from '../shared/build-tests';
+import { buildTests, storeProposal, type BuiltTest } from '../shared/tests';
 import type { StepContext } from '../shared/context';
-import { storeLookups } from '../shared/lookups-stored';
 import { contentId, invalid, runModelStep, type Read } from '../shared/model-step';
 import { promptContext } from '../shared/prompt-context';
 import { columnsOfNamed, showTables } from '../shared/shown-tables';
-import { evidenceTexts, planTextOf } from '../shared/texts';
+import { evidenceTexts, planTextOf } from '../shared/evidence-text';
 
 export interface PlanInput extends ModelStepInput, MayLookUp {
   readonly role: 'plan';

@@ -1,5 +1,5 @@
 /** Checks the SQL of a reply by the engine's parser and makes it into bodies (rule S8). */
-import type { Assumption, Body, DatabaseDescription, Operator } from '../../domain';
+import type { Assumption, Body, DatabaseDescription, Operator, SqlResult } from '../../domain';
 import type { SqlInspector } from '../../ports';
 import { SCHEMA_ID } from '../../record/contents';
 import { makeBody, makeOperatorBody, normaliseSql, type Hash, type SelectInspection } from '../../sql/body';
@@ -7,6 +7,7 @@ import { CLOCK } from '../../sql/clock';
 import type { SelectText } from '../../sql/compile';
 import { validateBody, validateSelect } from '../../sql/validate';
 import { openEngine, openParser, type StepContext } from './context';
+import type { LoadedPlan } from './load-plan';
 
 export type Made<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'invalid'; readonly error: string };
 
@@ -88,4 +89,42 @@ export async function storeBody(context: StepContext, body: Body, assumptions?: 
 export async function loadBodies({ run }: StepContext, ids: readonly string[]): Promise<ReadonlyMap<string, Body>> {
   const bodies = await Promise.all([...new Set(ids)].map((id) => run.get('body', id)));
   return new Map(bodies.map((body) => [body.bodyId, body]));
+}
+
+export function isAnswer(plan: LoadedPlan, name: string): boolean {
+  return plan.operators.at(-1)?.operator.name === name;
+}
+
+/** Null if the statement ran, even if it gave no rows. */
+export function runError(result: SqlResult): string | null {
+  switch (result.kind) {
+    case 'rows':
+      return null;
+    case 'timeout':
+      return `the query was stopped after ${result.afterMs} ms: make it cheaper`;
+    case 'sql-error':
+    case 'refused':
+      return result.message;
+    default:
+      return result satisfies never;
+  }
+}
+
+/**
+ * Null if the result has the declared columns, in any case. The columns of an operator that others read are found by name,
+ * so their order does not matter. Only the values of the answer are read, so there a column may have another name.
+ */
+export function columnDifference(
+  operator: Pick<Operator, 'columns'>,
+  result: SqlResult,
+  isAnswer: boolean,
+): string | null {
+  if (result.kind !== 'rows') return null;
+  const declared = operator.columns.map((column) => column.name.toLowerCase());
+  const returned = result.columns.map((column) => column.name.toLowerCase());
+  const isSame = isAnswer
+    ? declared.every((name, index) => name === returned[index] || !returned.includes(name))
+    : declared.every((name) => returned.includes(name));
+  if (declared.length === returned.length && isSame) return null;
+  return `it returns (${result.columns.map(({ name }) => name).join(', ')}) but declares (${operator.columns.map(({ name }) => name).join(', ')}): return exactly the declared columns in that order`;
 }

@@ -7,7 +7,7 @@ import type { MemoryRef } from '../../ports/step-parts';
 import { SCHEMA_ID } from '../../record/contents';
 import type { StepContext } from './context';
 import { entryText } from '../layer/entries';
-import { webTexts } from './lookups-stored';
+import { webTexts } from './lookups';
 import { extraTables } from './shown-tables';
 
 /** `plans`: their tables are shown even if the schema only lists them by name. */

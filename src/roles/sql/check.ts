@@ -3,13 +3,11 @@
  * whole plan runs later. Operators that read a failing one fail too, so only the first cause is reported.
  */
 import type { SqlResult } from '../../domain';
-import { columnDifference, isAnswer, runError } from '../shared/body-errors';
+import { columnDifference, isAnswer, runError } from '../shared/bodies';
 import { addDeltas, once, runSql, type StepContext } from '../shared/context';
 import { findLoaded, limited, loadPlan, planSql, type LoadedPlan } from '../shared/load-plan';
 import { profileExtra } from '../shared/shown-tables';
 import { orRefused, together } from '../shared/statements';
-import type { ProbeInput, Probed } from './probe';
-import type { CandidateInput, CandidateRun } from './candidate';
 import type { PlanRef, StepBase, UsageDelta } from '../../ports/step-parts';
 
 /** Runs each written body over its inputs, compares its columns with the declared ones, and profiles the columns it reads. */
@@ -19,16 +17,11 @@ export interface CheckInput extends StepBase {
   readonly plan: PlanRef;
   /** Operators whose bodies are new. */
   readonly operators: readonly string[];
-  /** The next step if nothing fails: it runs in the same round trip (D3). */
-  readonly next?: FollowUp;
 }
 export interface Checked {
   readonly failures: readonly { readonly operator: string; readonly error: string }[];
   readonly usage: UsageDelta;
-  /** The output of `next`, when it ran. */
-  readonly next?: Probed | CandidateRun;
 }
-export type FollowUp = ProbeInput | CandidateInput;
 
 type Failure = Checked['failures'][number];
 

@@ -8,7 +8,7 @@ import { countsText } from '../../sql/claims';
 import type { ReadProbe } from './claim-probe';
 import type { StepContext } from '../shared/context';
 import { findLoaded, type LoadedPlan } from '../shared/load-plan';
-import { dependencies, storeUpdate } from '../shared/provenance';
+import { dependencies, storeUpdate } from '../shared/attempts';
 
 export interface Seen {
   readonly position: string;

@@ -3,17 +3,16 @@
  * same rows in one snapshot, with their predicates (S2); the answer runs; rivals that the counts leave standing are run
  * through the whole plan (S9). Operators whose claims all hold become updates.
  */
-import type { Claim, SqlResult, UpdateView, PlanView } from '../../domain';
+import type { Claim, SqlResult, UpdateView, PlanView, Coverage } from '../../domain';
 import type { LookReply } from '../../domain/turns';
-import { decideAbsence, decideClaim, readCounts } from '../../sql/claims';
+import { decideAbsence, decideClaim, readCounts, claimText, isSettled } from '../../sql/claims';
 import { equalResults } from '../../sql/equal';
 import { decideMateriality } from '../../sql/materiality';
-import { resultPreview } from '../../text/result-text';
+import { resultPreview, resultText } from '../../text/result-text';
 import { doubtText, withoutDoubt } from '../../database/profile/row-doubts';
 import { operatorShape, toOperatorView } from '../../sql/body';
 import type { UsageDelta, StepBase } from '../../ports/step-parts';
-import { runError } from '../shared/body-errors';
-import { engineScope, selectText, type SearchScope } from '../shared/bodies';
+import { runError, engineScope, selectText, type SearchScope } from '../shared/bodies';
 import { candidate, type CandidateRun } from './candidate';
 import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
@@ -23,7 +22,7 @@ import { askedAside, columnOf, mentionsIn } from '../layer/left-aside';
 import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../shared/load-plan';
 import { SCHEMA_ID } from '../../record/contents';
 import { isEstablished } from '../keep';
-import { foundByCommit, foundByDecline } from '../look-texts';
+import { coverageText } from '../../sql/coverage';
 import { runSelects } from './queries';
 import { orRefused, single, together, type Statements } from '../shared/statements';
 
@@ -337,4 +336,65 @@ function absenceCounts(result: SqlResult | undefined): Parameters<typeof decideA
   if (typeof counts === 'string') return counts;
   const [asked = 0, recorded = 0, control = null] = counts;
   return recorded > asked ? 'more are recorded than asked about' : { asked, recorded, control };
+}
+
+interface CommitSeen {
+  readonly claims: readonly Claim[];
+  readonly result: SqlResult;
+  readonly trivial: boolean;
+  readonly control: number | null;
+  readonly coverage: Coverage | null;
+  readonly ifPartial: 'answer' | 'decline' | null;
+  /** What repeated rows and placeholders change. */
+  readonly doubts: readonly string[];
+  readonly csvChars: number;
+}
+
+interface CommitFound {
+  readonly found: string;
+  /** How many things go back to the model. */
+  readonly open: number;
+  /** Why the question is declined, as the commit said it should be when too little is covered. */
+  readonly declined: string | null;
+}
+
+function foundByCommit(seen: CommitSeen): CommitFound {
+  const { claims, result, trivial, control, coverage, ifPartial } = seen;
+  const partial = coverage === null ? null : coverageText(coverage);
+  const remarks = [
+    ...seen.doubts,
+    ...(trivial && control === null
+      ? [
+          'The answer is empty, zero, false or NULL: give control, one count of the rows looked at before the last condition.',
+        ]
+      : []),
+    ...(trivial && control === 0
+      ? [
+          'The answer is empty, zero, false or NULL, and control counted 0: nothing was looked at. Mend the SQL or decline.',
+        ]
+      : []),
+    ...(partial !== null && ifPartial === null
+      ? [`${partial} Say in ifPartial whether to answer from them or to decline.`]
+      : []),
+  ];
+  const found = [
+    ...claims.map((claim, at) => `claim ${at + 1} ${claimText(claim)}`),
+    ...(partial === null ? [] : [`coverage: ${partial}`]),
+    ...remarks,
+    `the answer as it stands:\n${resultText(result, Math.floor(seen.csvChars / 4))}`,
+  ].join('\n');
+  return {
+    found,
+    open: claims.filter((claim) => !isSettled(claim)).length + remarks.length,
+    declined: partial !== null && ifPartial === 'decline' ? partial : null,
+  };
+}
+
+/** A decline goes back only where its own counts contradict it or show nothing. */
+function foundByDecline(claims: readonly Claim[]): Pick<CommitFound, 'found' | 'open'> {
+  const open = claims.filter((claim) => !isSettled(claim));
+  return {
+    found: claims.map((claim, at) => `absent ${at + 1} ${claimText(claim)}`).join('\n'),
+    open: open.length,
+  };
 }

@@ -7,7 +7,6 @@ import { SqlEngineError } from '../../ports';
 import { placeNotes } from '../../database/shown-documents';
 import { profiledText } from '../../database/profile/render';
 import { SCHEMA_CHARS, schemaContext } from '../../database/context';
-import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from '../shared/context';
 import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../../record/contents';
@@ -73,4 +72,24 @@ function withoutSamples(description: DatabaseDescription): DatabaseDescription {
     columns: table.columns.map((column) => ({ ...column, samples: [] })),
   }));
   return { ...description, tables };
+}
+
+export async function forgetBadReplies({ deps, run }: StepContext): Promise<void> {
+  const record = await run.find('result', run.searchId);
+  const bad = new Set(record?.status === 'failed' ? record.givenUp?.map(({ reply }) => positionOf(reply)) : []);
+  if (bad.size === 0) return;
+  const prefix = `runs/${run.searchId}/reply/`;
+  const ids = (await deps.store.list(prefix)).map((key) => key.slice(prefix.length, -'.json'.length));
+  const calls = await Promise.all(
+    ids.map(async (id) => ({ id, isBad: bad.has(positionOf(id)), at: (await run.get('reply', id)).endedAtMs })),
+  );
+  const forgotten = calls.filter(({ isBad }) => isBad);
+  const first = Math.min(...forgotten.map(({ at }) => at));
+  if (calls.some(({ isBad, at }) => !isBad && at >= first)) return;
+  for (const { id } of forgotten) await run.delete('reply', id);
+}
+
+/** The position of a call in the journal. All tries of a step share it. */
+function positionOf(id: string): string {
+  return id.replace(/\.try\d+\.seed-?\d+$/, '');
 }

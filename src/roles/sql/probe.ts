@@ -1,19 +1,26 @@
 /**
  * `probe`: runs the probes of a proposal with their predicates and agreement counts, all in one snapshot (rule S2). Then it
- * runs the whole plan under each reading that these have not refuted, if that can show that the choice is immaterial, or that
- * some of them give the same answer (rule S9).
+ * runs the whole plan under each reading that these left standing, one combination after another in one snapshot: which give the
+ * same answer, and whether the choice makes no difference at all (rule S9).
  */
-import type { Body, MaterialityOutcome, Test, TestOutcome } from '../../domain';
+import type { Body, MaterialityOutcome, Test, TestOutcome, HypothesisOutcome } from '../../domain';
 import type { SqlInspector } from '../../ports';
 import { layTest, readTest, resultsOf, type TestRun } from '../../sql/proof';
 import { builtOn } from '../shared/tests';
 import { weigh } from '../../sql/vacuous-test';
-import { addDeltas, once, openEngine, runSql, type StepContext } from '../shared/context';
-import { findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan } from '../shared/load-plan';
+import { addDeltas, once, openEngine, runSql, type StepContext, type SqlRun } from '../shared/context';
+import { findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan, planSql } from '../shared/load-plan';
 import { loadBodies } from '../shared/bodies';
-import { readingsOf, runReadings, type Materiality } from './run-readings';
 import { together, type Statements } from '../shared/statements';
 import type { PlanRef, StepBase, UsageDelta } from '../../ports/step-parts';
+import {
+  materialityCombinations,
+  operatorMateriality,
+  sameAnswers,
+  type Combination,
+  type Readings,
+} from '../../sql/materiality';
+import { leftStanding } from '../../sql/agreement';
 
 export interface ProbeInput extends StepBase {
   readonly purpose: 'probe';
@@ -133,4 +140,99 @@ function outcomeOf(outcome: TestOutcome): Probed['tests'][number]['outcome'] {
   const results = resultsOf(outcome);
   const result = results.find((each) => each.kind === 'rows' && each.rows.length > 0) ?? results[0] ?? outcome.result;
   return result.kind === 'rows' && result.rows.length === 0 ? 'empty' : result.kind;
+}
+
+export type Materiality = MaterialityOutcome & { readonly bodyId: string | null };
+export interface ReadingsRun {
+  readonly of: (operator: string) => Materiality | null;
+  readonly sameAnswer: (readings: Standing | undefined, hypothesis: string) => Pick<HypothesisOutcome, 'sameAnswer'>;
+  readonly usage: SqlRun['usage'];
+}
+
+const NOT_RUN: ReadingsRun = { of: () => null, sameAnswer: () => ({}), usage: {} };
+
+/** The readings of an operator that its checks left standing. */
+export interface Standing extends Readings {
+  readonly hypotheses: readonly { readonly id: string; readonly bodyId: string | null }[];
+  /** Whether the checks refuted another one: then the data has spoken, and what is left is to be judged. */
+  readonly refuted: boolean;
+}
+
+export function readingsOf(
+  { operator, hypotheses }: Test,
+  outcome: TestOutcome | undefined,
+  plan: LoadedPlan,
+): Standing {
+  const left = leftStanding(outcome?.hypotheses ?? []);
+  const open = hypotheses.filter(({ id }) => left.includes(id));
+  return {
+    operator,
+    hypotheses: open,
+    bodies: open.map(({ bodyId }) => bodyId),
+    current: findLoaded(plan, operator)?.body?.bodyId ?? null,
+    refuted: open.length < hypotheses.length,
+  };
+}
+
+/** Runs only if every operator has SQL in every combination. A compile error means that some operators have none. */
+export async function runReadings(
+  context: StepContext,
+  plan: LoadedPlan,
+  readings: readonly Standing[],
+): Promise<ReadingsRun> {
+  if (!context.settings.materiality) return NOT_RUN;
+  const tested = new Set(readings.map(({ operator }) => operator));
+  const others = plan.operators.filter(({ operator }) => !tested.has(operator.name));
+  const combinations = others.every(({ body }) => body !== null) ? materialityCombinations(readings) : null;
+  if (combinations === null) return NOT_RUN;
+  const bodies = await loadBodies(
+    context,
+    combinations.flatMap((each) => Object.values(each)),
+  );
+  const statements = combinations.flatMap((combination) => planSql(planWith(plan, combination, bodies)).sql ?? []);
+  if (statements.length < combinations.length) return NOT_RUN;
+  const { results, usage } = await runSql(context, statements);
+  const current = Object.fromEntries(readings.map((each) => [each.operator, each.current]));
+  const fixed = others.flatMap(({ body }) => (body === null ? [] : [body.bodyId]));
+  const runs = { combinations, results, ordered: plan.plan.ordered };
+  const decided = new Map(
+    readings.map((each) => [each.operator, operatorMateriality(each.operator, runs, { current, fixed })]),
+  );
+  return {
+    of: (operator) => judgeable(decided.get(operator) ?? null, readings, operator),
+    sameAnswer: (standing, hypothesis) => (standing === undefined ? {} : same(standing, hypothesis, runs, fixed)),
+    usage,
+  };
+}
+
+/** What has been refuted stays in the proof: only a choice between readings that all stand can be immaterial. */
+function judgeable(made: Materiality | null, readings: readonly Standing[], operator: string): Materiality | null {
+  const of = readings.find((each) => each.operator === operator);
+  if (made === null || of === undefined) return null;
+  if (of.refuted) return { ...made, immaterial: false };
+  return of.bodies.includes(null) ? { ...made, immaterial: false, reason: 'a reading has no SQL' } : made;
+}
+
+function same(
+  { operator, hypotheses }: Standing,
+  hypothesis: string,
+  runs: Parameters<typeof sameAnswers>[1],
+  fixed: readonly string[],
+): Pick<HypothesisOutcome, 'sameAnswer'> {
+  const own = hypotheses.find(({ id }) => id === hypothesis)?.bodyId ?? null;
+  const under = sameAnswers(operator, runs, fixed);
+  const found = hypotheses.flatMap(({ id, bodyId }) => {
+    if (id === hypothesis || own === null || bodyId === null) return [];
+    const relativeTo = under(own, bodyId).map((others) => [...others]);
+    return relativeTo.length === 0 ? [] : [{ as: id, relativeTo }];
+  });
+  return found.length === 0 ? {} : { sameAnswer: found };
+}
+
+function planWith(plan: LoadedPlan, combination: Combination, bodies: ReadonlyMap<string, Body>): LoadedPlan {
+  const changed = Object.entries(combination).flatMap(([name, id]): [string, Body][] => {
+    const body = bodies.get(id);
+    return body === undefined || findLoaded(plan, name)?.body?.bodyId === id ? [] : [[name, body]];
+  });
+  return withBodies(plan, Object.fromEntries(changed));
 }

@@ -6,16 +6,12 @@ import type { Hypothesis, OperatorGrounding, SqlResult, TestOutcome, Update, Upd
 import { compareText } from '../../domain/canonical';
 import { prove } from '../../sql/proof';
 import { hasLost } from '../../sql/agreement';
-import { mergedOutcomes } from '../shared/attempts';
-import { columnDifference, isAnswer, runError } from '../shared/body-errors';
+import { mergedOutcomes, dependencies, storeUpdate } from '../shared/attempts';
+import { columnDifference, isAnswer, runError } from '../shared/bodies';
 import { once, runSql, type StepContext } from '../shared/context';
 import type { Contents } from '../../record/contents';
 import { findLoaded, loadPlan, planSql, withBodies, type LoadedPlan } from '../shared/load-plan';
-import { dependencies, storeUpdate } from '../shared/provenance';
 import { orRefused, together } from '../shared/statements';
-import type { FollowUp } from './check';
-import type { Probed } from './probe';
-import type { CandidateRun } from './candidate';
 import type { PlanRef, StepBase, MemoryRef, UsageDelta } from '../../ports/step-parts';
 
 /** Runs the winners' bodies over their inputs and makes updates of those that rule S1 proves. */
@@ -25,8 +21,6 @@ export interface SettleInput extends StepBase {
   readonly plan: PlanRef;
   readonly groundingId: string;
   readonly memory: MemoryRef;
-  /** The next step if every winner is proved: it runs in the same round trip (D3). */
-  readonly next?: FollowUp;
 }
 export interface Settled {
   readonly results: readonly {
@@ -39,8 +33,6 @@ export interface Settled {
     readonly error: string | null;
   }[];
   readonly usage: UsageDelta;
-  /** The output of `next`, when it ran. */
-  readonly next?: Probed | CandidateRun;
 }
 
 type Won = OperatorGrounding & { readonly winner: string; readonly bodyId: string };

@@ -1,7 +1,7 @@
 /** The conversation with which a search begins, in the report and in `gate trace`. */
 import type { Claim } from '../../../src/domain';
 import { renderReport, renderTraceText, type Trace } from '../../../src/report';
-import { parseLook } from '../../../src/roles/look-prompt';
+import { parseLook } from '../../../src/roles/look';
 import type { LookReply } from '../../../src/domain/turns';
 import { lookInput } from '../roles/prompts/fixtures';
 import { HOSTILE, hostile, observation, state, trace } from './fixture';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createSqliteInspector } from '../../../src/adapters/sqlite';
-import { buildTests } from '../../../src/roles/shared/build-tests';
+import { buildTests } from '../../../src/roles/shared/tests';
 
 const operator = {
   name: 'op_a',

@@ -1,15 +1,14 @@
 /** One small database as each role sees it: a swimming club's lap times, stored as JSON in two formats. */
 import type { ChatMessage } from '../../../../src/ports';
 import { outsideOf } from '../../../../simulated-model/request';
-import type { EvaluateInput } from '../../../../src/roles/evaluate-prompt';
+import type { EvaluatePrompt } from '../../../../src/roles/evaluate';
 import type { EvidenceText, PlanText } from '../../../../src/roles/shared/evidence-text';
-import type { GroundInput } from '../../../../src/roles/ground/prompt';
-import type { LookInput } from '../../../../src/roles/look-prompt';
-import type { PlanInput } from '../../../../src/roles/plan/prompt';
+import type { GroundPrompt } from '../../../../src/roles/ground/prompt';
+import type { LookPrompt } from '../../../../src/roles/look';
+import type { PlanPrompt } from '../../../../src/roles/plan/prompt';
 import type { PromptContext } from '../../../../src/roles/shared/prompt-parts';
-import type { ProposeInput } from '../../../../src/roles/propose-prompt';
-import type { SelectAnswerInput } from '../../../../src/roles/select-prompt';
-import type { SelectByNumberInput } from '../../../../src/roles/select-by-number';
+import type { ProposePrompt } from '../../../../src/roles/propose';
+import type { SelectAnswerPrompt, SelectByNumberInput } from '../../../../src/roles/select';
 import type { ReactInput } from '../../../../src/methods/react/prompt';
 import type { RedelPrompt as RedelInput } from '../../../../src/methods/redel/prompt';
 
@@ -125,7 +124,7 @@ export const evidence: EvidenceText = {
   avoid: ['casting data->>time unguarded'],
 };
 
-export const planInput: PlanInput = {
+export const planInput: PlanPrompt = {
   ...context,
   knownIntents: ['Finals of open races with their date'],
   otherPlans: [plan],
@@ -135,7 +134,7 @@ export const planInput: PlanInput = {
   strict: 'execution',
 };
 
-export const proposeInput: ProposeInput = {
+export const proposeInput: ProposePrompt = {
   ...context,
   plan,
   targets: ['op_gap'],
@@ -145,7 +144,7 @@ export const proposeInput: ProposeInput = {
   mode: 'single',
 };
 
-export const groundInput: GroundInput = {
+export const groundInput: GroundPrompt = {
   ...context,
   plan,
   evidence: [],
@@ -155,7 +154,7 @@ export const groundInput: GroundInput = {
   strict: 'execution',
 };
 
-export const evaluateInput: EvaluateInput = {
+export const evaluateInput: EvaluatePrompt = {
   ...context,
   trajectories: [
     { id: 't0', depth: 0, distance: 60, density: 0, plan: null, evidence: [] },
@@ -164,7 +163,7 @@ export const evaluateInput: EvaluateInput = {
   exploration: 'code',
 };
 
-export const selectAnswerInput: SelectAnswerInput = {
+export const selectAnswerInput: SelectAnswerPrompt = {
   ...context,
   candidates: [
     {
@@ -198,7 +197,7 @@ export const selectByNumberInput: SelectByNumberInput = {
   ],
 };
 
-export const lookInput: LookInput = {
+export const lookInput: LookPrompt = {
   ...context,
   turns: [
     {

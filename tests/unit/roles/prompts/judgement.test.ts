@@ -1,9 +1,8 @@
 /** Replies of the roles that judge or act: propose, ground, evaluate, select, react. */
-import { parseEvaluate } from '../../../../src/roles/evaluate-prompt';
+import { parseEvaluate } from '../../../../src/roles/evaluate';
 import { parseGround } from '../../../../src/roles/ground/prompt';
-import { parsePropose } from '../../../../src/roles/propose-prompt';
-import { parseSelectAnswer } from '../../../../src/roles/select-prompt';
-import { parseSelectByNumber } from '../../../../src/roles/select-by-number';
+import { parsePropose } from '../../../../src/roles/propose';
+import { parseSelectAnswer, parseSelectByNumber } from '../../../../src/roles/select';
 import { parseReact } from '../../../../src/methods/react/prompt';
 import type { Parsed } from '../../../../src/roles/shared/reply';
 import * as given from './fixtures';

@@ -4,18 +4,13 @@ import {
   planSchema,
   planSchemaFor,
   renderPlan,
-  type PlanInput,
+  type PlanPrompt,
 } from '../../../../src/roles/plan/prompt';
-import {
-  parseProposeOrLookups,
-  proposeSchema,
-  proposeSchemaFor,
-  renderPropose,
-} from '../../../../src/roles/propose-prompt';
+import { parseProposeOrLookups, proposeSchema, proposeSchemaFor, renderPropose } from '../../../../src/roles/propose';
 import { renderGround } from '../../../../src/roles/ground/prompt';
 import * as given from './fixtures';
 
-const question: PlanInput['question'] = {
+const question: PlanPrompt['question'] = {
   ...given.context.question,
   tools: ['execute_sql', 'web_search', 'fetch_url'],
 };

@@ -1,6 +1,4 @@
-import { parsePlan } from '../../../../src/roles/plan/prompt';
-import type { PlanInput } from '../../../../src/roles/plan/prompt';
-import type { PlanReply } from '../../../../src/roles/plan/reply';
+import { parsePlan, type PlanPrompt, type PlanReply } from '../../../../src/roles/plan/prompt';
 import { checkTests } from '../../../../src/roles/shared/tests';
 import { planInput } from './fixtures';
 
@@ -55,7 +53,7 @@ const good = {
 };
 type Draft = typeof good;
 
-const parse = (change: Partial<Draft> = {}, input: Partial<PlanInput> = {}) =>
+const parse = (change: Partial<Draft> = {}, input: Partial<PlanPrompt> = {}) =>
   parsePlan(JSON.stringify({ ...good, ...change }), { ...planInput, ...input });
 const withOperator = (at: number, change: object) =>
   parse({ operators: good.operators.map((operator, index) => (index === at ? { ...operator, ...change } : operator)) });

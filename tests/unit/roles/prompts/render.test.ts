@@ -1,10 +1,9 @@
-import { evaluateSchema, renderEvaluate } from '../../../../src/roles/evaluate-prompt';
+import { evaluateSchema, renderEvaluate } from '../../../../src/roles/evaluate';
 import { groundSchema, renderGround } from '../../../../src/roles/ground/prompt';
 import { planSchema, planSchemaFor, renderPlan } from '../../../../src/roles/plan/prompt';
-import { proposeSchema, renderPropose } from '../../../../src/roles/propose-prompt';
-import { renderLook } from '../../../../src/roles/look-prompt';
-import { renderSelectAnswer, selectAnswerSchema } from '../../../../src/roles/select-prompt';
-import { renderSelectByNumber } from '../../../../src/roles/select-by-number';
+import { proposeSchema, renderPropose } from '../../../../src/roles/propose';
+import { renderLook } from '../../../../src/roles/look';
+import { renderSelectAnswer, selectAnswerSchema, renderSelectByNumber } from '../../../../src/roles/select';
 import { reactSchema, renderReact } from '../../../../src/methods/react/prompt';
 import { redelSchema, renderRedel } from '../../../../src/methods/redel/prompt';
 import type { ChatMessage } from '../../../../src/ports';
