@@ -16,7 +16,18 @@ import type {
   StepOptions,
   UsageDelta,
 } from '../ports/step-parts';
-import type { AdoptInput, AllSteps, AmendInput, CandidateRun, FinishInput, KeptAfter, NewRemark, RemarkStep, WebInput, WebRun } from '../roles';
+import type {
+  AdoptInput,
+  AllSteps,
+  AmendInput,
+  CandidateRun,
+  FinishInput,
+  KeptAfter,
+  NewRemark,
+  RemarkStep,
+  WebInput,
+  WebRun,
+} from '../roles';
 import type { WatchFound, WatchRun, WatchSteps } from '../roles/layer/verify';
 import { runStep } from './run-step';
 

@@ -13,7 +13,41 @@ import type { SearchHooks, SearchOutcome } from '../../src/search/run';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from './without-looking';
 import type { AnswerSummary, ModelOutcome, UsageDelta } from '../../src/ports/step-parts';
-import type { CandidateInput, CandidateRun, CheckInput, Checked, EvaluateInput, Evaluation, FinishInput, Grounded, GroundInput, AmendInput, KeepInput, KeepSteps, KeptAfter, Kept, PlanInput, Planned, PrepareInput, Prepared, ProbeInput, Probed, Proposed, ProposeInput, Recount, RecountInput, Restated, RestateInput, SearchSteps, SelectedAnswer, SelectAnswerInput, Settled, SettleInput, WebInput, WebRun } from '../../src/roles';
+import type {
+  CandidateInput,
+  CandidateRun,
+  CheckInput,
+  Checked,
+  EvaluateInput,
+  Evaluation,
+  FinishInput,
+  Grounded,
+  GroundInput,
+  AmendInput,
+  KeepInput,
+  KeepSteps,
+  KeptAfter,
+  Kept,
+  PlanInput,
+  Planned,
+  PrepareInput,
+  Prepared,
+  ProbeInput,
+  Probed,
+  Proposed,
+  ProposeInput,
+  Recount,
+  RecountInput,
+  Restated,
+  RestateInput,
+  SearchSteps,
+  SelectedAnswer,
+  SelectAnswerInput,
+  Settled,
+  SettleInput,
+  WebInput,
+  WebRun,
+} from '../../src/roles';
 
 /** Contents of the replies; what is left out has a plain default. `{ invalid }` is an unusable reply. */
 export interface Script {

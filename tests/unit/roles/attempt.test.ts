@@ -3,7 +3,19 @@ import { planRef } from '../../../src/search/plan-view';
 import { columnDifference } from '../../../src/roles/shared/bodies';
 import type { PlanRef } from '../../../src/ports/step-parts';
 import { createRunStore } from '../../../src/record/run-store';
-import { GAP_SQL, NO_MEMORY, SEARCH, TEST, bench, containing, groundReply, hash, matching, planReply, text } from './fixtures';
+import {
+  GAP_SQL,
+  NO_MEMORY,
+  SEARCH,
+  TEST,
+  bench,
+  containing,
+  groundReply,
+  hash,
+  matching,
+  planReply,
+  text,
+} from './fixtures';
 
 type Bench = Awaited<ReturnType<typeof bench>>;
 

@@ -2,7 +2,16 @@ import type { Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { reasonOf } from '../../../src/search/findings';
 import type { Progress } from '../../../src/search/progress';
-import type { CandidateInput, CheckInput, EvaluateInput, GroundInput, PlanInput, ProbeInput, ProposeInput, SelectAnswerInput } from '../../../src/roles';
+import type {
+  CandidateInput,
+  CheckInput,
+  EvaluateInput,
+  GroundInput,
+  PlanInput,
+  ProbeInput,
+  ProposeInput,
+  SelectAnswerInput,
+} from '../../../src/roles';
 import {
   FakeSteps,
   judged,
