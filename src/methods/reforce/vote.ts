@@ -3,7 +3,15 @@
  * view of the search and changes none: votes run side by side.
  */
 import type { ReforceSettings } from '../../domain';
-import type { ExplorationAsked, ExploreInput, ExploreTurn, FormatInput, Generated, Refined, ReforceSteps } from '../../roles';
+import type {
+  ExplorationAsked,
+  ExploreInput,
+  ExploreTurn,
+  FormatInput,
+  Generated,
+  Refined,
+  ReforceSteps,
+} from '../../roles';
 import { askModel, type Findings } from '../../search/findings';
 import type { ModelOutcome } from '../../ports/step-parts';
 

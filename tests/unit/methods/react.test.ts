@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { SearchState, type Settings } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react/loop';
 import type { SearchHooks } from '../../../src/search/run';
-import type { Acted, ActInput, FinalInput, FinalRun, ReactSteps, ToolInput, FinishInput, WebInput } from '../../../src/roles';
+import type {
+  Acted,
+  ActInput,
+  FinalInput,
+  FinalRun,
+  ReactSteps,
+  ToolInput,
+  FinishInput,
+  WebInput,
+} from '../../../src/roles';
 import { settingsFor } from '../../../src/config/presets';
 import { NO_USAGE } from '../../../src/domain/control-view';
 import { addUsage } from '../../../src/search/budgets';
