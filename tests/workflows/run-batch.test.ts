@@ -30,10 +30,8 @@ import { quietLogger, testTemporal, unique, withClient, withWorkers } from '../h
 import { dispatched, scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
 
 const store = createMemoryStore();
-const readAnswer: BatchPorts['readAnswer'] = async (searchId) => {
-  const text = await store.get(`runs/${searchId}/answer.json`);
-  return text === null ? null : (JSON.parse(text) as AnswerSummary);
-};
+const answers = new Map<string, AnswerSummary>();
+const readAnswer: BatchPorts['readAnswer'] = (searchId) => Promise.resolve(answers.get(searchId) ?? null);
 
 /** The steps of each batch on the worker that most tests share. */
 const scripts = new Map<string, WorkerSteps>();
@@ -94,7 +92,7 @@ class Fixture {
           if (name === 'finish') active.delete(searchId);
         }
       },
-      onFinish: (summary) => store.put(`runs/${summary.id}/answer.json`, JSON.stringify(summary)),
+      onFinish: (summary) => void answers.set(summary.id, summary),
     });
   }
 
