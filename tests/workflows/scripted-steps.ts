@@ -16,7 +16,7 @@ import { quietLogger, testTemporal, unique } from '../helpers/temporal';
 
 export interface StepCall {
   readonly searchId: string;
-  /** `plan`, `probe`, …, `checkpoint`, `finish`. */
+  /** That of the step: `plan`, `probe`, …; `remark` of `keepRemark`. */
   readonly name: string;
   readonly position: string;
   readonly signal: AbortSignal | undefined;
@@ -133,103 +133,56 @@ export function dispatched(stepsOf: (searchId: string) => WorkerSteps): WorkerSt
 /** What workers need for batches, where a test runs none. */
 export const noBatch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
 
+/** The steps that reply to an input with a position; the others are told by themselves. */
+type Told = Exclude<keyof WorkerSteps, 'openChild' | 'amend' | 'keepRemark' | 'checkpoint' | 'finish'>;
+type Replies = { [Name in Told]: (input: Parameters<WorkerSteps[Name]>[0]) => Awaited<ReturnType<WorkerSteps[Name]>> };
+interface StepInput {
+  readonly searchId: string;
+  readonly position: string;
+}
+
 export function scriptedSteps(script: Script = {}): WorkerSteps {
   const { operators = 3, queries = 3, lookups = 0, conversation = [], onStep } = script;
-  const on = async (
-    name: string,
-    input: { searchId: string; position: string },
-    options?: { signal?: AbortSignal },
-  ) => {
-    await onStep?.({ name, searchId: input.searchId, position: input.position, signal: options?.signal });
-  };
+  const on = async (name: string, input: { searchId: string; position: string }, options?: { signal?: AbortSignal }) =>
+    onStep?.({ name, searchId: input.searchId, position: input.position, signal: options?.signal });
   const ok = <T>(value: T): ModelOutcome<T> => ({ kind: 'ok', value, usage: CALL });
-  return {
-    prepare: async (input, options) => {
-      await on('prepare', input, options);
-      return { knownUpdates: [], usage: QUERY };
-    },
-    look: async (input, options) => {
-      await on('look', input, options);
+  const replies: Replies = {
+    prepare: () => ({ knownUpdates: [], usage: QUERY }),
+    look: (input) => {
       const turn = conversation[input.turns.length] ?? 'commit';
       if (turn === 'unusable')
         return { kind: 'invalid', error: 'no JSON', cause: 'no JSON', reply: 'Hm.', usage: CALL };
       const action = turn === 'look' ? turn : turn === 'decline' ? 'unanswerable' : 'commit';
       return ok({ turnId: encode(input.position, [turn]), action });
     },
-    queries: async (input, options) => {
-      await on('queries', input, options);
-      return { observationId: input.turnId, usage: QUERY };
-    },
-    commit: async (input, options) => {
-      await on('commit', input, options);
+    queries: (input) => ({ observationId: input.turnId, usage: QUERY }),
+    commit: (input) => {
       const settled = !decode(input.turnId).includes('returned');
       if (decode(input.turnId).includes('decline')) return declined;
       return answered(input.position, operators, settled);
     },
-    learn: async (input, options) => {
-      await on('learn', input, options);
-      return ok({ turnId: input.position, done: input.turns.length > 0 });
-    },
-    prove: async (input, options) => {
-      await on('prove', input, options);
-      return { proved: 1, usage: QUERY };
-    },
-    keep: async (input, options) => {
-      await on('keep', input, options);
-      return ok({ kept: 1, contradicted: [] });
-    },
-    'reforce-link': async (input, options) => {
-      await on('link', input, options);
-      return ok({ linkId: input.position });
-    },
-    'reforce-format': async (input, options) => {
-      await on('format', input, options);
-      return ok({ formatId: input.position });
-    },
-    'reforce-explore': async (input, options) => {
-      await on('explore', input, options);
-      return ok({ actionId: input.position, queries: 3 });
-    },
-    'reforce-generate': async (input, options) => {
-      await on('generate', input, options);
-      return ok({ actionId: input.position });
-    },
-    'reforce-choose': async (input, options) => {
-      await on('choose', input, options);
-      return ok({ candidate: input.candidates[0] ?? '' });
-    },
-    'reforce-answer': async (input, options) => {
-      await on('phrase', input, options);
-      return ok({ candidateId: input.candidateId });
-    },
-    compress: async (input, options) => {
-      await on('compress', input, options);
-      return { schemaId: input.position, tables: 0, worded: false, usage: {} };
-    },
-    explore: async (input, options) => {
-      await on('explore-run', input, options);
-      return { observationId: input.position, succeeded: input.most, failed: false, usage: QUERY };
-    },
-    refine: async (input, options) => {
-      await on('refine', input, options);
+    learn: (input) => ok({ turnId: input.position, done: input.turns.length > 0 }),
+    prove: () => ({ proved: 1, usage: QUERY }),
+    keep: () => ok({ kept: 1, contradicted: [] }),
+    'reforce-link': (input) => ok({ linkId: input.position }),
+    'reforce-format': (input) => ok({ formatId: input.position }),
+    'reforce-explore': (input) => ok({ actionId: input.position, queries: 3 }),
+    'reforce-generate': (input) => ok({ actionId: input.position }),
+    'reforce-choose': (input) => ok({ candidate: input.candidates[0] ?? '' }),
+    'reforce-answer': (input) => ok({ candidateId: input.candidateId }),
+    compress: (input) => ({ schemaId: input.position, tables: 0, worded: false, usage: {} }),
+    explore: (input) => ({ observationId: input.position, succeeded: input.most, failed: false, usage: QUERY }),
+    refine: (input) => {
       const ran = { outcome: 'rows' as const, rowCount: 1, trivial: false, control: null, equalTo: null, usage: QUERY };
       return { ...ran, observationId: input.position, repeats: false, flawed: false };
     },
-    agree: async (input, options) => {
-      await on('agree', input, options);
+    agree: (input) => {
       const others = (id: string) => input.candidates.filter((other) => other !== id);
       return { agreeing: Object.fromEntries(input.candidates.map((id) => [id, others(id)])), usage: {} };
     },
-    restate: async (input, options) => {
-      await on('restate', input, options);
-      return { proved: 1, usage: QUERY };
-    },
-    recount: async (input, options) => {
-      await on('recount', input, options);
-      return { broken: 1, usage: QUERY };
-    },
-    plan: async (input, options) => {
-      await on('plan', input, options);
+    restate: () => ({ proved: 1, usage: QUERY }),
+    recount: () => ({ broken: 1, usage: QUERY }),
+    plan: (input) => {
       if ((input.lookupsLeft ?? 0) > 0 && (input.memory.web?.length ?? 0) < lookups)
         return ok({ kind: 'lookup', lookups: [{ actionId: input.position, tool: 'fetch_url' }] });
       const names = Array.from({ length: operators }, (_, index) => `op_${String(index + 1)}`);
@@ -242,23 +195,16 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       const plan = { planId: input.position, ordered: false, operators: views };
       return ok({ kind: 'plan', plan, potential: operators, bottleneck: 'op_1', proposalId: null, proposed: [] });
     },
-    check: async (input, options) => {
-      await on('check', input, options);
-      return { failures: [], usage: QUERY };
-    },
-    evaluate: async (input, options) => {
-      await on('evaluate', input, options);
+    check: () => ({ failures: [], usage: QUERY }),
+    evaluate: (input) => {
       const scores = input.trajectories.map(({ id, depth }) => ({
         ...{ trajectory: id, progress: depth / 10, potential: Math.max(0, operators - depth), bottleneck: null },
       }));
       return ok({ scores });
     },
-    propose: async (input, options) => {
-      await on('propose', input, options);
-      return ok({ proposalId: encode(input.position, input.targets), operators: input.targets, done: false });
-    },
-    probe: async (input, options) => {
-      await on('probe', input, options);
+    propose: (input) =>
+      ok({ proposalId: encode(input.position, input.targets), operators: input.targets, done: false }),
+    probe: (input) => {
       const tests = decode(input.proposalId).map((operator) => ({
         operator,
         outcome: 'rows' as const,
@@ -266,8 +212,7 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       }));
       return { observationId: encode(input.position, decode(input.proposalId)), tests, usage: QUERY };
     },
-    ground: async (input, options) => {
-      await on('ground', input, options);
+    ground: (input) => {
       const judged = input.observations.flatMap(decode);
       return ok({
         groundingId: encode(input.position, judged),
@@ -288,48 +233,49 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
         },
       });
     },
-    settle: async (input, options) => {
-      await on('settle', input, options);
+    settle: (input) => {
       const results = decode(input.groundingId).map((operator) => ({
         ...{ operator, bodyId: bodyId(input.plan, operator), assumed: false, error: null },
         update: updateOf(input.plan, operator, input.position, input.memory),
       }));
       return { results, usage: QUERY };
     },
-    candidate: async (input, options) => {
-      await on('candidate', input, options);
-      return { outcome: 'rows', rowCount: 1, trivial: false, control: 18, equalTo: null, usage: QUERY };
-    },
-    select: async (input, options) => {
-      await on('select', input, options);
-      return ok({ candidate: input.candidates[0]?.id ?? null, reason: 'first' });
-    },
-    react: async (input, options) => {
-      await on('act', input, options);
+    candidate: () => ({ outcome: 'rows', rowCount: 1, trivial: false, control: 18, equalTo: null, usage: QUERY }),
+    select: (input) => ok({ candidate: input.candidates[0]?.id ?? null, reason: 'first' }),
+    react: (input) => {
       const actionId = input.position;
       if (input.callsUsed < lookups) return ok({ kind: 'web', actionId, tool: 'web_search' });
       return ok(input.callsUsed < queries ? { kind: 'tool', actionId } : { kind: 'end', actionId });
     },
     // The root has two helpers, then ends; a helper queries once, then reports.
-    redel: async (input, options) => {
-      await on('act', input, options);
+    redel: (input) => {
       const actionId = input.position;
       const isHelper = input.searchId.includes('.helper');
       if (input.turns.length > 0) return ok({ kind: isHelper ? 'report' : 'end', actionId });
       return ok(isHelper ? { kind: 'tool', actionId } : { kind: 'delegate', actionId, tasks: ['one', null, 'two'] });
     },
-    tool: async (input, options) => {
-      await on('tool', input, options);
-      return { observationId: input.position, outcome: 'rows', usage: QUERY };
+    tool: (input) => ({ observationId: input.position, outcome: 'rows', usage: QUERY }),
+    final: () => ({
+      outcome: 'rows',
+      rowCount: 1,
+      trivial: false,
+      control: 18,
+      equalTo: null,
+      error: null,
+      usage: QUERY,
+    }),
+    web: (input) => ({ observationId: input.position, outcome: 'found', usage: {} }),
+    adopt: () => ({ outcome: 'rows', rowCount: 1, trivial: false, control: null, equalTo: null, usage: {} }),
+  };
+  const told = Object.entries<(input: never) => unknown>(replies).map(([name, reply]) => [
+    name,
+    async (input: StepInput, options?: { signal?: AbortSignal }) => {
+      await on(name, input, options);
+      return reply(input as never);
     },
-    final: async (input, options) => {
-      await on('final', input, options);
-      return { outcome: 'rows', rowCount: 1, trivial: false, control: 18, equalTo: null, error: null, usage: QUERY };
-    },
-    web: async (input, options) => {
-      await on('web', input, options);
-      return { observationId: input.position, outcome: 'found', usage: {} };
-    },
+  ]);
+  return {
+    ...(Object.fromEntries(told) as Pick<WorkerSteps, Told>),
     openChild: async (input) => {
       await on('openChild', input);
       const method = input.settings.redel === undefined ? 'react' : 'redel';
@@ -339,10 +285,6 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
     amend: async ({ searchId, notKept }, options) => {
       await on('amend', { searchId, position: 'amend' }, options);
       return { kept: notKept === null ? 1 : 0, notKept };
-    },
-    adopt: async (input, options) => {
-      await on('adopt', input, options);
-      return { outcome: 'rows', rowCount: 1, trivial: false, control: null, equalTo: null, usage: {} };
     },
     keepRemark: async (searchId, { remarkId }) => {
       await on('remark', { searchId, position: remarkId });

@@ -34,7 +34,7 @@ describe('the helpers of redel', () => {
     'work at the same time, each in a workflow of its own; the root is charged for both: %s',
     async (_, perRun) => {
       const isHelper = ({ name, searchId, position }: StepCall) =>
-        name === 'act' && searchId.includes('.helper') && position.startsWith('i1');
+        name === 'redel' && searchId.includes('.helper') && position.startsWith('i1');
       const hold = holdAt(isHelper, 2);
       const work = async (run: Run): Promise<void> => {
         await hold.reached;
@@ -58,7 +58,7 @@ describe('the helpers of redel', () => {
   test('one whose workflow fails is a text to the root, which goes on', async () => {
     const seen: string[] = [];
     const onStep: OnStep = ({ name, searchId, position }) => {
-      if (searchId.endsWith('.helper1') && name === 'act') throw new ModelError('bad-request', 'no');
+      if (searchId.endsWith('.helper1') && name === 'redel') throw new ModelError('bad-request', 'no');
       seen.push(`${searchId.slice(searchId.indexOf('.') + 1)} ${position}`);
     };
     await ask(onStep, async ({ gate, searchId }) => {
@@ -71,7 +71,7 @@ describe('the helpers of redel', () => {
   });
 
   test('end with a cancelled root', async () => {
-    const hold = holdAt(({ name, searchId }) => name === 'act' && searchId.endsWith('.helper3'));
+    const hold = holdAt(({ name, searchId }) => name === 'redel' && searchId.endsWith('.helper3'));
     await ask(hold.onStep, async (run) => {
       await hold.reached;
       await cancelWorkflow(run.gate, questionWorkflowId(run.searchId));
@@ -85,7 +85,7 @@ describe('the votes of reforce', () => {
   const ask = asking('reforce');
 
   test.each(RUNS)('are under way at the same time, and each step runs once: %s', async (_, perRun) => {
-    const hold = holdAt('generate', 8);
+    const hold = holdAt('reforce-generate', 8);
     const work = async ({ gate, searchId }: Run): Promise<void> => {
       await hold.reached;
       hold.release();
@@ -94,14 +94,14 @@ describe('the votes of reforce', () => {
         value: { status: 'answered', endedBy: 'agreement', usage: { llmCalls: 8, sqlExecutions: 9 } },
       });
       expect(new Set(stepsOf(hold.calls)).size).toBe(hold.calls.length);
-      const generated = hold.calls.filter(({ name }) => name === 'generate').map(({ position }) => position);
+      const generated = hold.calls.filter(({ name }) => name === 'reforce-generate').map(({ position }) => position);
       expect(generated.sort()).toEqual(Array.from({ length: 8 }, (_, at) => `i2.v${at + 1}.a1`));
     };
     await ask(hold.onStep, work, perRun);
   });
 
   test('cancelled while one is under way, keep what the others have and pay for nothing more', async () => {
-    const hold = holdAt(({ name, position }) => name === 'generate' && position.includes('.v3.'));
+    const hold = holdAt(({ name, position }) => name === 'reforce-generate' && position.includes('.v3.'));
     let refined = 0;
     let began: () => void = () => undefined;
     const reached = new Promise<void>((resolve) => (began = resolve));
@@ -127,7 +127,7 @@ describe('the votes of reforce', () => {
 describe('the runs of react with repeats', () => {
   const ask = asking('react', { repeated: { runs: 2 } });
   const acts = (calls: readonly StepCall[], turn: string) =>
-    calls.filter(({ name, position }) => name === 'act' && position.startsWith(turn));
+    calls.filter(({ name, position }) => name === 'react' && position.startsWith(turn));
   const atSecond = () => holdAt((call) => acts([call], 'i2').length === 1, 2);
 
   test('are reached by a hint and a pause, new limits are refused; the history replays', async () => {
