@@ -3,7 +3,6 @@
  * signal ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withEngines } from '../app/check-database';
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
 import type { Engines } from '../workers/engines';
@@ -85,7 +84,11 @@ export function onDatabase<T>(
   io: Pick<Io, 'onInterrupt'>,
   work: (open: { readonly engines: Engines; readonly signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
-  return untilInterrupted(io, (signal) => withEngines(config, database, (engines) => work({ engines, signal })));
+  return untilInterrupted(io, async (signal) => {
+    // Engines load Temporal's packages, for their traces: not for commands that read the store.
+    const { withEngines } = await import('../app/check-database');
+    return withEngines(config, database, (engines) => work({ engines, signal }));
+  });
 }
 
 /** A function, because the signal changes while a loop awaits. */

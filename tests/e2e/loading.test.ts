@@ -16,11 +16,11 @@ test.each(['app/services.js', 'cli/print-answer.js', 'report/index.js'])(
   (module) => {
     const loaded = loadedBy(module);
     expect(loaded.length).toBeGreaterThan(20);
-    expect(loaded.filter((file) => /@temporalio|protobufjs|[/\\]steps[/\\]/.test(file))).toEqual([]);
+    expect(loaded.filter((file) => /@temporalio|protobufjs|[/\\]roles[/\\]/.test(file))).toEqual([]);
   },
 );
 
 test('what the worker loads is seen by this test', () => {
-  expect(loadedBy('workers/composition.js').some((file) => /[/\\]steps[/\\]/.test(file))).toBe(true);
+  expect(loadedBy('workers/composition.js').some((file) => /[/\\]roles[/\\]/.test(file))).toBe(true);
   expect(loadedBy('workers/client.js').some((file) => /@temporalio/.test(file))).toBe(true);
 });
