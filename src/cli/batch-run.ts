@@ -202,7 +202,7 @@ async function withDoor<T>(
       tell: (event) => display.tell(event),
       stopping,
       watched,
-      done: display.stop,
+      done: () => display.stop(),
     });
   } finally {
     display.stop();
@@ -216,7 +216,7 @@ async function followed(wanted: WantedRun, flags: Pick<RunFlags, 'json' | 'event
     door.done();
     const say = (line: string): void => door.tell({ kind: 'note', arm: null, text: line });
     io.out(flags.json ? `${JSON.stringify(result.run, null, 2)}\n` : reportText(result, io.columns));
-    if (wanted.out !== null) say(`${result.files.map((file) => join(wanted.out ?? '', file)).join(', ')}`);
+    if (wanted.out !== null) say(result.files.map((file) => join(wanted.out ?? '', file)).join(', '));
     return endingOf(result, wanted, say);
   });
 }

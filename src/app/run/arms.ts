@@ -64,7 +64,7 @@ export interface Arm {
   readonly label: string;
 }
 
-export interface OpenSet {
+interface OpenSet {
   readonly services: Services;
   readonly run: RunConfig;
   readonly overrides: Overrides;

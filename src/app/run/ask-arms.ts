@@ -25,7 +25,7 @@ export interface AskedArm {
   readonly scores: ReadonlyMap<string, BoardScore>;
 }
 
-export interface AskedArms {
+interface AskedArms {
   readonly asked: readonly AskedArm[];
   readonly stopped: Stopped | null;
   /** What the first arm that failed ended with, to be thrown once the answers are told; null: none did. */

@@ -22,7 +22,7 @@ import { isToRetry, storedBatch } from './stored-batches';
 export type Stopped = 'interrupted' | 'cancelled' | 'ceiling' | 'failed';
 
 /** What the batches of a run share while they ask. */
-export interface Sharing {
+interface Sharing {
   /** Why nothing more is asked; null: it goes on. */
   readonly stopped: () => Stopped | null;
   /** How many questions of this batch may run at the same time now, as so many of them are open. */

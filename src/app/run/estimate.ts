@@ -15,7 +15,7 @@ import { withComposition, scopeOf, type Arm, type Composing } from './arms';
 import { storedRecords } from './ask-batch';
 import type { BatchQuestion } from './batch-plan';
 
-export interface Range {
+interface Range {
   readonly low: number;
   readonly high: number;
 }
@@ -35,7 +35,7 @@ interface Priced extends Work {
   readonly unpricedModels: readonly string[];
 }
 
-export interface DatabaseEstimate extends Work {
+interface DatabaseEstimate extends Work {
   readonly database: string;
   readonly engine: string;
   readonly tables: number;
@@ -43,7 +43,7 @@ export interface DatabaseEstimate extends Work {
   readonly problem: string | null;
 }
 
-export interface ArmEstimate extends Priced {
+interface ArmEstimate extends Priced {
   readonly set: string;
   readonly method: string;
   readonly seed: number;

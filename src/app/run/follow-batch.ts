@@ -33,7 +33,7 @@ import type { ReadyArm } from './arms';
 import type { BatchQueues } from './batch-queues';
 import { aborted, type InFlight } from './events';
 
-export interface StartBatch {
+interface StartBatch {
   readonly ready: ReadyArm;
   readonly session: TemporalSession;
   /** Positions of the searches that are asked. */

@@ -52,7 +52,7 @@ const Settings = z.strictObject({
   methods: z.array(MethodEntry).min(1).optional(),
   seeds: Seeds.optional(),
 });
-export type RunSettings = z.infer<typeof Settings>;
+type RunSettings = z.infer<typeof Settings>;
 
 const Questions = Settings.extend({
   /** In tables; another name makes other batches. */
@@ -138,7 +138,7 @@ export function configOf(options: unknown, shown: string, benchmarks: readonly s
 }
 
 /** The same of a text. */
-export function parseRunConfig(source: string, shown: string, benchmarks: readonly string[] | null): ReadConfig {
+function parseRunConfig(source: string, shown: string, benchmarks: readonly string[] | null): ReadConfig {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number): string => `${shown}, line ${Math.max(1, lines.linePos(offset).line)}`;

@@ -173,7 +173,7 @@ async function auditsOf(
   return { audits, interrupted: false };
 }
 
-export interface MadeWith {
+interface MadeWith {
   readonly command: string;
   readonly endpoint: string;
   readonly folder: string | null;

@@ -6,6 +6,7 @@
  * 2. Batches have the same ids in every run: an interrupted run goes on where it was, and what another run asked alike costs nothing.
  * 3. An infrastructure failure is never a wrong answer; it is asked again by the next run.
  */
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { someOf } from '../../counted';
 import { isDecided } from '../../domain';
@@ -252,6 +253,8 @@ async function withRun<T>(
 ): Promise<T> {
   const { read, overrides, base, files = {}, laboratory = null, fresh = false, retry, debug = false } = wanted;
   const { config: plan } = read;
+  // Every batch, and every statement that scores, listens to the same two.
+  setMaxListeners(0, stopping.asked, stopping.quit);
   const services = openServices(surroundings);
   const note = (text: string): void => tell({ kind: 'note', arm: null, text });
   const opening = { services, run: plan, overrides, base, cwd: surroundings.cwd, laboratory, fresh, dryRun };

@@ -90,7 +90,7 @@ export async function findBatch(store: ObjectStore, wanted: string): Promise<Lis
   return found[0];
 }
 
-export interface StoredQuestion {
+interface StoredQuestion {
   readonly searchId: string;
   /** Null: it has not ended. */
   readonly outcome: BatchOutcome | null;
