@@ -130,33 +130,38 @@ function messageOf(error: unknown): string {
   return position === undefined || position < 0 ? message : `${message} (at character ${position + 1})`;
 }
 
-const FUNCTIONS: readonly (readonly [RegExp, string])[] = [
-  [/^pg_sleep(_for|_until)?$/, 'it only waits: leave it out'],
-  [/^(dblink|postgres_fdw)/, 'it opens another connection: read the tables of this database'],
-  [/^lo_(creat|create|import|export|open|close|put|get|from_bytea|unlink|truncate|truncate64|lseek|lseek64|tell|tell64|manage)$/, 'it works on large objects: select the column itself'],
-  [/^(loread|lowrite)$/, 'it works on large objects: select the column itself'],
-  [/^pg_(read|ls|stat)_.*(file|dir)|^pg_(read_file|read_binary_file|stat_file|current_logfile)|^pg_ls_/, 'it reads the server\'s files: read tables'],
-  [/^(set_config|setval|nextval|setseed)$/, 'it changes state: select values only'],
-  [/^pg_(try_)?advisory/, 'it takes locks: leave it out'],
-  [/^pg_(terminate|cancel)_backend$/, 'it stops other sessions: leave it out'],
-  [/^pg_(notify|reload_conf|rotate_logfile|log_|switch_wal|create_restore_point|promote|backup_|start_backup|stop_backup|wal_replay|replication_|create_.*slot|drop_.*slot|copy_.*slot|logical_|export_snapshot|stat_reset|stat_clear|prewarm|import_system_collations|file_|logdir_|nextoid|sync_|get_wal_|walfile_|split_walfile|wal_summary|available_wal|truncate_visibility|check_(frozen|visible)|stop_making|buffercache_(evict|mark_dirty|numa)|get_shmem_allocations_numa|get_logical_snapshot_|(set|clear|restore)_(relation|attribute|extended)_stats|stat_(force|statements_reset)|get_(backend|process)_memory|isolation_test|injection)/, 'it administers the server: select values only'],
-  [/^(query|table|schema|database|cursor)_to_xml(schema|_and_xmlschema)?$/, 'it runs a query given as text: write that query itself'],
-  [/^(ts_stat|ts_rewrite|crosstab[n234]?|crosstab_hash|connectby|xpath_table|query_to_json)$/, 'it runs a query given as text: write that query itself'],
-  [/^(txid_current|pg_current_xact_id)$/, 'it assigns a transaction id: leave it out'],
-  [/^(brin|gin)_(summarize|desummarize|clean)/, 'it changes an index: leave it out'],
-  [/^(current_query|inet_server_addr|inet_server_port|pg_hba_file_rules|pg_ident_file_mappings|pg_show_all_file_settings|pg_config|pg_stat_get_(activity|backend_activity|backend_client_(addr|port)|wal_senders|wal_receiver)|pg_stat_statements)$/, 'it tells about the server, not the data: leave it out'],
-  [/^(autoprewarm_|heap_force_|injection_points_)|^(bt_index_(parent_)?check|gin_index_check|verify_heapam|get_raw_page|heap_page_items|heap_page_item_attrs|tuple_data_split|page_(header|checksum)|fsm_page_contents|bt_metap)$|^(bt|brin|gin|gist|hash)_(multi_|leaf)?(page|metapage|revmap|bitmap)_/, 'it works on the files of tables: read the tables'],
-  [/^http_(get|post|put|patch|delete|head|set_curlopt|reset_curlopt)$|^(http|query_export_to_s3|table_import_from_s3|oracle_execute|master_run_on_worker)$|^(pg_background_|run_command_on_)/, 'it reaches beyond this database: read the tables'],
-  [/^(xslt_process)$/, 'it can reach files: compute with plain functions'],
-  [/^(set_limit|isn_weak|pg_stat_statements_reset|lastval|currval)$/, 'it acts on the session: select values only'],
-  [/^binary_upgrade_|^pg_(event_trigger|extension_config_dump)/, 'it is internal to the server: leave it out'],
-]; // prettier-ignore
+const FUNCTIONS: Readonly<Record<string, RegExp>> = {
+  'it only waits: leave it out': /^pg_sleep(_for|_until)?$/,
+  'it opens another connection: read the tables of this database': /^(dblink|postgres_fdw)/,
+  'it works on large objects: select the column itself':
+    /^lo_(creat|create|import|export|open|close|put|get|from_bytea|unlink|truncate|truncate64|lseek|lseek64|tell|tell64|manage)$|^(loread|lowrite)$/,
+  "it reads the server's files: read tables":
+    /^pg_(read|ls|stat)_.*(file|dir)|^pg_(read_file|read_binary_file|stat_file|current_logfile)|^pg_ls_/,
+  'it changes state: select values only': /^(set_config|setval|nextval|setseed)$/,
+  'it takes locks: leave it out': /^pg_(try_)?advisory/,
+  'it stops other sessions: leave it out': /^pg_(terminate|cancel)_backend$/,
+  'it administers the server: select values only':
+    /^pg_(notify|reload_conf|rotate_logfile|log_|switch_wal|create_restore_point|promote|backup_|start_backup|stop_backup|wal_replay|replication_|create_.*slot|drop_.*slot|copy_.*slot|logical_|export_snapshot|stat_reset|stat_clear|prewarm|import_system_collations|file_|logdir_|nextoid|sync_|get_wal_|walfile_|split_walfile|wal_summary|available_wal|truncate_visibility|check_(frozen|visible)|stop_making|buffercache_(evict|mark_dirty|numa)|get_shmem_allocations_numa|get_logical_snapshot_|(set|clear|restore)_(relation|attribute|extended)_stats|stat_(force|statements_reset)|get_(backend|process)_memory|isolation_test|injection)/,
+  'it runs a query given as text: write that query itself':
+    /^(query|table|schema|database|cursor)_to_xml(schema|_and_xmlschema)?$|^(ts_stat|ts_rewrite|crosstab[n234]?|crosstab_hash|connectby|xpath_table|query_to_json)$/,
+  'it assigns a transaction id: leave it out': /^(txid_current|pg_current_xact_id)$/,
+  'it changes an index: leave it out': /^(brin|gin)_(summarize|desummarize|clean)/,
+  'it tells about the server, not the data: leave it out':
+    /^(current_query|inet_server_addr|inet_server_port|pg_hba_file_rules|pg_ident_file_mappings|pg_show_all_file_settings|pg_config|pg_stat_get_(activity|backend_activity|backend_client_(addr|port)|wal_senders|wal_receiver)|pg_stat_statements)$/,
+  'it works on the files of tables: read the tables':
+    /^(autoprewarm_|heap_force_|injection_points_)|^(bt_index_(parent_)?check|gin_index_check|verify_heapam|get_raw_page|heap_page_items|heap_page_item_attrs|tuple_data_split|page_(header|checksum)|fsm_page_contents|bt_metap)$|^(bt|brin|gin|gist|hash)_(multi_|leaf)?(page|metapage|revmap|bitmap)_/,
+  'it reaches beyond this database: read the tables':
+    /^http_(get|post|put|patch|delete|head|set_curlopt|reset_curlopt)$|^(http|query_export_to_s3|table_import_from_s3|oracle_execute|master_run_on_worker)$|^(pg_background_|run_command_on_)/,
+  'it can reach files: compute with plain functions': /^(xslt_process)$/,
+  'it acts on the session: select values only': /^(set_limit|isn_weak|pg_stat_statements_reset|lastval|currval)$/,
+  'it is internal to the server: leave it out': /^binary_upgrade_|^pg_(event_trigger|extension_config_dump)/,
+};
 
 /** Listed functions alone are refused: `pg_size_pretty`, `pg_typeof` and the like are harmless. */
 export function refuseFunction(name: string): string | null {
   const lower = name.toLowerCase();
-  const found = FUNCTIONS.find(([pattern]) => pattern.test(lower));
-  return found === undefined ? null : `the function ${lower} is not allowed: ${found[1]}`;
+  const found = Object.entries(FUNCTIONS).find(([, pattern]) => pattern.test(lower));
+  return found === undefined ? null : `the function ${lower} is not allowed: ${found[0]}`;
 }
 
 /** Catalogues with passwords, settings of other hosts, or sampled values that access lists could not filter. */

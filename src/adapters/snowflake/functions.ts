@@ -77,16 +77,20 @@ const ALLOWED = new Set(
 /** Functions allowed in FROM, by LATERAL or TABLE(…): their rows come from their arguments. */
 const TABLE_FUNCTIONS = new Set(['FLATTEN', 'GENERATOR', 'SPLIT_TO_TABLE', 'STRTOK_SPLIT_TO_TABLE']);
 
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/^SYSTEM\$/, 'it administers the server: select values only'],
-  [/^(AI_|SNOWFLAKE\.|CORTEX\.)|COMPLETE$|^(EMBED_TEXT|CLASSIFY_TEXT|SENTIMENT|SUMMARIZE)/, 'it sends data to a model and costs money: compute with plain functions'],
-  [/^(RESULT_SCAN|LAST_QUERY_ID|LAST_TRANSACTION)$/, 'it shows results of other statements: write the query itself'],
-  [/^IDENTIFIER$/, 'it hides which object is read: write its name'],
-  [/^(GET_PRESIGNED_URL|BUILD_(SCOPED|STAGE)_FILE_URL|GET_(STAGE|RELATIVE|ABSOLUTE)_\w+|INFER_SCHEMA|DIRECTORY|TO_FILE|FL_\w+)$/, 'it reaches files: read tables'],
-  [/^(GET_DDL|QUERY_HISTORY\w*|LOGIN_HISTORY\w*|POLICY_\w+|TAG_\w+|\w+_HISTORY)$/, 'it shows the account and not the data: read tables'],
-  [/^(ENCRYPT|DECRYPT|TRY_DECRYPT)/, 'it works with passphrases: compute with plain functions'],
-  [/^CURRENT_|^(INVOKER|IS_ROLE|IS_DATABASE_ROLE|IS_GRANTED|ALL_USER)/, 'it tells about the session, not the data: leave it out'],
-]; // prettier-ignore
+const REASONS: Readonly<Record<string, RegExp>> = {
+  'it administers the server: select values only': /^SYSTEM\$/,
+  'it sends data to a model and costs money: compute with plain functions':
+    /^(AI_|SNOWFLAKE\.|CORTEX\.)|COMPLETE$|^(EMBED_TEXT|CLASSIFY_TEXT|SENTIMENT|SUMMARIZE)/,
+  'it shows results of other statements: write the query itself': /^(RESULT_SCAN|LAST_QUERY_ID|LAST_TRANSACTION)$/,
+  'it hides which object is read: write its name': /^IDENTIFIER$/,
+  'it reaches files: read tables':
+    /^(GET_PRESIGNED_URL|BUILD_(SCOPED|STAGE)_FILE_URL|GET_(STAGE|RELATIVE|ABSOLUTE)_\w+|INFER_SCHEMA|DIRECTORY|TO_FILE|FL_\w+)$/,
+  'it shows the account and not the data: read tables':
+    /^(GET_DDL|QUERY_HISTORY\w*|LOGIN_HISTORY\w*|POLICY_\w+|TAG_\w+|\w+_HISTORY)$/,
+  'it works with passphrases: compute with plain functions': /^(ENCRYPT|DECRYPT|TRY_DECRYPT)/,
+  'it tells about the session, not the data: leave it out':
+    /^CURRENT_|^(INVOKER|IS_ROLE|IS_DATABASE_ROLE|IS_GRANTED|ALL_USER)/,
+};
 
 export interface FunctionRules {
   refuse(name: string): string | null;
@@ -98,7 +102,7 @@ export function functionRules(configured: readonly string[]): FunctionRules {
   const own = new Set(configured.map((name) => name.toUpperCase()));
   const refuse = (name: string, allowed: ReadonlySet<string>): string | null => {
     if (allowed.has(name) || own.has(name)) return null;
-    const reason = REASONS.find(([pattern]) => pattern.test(name))?.[1];
+    const reason = Object.entries(REASONS).find(([, pattern]) => pattern.test(name))?.[0];
     const advice =
       'it is not known to only read: use a built-in one, or add it to snowflake.functions in the configuration';
     return `the function ${name.toLowerCase()} is not allowed: ${reason ?? advice}`;

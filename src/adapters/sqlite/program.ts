@@ -77,16 +77,18 @@ const unquoted = (token: string): string => token.replace(/^['"`[](.*)['"`\]]$/s
 
 /** What the parser checks refuse in SQLite, each with what to write instead (design §7). */
 
-const FUNCTIONS: readonly (readonly [RegExp, string])[] = [
-  [/^(readfile|writefile|edit|load_extension|fsdir|zipfile|zipfile_cds|sqlar_\w+|lsmode)$/, 'it reaches files or code outside the database: read tables'],
-  [/^(fts3_tokenizer|sqlite3mc_\w+|sqlite_crypt|sqlite_log|sha3_query|rtreecheck)$/, 'it acts on the engine itself: compute with plain functions'],
-  [/^(last_insert_rowid|changes|total_changes)$/, 'it tells about writes, and there are none here: use count()'],
-]; // prettier-ignore
+const FUNCTIONS: Readonly<Record<string, RegExp>> = {
+  'it reaches files or code outside the database: read tables':
+    /^(readfile|writefile|edit|load_extension|fsdir|zipfile|zipfile_cds|sqlar_\w+|lsmode)$/,
+  'it acts on the engine itself: compute with plain functions':
+    /^(fts3_tokenizer|sqlite3mc_\w+|sqlite_crypt|sqlite_log|sha3_query|rtreecheck)$/,
+  'it tells about writes, and there are none here: use count()': /^(last_insert_rowid|changes|total_changes)$/,
+};
 
 export function refuseFunction(name: string): string | null {
   const lower = name.toLowerCase();
-  const found = FUNCTIONS.find(([pattern]) => pattern.test(lower));
-  return found === undefined ? null : `the function ${lower} is not allowed: ${found[1]}`;
+  const found = Object.entries(FUNCTIONS).find(([, pattern]) => pattern.test(lower));
+  return found === undefined ? null : `the function ${lower} is not allowed: ${found[0]}`;
 }
 
 /** Table-valued pragmas that describe tables. The others show or change the session or the machine. */
