@@ -42,7 +42,7 @@ const PURE = ['domain', 'ports', 'sql', 'database', 'layer', 'text', 'search', '
 /** The loops, the workflows and the activities know the steps of roles by their types alone: no prompt and no zod is bundled. */
 const TYPES_OF_ROLES = ['search', 'methods', 'activities', 'workflows'];
 const typesOnly = {
-  regex: '/(roles(/.*)?|prompts?|steps)$',
+  regex: '(?<!domain)/(roles(/.*)?|prompts?|steps)$',
   allowTypeImports: true,
   message: 'the workflow bundle has no prompts and no steps: import their types',
 };
