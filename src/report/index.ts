@@ -2,4 +2,4 @@ export { searchDiff, type SearchDiff } from './diff';
 export { renderDiffText } from './diff';
 export { loadSide, loadTrace, type Trace } from './trace';
 export { renderReport } from './render';
-export { renderTraceText } from './text';
+export { renderTraceText } from './trace-text';

@@ -197,7 +197,8 @@ function besideRows(record: Shown): Beside[] {
     return values === null ? [] : [{ of, values }];
   });
   return found.map(({ of, values }, at) => ({
-    ...{ of, values },
+    of,
+    values,
     label: found.length === 1 ? 'other reading' : `other reading ${at + 1}`,
     differing: values.filter((value, row) => value !== record.rows[row]?.at(-1)).length,
   }));

@@ -56,8 +56,14 @@ export function columnFacts(column: RowColumn): ColumnFacts {
   const ends = column.kind === 'json' || column.kind === 'binary' ? null : extremes(column, kept);
   return {
     column,
-    ...{ rows: column.values.length, nulls, blanks: column.values.length - nulls - filled, filled },
-    ...{ distinct: values.length, values, placeholders, real },
+    rows: column.values.length,
+    nulls,
+    blanks: column.values.length - nulls - filled,
+    filled,
+    distinct: values.length,
+    values,
+    placeholders,
+    real,
     scalars: scalarsOf(column, real),
     min: ends?.low ?? null,
     max: ends?.high ?? null,

@@ -39,7 +39,8 @@ export class Controls {
   of(large: Profiled): ProfilePiece[] {
     return this.pieces(this.totals, large, () => ({
       some: groupings(this.small, large).slice(0, MOST_GROUPINGS),
-      ...{ ways: partitions(large), conditions: 0 },
+      ways: partitions(large),
+      conditions: 0,
     }));
   }
 
@@ -48,7 +49,8 @@ export class Controls {
     const unmet = this.totals.filter(({ column }) => !this.met.has(column.name));
     return this.pieces(unmet, large, () => ({
       some: shiftedGroupings(this.small, large),
-      ...{ ways: partitions(large).filter(({ parts }) => parts === null), conditions: 1 },
+      ways: partitions(large).filter(({ parts }) => parts === null),
+      conditions: 1,
     }));
   }
 

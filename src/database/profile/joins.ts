@@ -103,8 +103,14 @@ function selfJoin(from: Profiled, column: ColumnFacts, key: ColumnFacts): Join |
   const led = new Set(key.column.values.filter((_, row) => column.column.values[row] !== null).map(String));
   const chained = column.column.values.filter((value) => value !== null && led.has(String(value))).length;
   return {
-    ...{ column: column.column.name, table: name, key: key.column.name, declared },
-    ...{ exact: distinct, loose: distinct, distinct, chained },
+    column: column.column.name,
+    table: name,
+    key: key.column.name,
+    declared,
+    exact: distinct,
+    loose: distinct,
+    distinct,
+    chained,
   };
 }
 

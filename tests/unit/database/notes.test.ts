@@ -1,5 +1,5 @@
-import type { DatabaseDescription } from '../../../../src/domain';
-import { placeNotes, renderDocumentation } from '../../../../src/database/shown-documents';
+import type { DatabaseDescription } from '../../../src/domain';
+import { placeNotes, renderDocumentation } from '../../../src/database/shown-documents';
 
 const column = (name: string) => ({ name, type: 'text', nullable: true, comment: null, samples: [] });
 const table = (name: string, columns: string[]) => ({
