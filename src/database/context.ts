@@ -1,6 +1,6 @@
 /**
  * The schema as compact text for a prompt: one block per table with columns, keys, comments and sample values. If it does
- * not fit, tables are ranked by the question's words and by keys (`table-relevance.ts`). The best get a block. The others
+ * not fit, tables are ranked by the question's words and by keys (`relevance.ts`). The best get a block. The others
  * appear only in the list of names, which is complete.
  */
 import type { DatabaseDescription, Dialect, TableDescription } from '../domain';

@@ -4,7 +4,7 @@
  *
  * 1. A word of its statement weighs more than one of the question that it comes from, and that more than one of a rival reading.
  * 2. A word or table of few entries weighs more than one of most. Words of how one asks, and numbers, weigh little.
- * 3. Words need not be equal (`schema/lexical.ts`): `weighed` matches `weighings`.
+ * 3. Words need not be equal (`database/relevance.ts`): `weighed` matches `weighings`.
  * 4. Entries that score far less than the best, or little by any measure, are left out, unless they are the best that say a word
  *    of the question which none of the others says. Of those that count the same, one is shown.
  *

@@ -223,10 +223,9 @@ export function renderDiffText(diff: SearchDiff): string {
 }
 
 function heading({ a, b, fork }: SearchDiff): string {
-  const line = `A ${a}\nB ${b}`;
-  if (fork === null) return line;
-  const [child, parent] = fork.child === 'b' ? ['B', 'A'] : ['A', 'B'];
-  return `${line}\n${child} is a fork of ${parent} after iteration ${fork.after}`;
+  const [child, parent] = fork?.child === 'b' ? ['B', 'A'] : ['A', 'B'];
+  const forked = fork === null ? '' : `\n${child} is a fork of ${parent} after iteration ${fork.after}`;
+  return `A ${a}\nB ${b}${forked}`;
 }
 
 function section(title: string, lines: readonly string[]): string[] {
@@ -257,7 +256,7 @@ function partLine({ partsAt, compared, differences, iterations }: SearchDiff): s
 
 function differenceLines(differences: readonly Difference[]): string[] {
   const lines: string[] = [];
-  for (const what of ['operator', 'update', 'fact', 'candidate'] as const) {
+  for (const what of ORDER) {
     for (const only of ['a', 'b'] as const) {
       const some = differences.filter((one) => one.what === what && one.only === only);
       for (const { text, sql } of some.slice(0, SHOWN)) {
