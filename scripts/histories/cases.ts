@@ -1,4 +1,5 @@
 /** Which searches are recorded. Between them they take every path of the control loop that a history can show. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeBatchManifest, type BatchEntry } from '../../src/activities/batch';
 import { DEMO_QUESTION } from '../../src/cli/demo-run';
 import type { Settings } from '../../src/domain';
@@ -61,6 +62,13 @@ const KEEPING: QuestionCase = {
   overrides: { layer: 'on' },
 };
 
+const kept = question('gate-kept', KEEPING);
+let proved: () => void = () => undefined;
+/** Of two searches that keep the same claim only the first one finds something to read. */
+const isProved = new Promise<void>((resolve) => (proved = resolve));
+/** A case may be recorded without the others. */
+const A_MINUTE = 60_000;
+
 export const CASES: readonly RecordedCase[] = [
   question('gate-fast', { model: 'agreeing', ends: 'answered agreement' }),
   question('gate-fast-chosen', { model: 'disagreeing', overrides: { iterations: 4, cMax: 2 }, ends: 'answered' }),
@@ -78,10 +86,17 @@ export const CASES: readonly RecordedCase[] = [
       await start(recording, searchId, KEEPING);
       await ended(recording, searchId, KEEPING.ends);
       expectEnd(searchId, JSON.stringify(await awaitKept(recording.gate, searchId)), '"kept":1');
+      proved();
       return keepWorkflowId(searchId);
     },
   },
-  question('gate-kept', KEEPING),
+  {
+    ...kept,
+    record: async (recording) => {
+      await Promise.race([isProved, sleep(A_MINUTE, undefined, { ref: false })]);
+      return kept.record(recording);
+    },
+  },
   question('gate-paper', {
     ...{ model: 'undecided', method: 'paper', ends: 'budget:llmCalls' },
     overrides: { budgets: limited(16) },

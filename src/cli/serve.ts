@@ -5,7 +5,7 @@ import { storeLocation } from '../config/store';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { compose, type Composition } from '../workers/composition';
 import type { LogEntry } from '@temporalio/worker';
-import { telemetry } from '../workers/telemetry/active';
+import { telemetry } from '../workers/telemetry/tracing';
 import { loginProblem, type GateClient } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/task-queues';
 import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';

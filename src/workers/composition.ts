@@ -14,7 +14,7 @@ import { sha256 } from '../sha256';
 import { createSteps } from '../roles';
 import type { StepDeps } from '../roles/shared/context';
 import { createWatchSteps, type WatchSteps } from '../roles/layer/verify';
-import { telemetry } from './telemetry/active';
+import { telemetry } from './telemetry/tracing';
 import { observedModel } from './telemetry/observed';
 import { inspectorOf, openEngines, type Engines } from './engines';
 import { openStore } from './open-store';

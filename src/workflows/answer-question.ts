@@ -30,13 +30,11 @@ import type { Progress, Waiting } from '../search/progress';
 import type { AnswerSummary, ChildInput, OpenedChild } from '../ports/step-parts';
 import type { MethodSteps } from '../roles';
 import { Children } from './children';
-import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
-import { continueUpgraded } from './continue-upgraded';
-import { asWorkflowFailure } from './failures';
+import { endingMarkdown, failureMarkdown, openAttributes, progressMarkdown } from './details';
+import { asWorkflowFailure, continueUpgraded } from './ending';
 import { keepWorkflowId, questionWorkflowId } from './ids';
 import { keepProved } from './keep-proved';
 import { GATE_ATTRIBUTES, searchCounters, startAttributes, type ShownAttributes } from './search-attributes';
-import { openAttributes } from './set-attributes';
 import { progressQuery, SteeringHandlers, type Pause } from './steering';
 
 export interface AnswerQuestionInput {

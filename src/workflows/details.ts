@@ -1,11 +1,14 @@
 /**
- * The current details of a question or batch in the Temporal UI, as Markdown. The UI's frame for them is small, so the most
- * important comes first. The UI asks a worker for them, also after the workflow has ended.
+ * What the Temporal UI shows of a question or batch: its current details, as Markdown, and its search attributes. The UI's frame
+ * for the details is small, so the most important comes first. The UI asks a worker for them, also after the workflow has ended.
  */
+import type { SearchAttributePair } from '@temporalio/common';
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { Usage } from '../domain';
 import { progressText, waitedFor, type Progress } from '../search/progress';
 import type { AnswerSummary } from '../ports/step-parts';
 import type { BatchProgress } from './batch-progress';
+import type { ShownAttributes } from './search-attributes';
 
 const MAX_CHARS = 15_000;
 
@@ -101,4 +104,36 @@ function table(title: string, head: readonly string[], rows: readonly (readonly 
 
 function cell(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/\|/g, '\\|').slice(0, 300);
+}
+
+const QUIET_MS = 10_000;
+
+/**
+ * Search attributes of a running workflow. Each update is an event in its history (design D3), so only changed values are
+ * set: at most once in `QUIET_MS`, and at the end.
+ */
+export interface Attributes {
+  /** Sets the attributes now. */
+  set(pairs: readonly SearchAttributePair[]): void;
+  /** Sets the attributes, unless some were set within `QUIET_MS`. */
+  setNowAndThen(pairs: readonly SearchAttributePair[]): void;
+}
+
+/** `shown` undefined: no attributes are set. */
+export function openAttributes(shown: ShownAttributes | undefined): Attributes {
+  let last = Date.now();
+  const set = (pairs: readonly SearchAttributePair[]): void => {
+    if (shown === undefined) return;
+    const now = workflowInfo().typedSearchAttributes.getAll();
+    const changed = pairs.filter(({ key, value }) => now.find((one) => one.key.name === key.name)?.value !== value);
+    if (changed.length === 0) return;
+    upsertSearchAttributes(changed);
+    last = Date.now();
+  };
+  return {
+    set,
+    setNowAndThen: (pairs) => {
+      if (Date.now() - last >= QUIET_MS) set(pairs);
+    },
+  };
 }

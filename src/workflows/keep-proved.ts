@@ -6,7 +6,7 @@ import type { Settings } from '../domain';
 import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
 import { keepAfter, type Keeping } from '../search/keep-proved';
 import type { KeptAfter } from '../roles';
-import { asWorkflowFailure } from './failures';
+import { asWorkflowFailure } from './ending';
 
 export interface KeepProvedInput {
   readonly keeping: Keeping;

@@ -36,12 +36,10 @@ import { UNUSABLE_REPLIES } from '../search/select-answer';
 import { answerQuestion, type AnswerQuestionInput } from './answer-question';
 import type { BatchCounts, BatchPause, BatchProgress } from './batch-progress';
 import { fromParent } from './children';
-import { continueUpgraded } from './continue-upgraded';
-import { batchMarkdown } from './details';
-import { asWorkflowFailure, failureType } from './failures';
+import { asWorkflowFailure, continueUpgraded, failureType } from './ending';
+import { type Attributes, batchMarkdown, openAttributes } from './details';
 import { questionWorkflowId } from './ids';
 import { GATE_ATTRIBUTES, startAttributes } from './search-attributes';
-import { openAttributes, type Attributes } from './set-attributes';
 
 export interface RunBatchInput {
   readonly batchId: string;

@@ -4,7 +4,7 @@
  */
 import { isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { WatchActivities, WatchFound, WatchRun } from '../activities/steps';
-import { asWorkflowFailure } from './failures';
+import { asWorkflowFailure } from './ending';
 
 export type WatchLayerInput = Omit<WatchRun, 'at'>;
 

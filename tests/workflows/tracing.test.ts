@@ -8,8 +8,7 @@ import { awaitBatch, awaitQuestion, startBatch, type GateClient } from '../../sr
 import { questionQueues } from '../../src/workers/task-queues';
 import { describeQuestion } from '../../src/workers/workflow-views';
 import { dataConverter } from '../../src/workers/payloads';
-import { traceSinks } from '../../src/workers/telemetry/activities';
-import { telemetry } from '../../src/workers/telemetry/active';
+import { telemetry, traceSinks } from '../../src/workers/telemetry/tracing';
 import { openTelemetry } from '../../src/workers/telemetry/opentelemetry';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { testTemporal, unique, withClient } from '../helpers/temporal';

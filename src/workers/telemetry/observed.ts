@@ -8,8 +8,8 @@ import {
   type SqlEngine,
   type SqlOptions,
 } from '../../ports';
-import { telemetry, type NewSpan } from './active';
-import { traced } from './tracing';
+import type { NewSpan } from './opentelemetry';
+import { telemetry, traced } from './tracing';
 
 export function observedModel(model: LanguageModel): LanguageModel {
   return {

@@ -1,12 +1,23 @@
 /**
- * Turns tracing on. It is off unless the standard variables of OpenTelemetry name a collector; only then is OpenTelemetry
- * loaded (`opentelemetry.ts`).
+ * What this process tells of its work. Nothing, until a composition root turns it on, once for the process: like Temporal's
+ * runtime and OpenTelemetry's provider, there is one. Adapters and interceptors look here at each call.
+ *
+ * No attribute of a span holds a question, SQL, a row, a prompt or a message of an error: any of them may quote data.
  */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
-import { withTrace } from '../../workflows/trace-context';
-import { telemetry, type Environment, type NewSpan, type OpenSpan } from './active';
+import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import type { FinishInput } from '../../roles';
+import type { Metrics } from './metrics';
+import type { Environment, NewSpan, OpenSpan, Tracing } from './opentelemetry';
+import { traceIn, withTrace } from '../../workflows/trace-context';
+import type { TraceSinks } from '../../workflows/tracing';
 
-/** `say`: told when spans cannot be delivered. */
+export const telemetry: { metrics: Metrics | null; tracing: Tracing | null } = { metrics: null, tracing: null };
+
+/**
+ * Turns tracing on. It is off unless the standard variables of OpenTelemetry name a collector; only then is OpenTelemetry
+ * loaded (`opentelemetry.ts`). `say`: told when spans cannot be delivered.
+ */
 export async function startTracing(env: Environment, say: (line: string) => void): Promise<void> {
   const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const off = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none';
@@ -32,5 +43,60 @@ export const tracedClient: WorkflowClientInterceptor = {
       const memo = { ...options.memo, ...(sampled && { traceId }) };
       return next({ ...input, headers: withTrace(headers, { traceparent }), options: { ...options, memo } });
     });
+  },
+};
+
+/** The activity that writes the final record (`activities/store.ts`). */
+const FINISH = 'finishSearch';
+/** Its retries are how it waits (`activities/batch.ts`). */
+const FOLLOW = 'followQuestion';
+
+/** Counts searches that ended, and steps that are tried again. */
+export const countedActivities: ActivityInterceptorsFactory = ({ info: { activityType, attempt } }) => ({
+  inbound: {
+    execute: async (input, next) => {
+      const { metrics } = telemetry;
+      if (attempt > 1 && activityType !== FOLLOW) metrics?.add('gate_step_retries_total', { step: activityType });
+      const result = await next(input);
+      if (activityType === FINISH && metrics !== null) {
+        const { status, endedBy, state } = input.args[0] as FinishInput;
+        metrics.add('gate_searches_total', { status, ended_by: endedBy });
+        metrics.add('gate_search_duration_seconds', { status }, (Date.now() - state.startedAtMs) / 1000);
+      }
+      return result;
+    },
+  },
+});
+
+/** Only below a workflow that is traced: a trace begins where something is asked. */
+export const tracedActivities: ActivityInterceptorsFactory = ({ info }) => ({
+  inbound: {
+    execute: (input, next) => {
+      const { tracing } = telemetry;
+      const trace = tracing === null ? null : traceIn(input.headers);
+      if (tracing === null || trace === null) return next(input);
+      const [asked] = input.args as ({ readonly role?: unknown } | undefined)[];
+      const attributes = {
+        temporalWorkflowId: info.workflowExecution?.workflowId,
+        temporalActivityId: info.activityId,
+        'gate.attempt': info.attempt,
+        ...(typeof asked?.role === 'string' && { 'gate.role': asked.role }),
+      };
+      const span = { name: `RunActivity:${info.activityType}`, kind: 'consumer', attributes } as const;
+      return tracing.span(span, trace.traceparent, () => next(input));
+    },
+  },
+});
+
+/** Silent in a replay. It is there without tracing too: a workflow that is traced may be worked on anywhere. */
+export const traceSinks: InjectedSinks<TraceSinks> = {
+  traces: {
+    ended: {
+      fn: ({ workflowType, workflowId, runId }, span) =>
+        telemetry.tracing?.workflowEnded(`RunWorkflow:${workflowType}`, span, {
+          temporalWorkflowId: workflowId,
+          run_id: runId,
+        }),
+    },
   },
 };

@@ -1,4 +1,4 @@
-import { continuation } from '../../../src/workflows/continue-upgraded';
+import { continuation } from '../../../src/workflows/ending';
 
 test('a run that is pinned to an older build than the current one asks to continue on the current one', () => {
   expect(continuation({ targetWorkerDeploymentVersionChanged: true })).toEqual({
