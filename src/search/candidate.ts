@@ -11,7 +11,7 @@ import { refutedReading } from './memory';
 import { addUsage } from './budgets';
 import { textOf } from '../sql/body';
 
-export const UNANSWERABLE_CLASS = 'unanswerable';
+const UNANSWERABLE_CLASS = 'unanswerable';
 
 /**
  * Runs complete plans that are not candidates yet, oldest trajectory first, one after another (rule S11). A plan that rests
@@ -180,7 +180,7 @@ function refresh(state: SearchState, known: CandidateView, trajectory: WithPlan)
  *    that examined no rows agrees with nothing.
  */
 
-export const derivationKey = perObject((bodies: readonly { readonly bodyId: string }[]): string =>
+const derivationKey = perObject((bodies: readonly { readonly bodyId: string }[]): string =>
   // No `canonical` needed: an array of strings has one JSON form.
   JSON.stringify([...new Set(bodies.map((body) => body.bodyId))].sort(compareText)),
 );

@@ -151,7 +151,7 @@ function countWithoutEvidence(
  */
 
 /** Which operators were attempted, which gained new evidence (rule S7), and a proposal that came with the last judgement. */
-export interface AttemptsResult {
+interface AttemptsResult {
   readonly decided: ReadonlySet<string>;
   readonly next: PendingProposal | null;
 }
@@ -159,7 +159,7 @@ export interface AttemptsResult {
 const RAN: ReadonlySet<Probed['tests'][number]['outcome']> = new Set(['rows', 'empty']);
 
 /** Up to J attempts on the targets, fewer once all of them are resolved. */
-export async function attemptTargets(
+async function attemptTargets(
   context: ExpansionContext,
   findings: Findings,
   position: string,
@@ -193,7 +193,7 @@ export async function attemptTargets(
 }
 
 /** Not if the rows show that it is not stored, or that the plan has to be another. */
-export function isUnderWay({ impossible, refit }: Findings): boolean {
+function isUnderWay({ impossible, refit }: Findings): boolean {
   return impossible === null && refit === null;
 }
 

@@ -105,12 +105,7 @@ async function keepWritten(
 type SettledResult = Settled['results'][number];
 
 /** Runs the SQL of the winners over the plan. Not async, like `probe`. */
-export function settle(
-  context: ExpansionContext,
-  findings: Findings,
-  position: string,
-  grounded: Grounded,
-): Promise<Settled> {
+function settle(context: ExpansionContext, findings: Findings, position: string, grounded: Grounded): Promise<Settled> {
   findings.checkpoint('sql');
   const operators = grounded.operators.map(({ operator }) => operator);
   return context.steps.settle(
@@ -126,7 +121,7 @@ export function settle(
   );
 }
 
-export function keepSettled(findings: Findings, { results }: Settled): void {
+function keepSettled(findings: Findings, { results }: Settled): void {
   const observed = findings.currentPlan();
   const made: UpdateView[] = [];
   for (const settled of results) {

@@ -14,7 +14,7 @@ import { ancestors, applyBody, findOperator, otherBodies, perObject, removeBody 
 /** The most rival plans from one application; more would fill the frontier. */
 const MAX_RIVALS = 4;
 
-export interface MemoryApplication {
+interface MemoryApplication {
   /** One plan, or rivals when updates conflict. */
   readonly plans: readonly PlanView[];
   /** Ids of updates applied, once for each operator that got one. */
@@ -191,7 +191,7 @@ export function withdraw(state: SearchState, id: string, reason: string): Search
  * Withdraws updates and facts that were established over an assumed body which has lost to a proof since. As long as a plan
  * that counts uses one of them, all of them stay: the plan adopts the proof when it is next expanded or merged.
  */
-export function withdrawOver(state: SearchState, bodies: ReadonlySet<string>): SearchState {
+function withdrawOver(state: SearchState, bodies: ReadonlySet<string>): SearchState {
   const entries = [...state.updates, ...state.facts].filter(({ status }) => status === 'active');
   const lost = [...bodies].filter((body) => entries.some(({ dependsOn }) => dependsOn.includes(body)));
   return lost.reduce((at, body) => {

@@ -27,7 +27,7 @@ export function isComplete(plan: PlanView): boolean {
 }
 
 /** Names of the operators that read `name`, directly or through others. */
-export function descendants(plan: PlanView, name: string): ReadonlySet<string> {
+function descendants(plan: PlanView, name: string): ReadonlySet<string> {
   const found = new Set<string>([name]);
   for (const operator of plan.operators)
     if (operator.inputs.some((input) => found.has(input))) found.add(operator.name);
@@ -169,7 +169,7 @@ export function holdBeside(plan: PlanView, made: readonly UpdateView[], updates:
   return recheck({ ...plan, operators }, updates);
 }
 
-export interface ImmaterialReading {
+interface ImmaterialReading {
   readonly operator: string;
   readonly bodyId: string;
   /** Bodies that the other operators had when it was found. */

@@ -286,7 +286,7 @@ export function nextTrajectory(state: SearchState, index = 0): string {
   return `t${newest + 1 + index}`;
 }
 
-export function newestEvidence(attempts: readonly string[]): string[] {
+function newestEvidence(attempts: readonly string[]): string[] {
   return attempts.slice(-KEPT_EVIDENCE);
 }
 

@@ -13,7 +13,7 @@ import { DOUBT } from './plan-view';
 /** The paper shows its judge at most 10 distinct candidates. */
 const SELECTOR_CAP = 10;
 
-export interface RankedClass {
+interface RankedClass {
   readonly representative: CandidateView;
   readonly support: number;
   readonly verified: boolean;
@@ -27,7 +27,7 @@ export interface Decision {
 }
 
 /** By execution; `ask`: that leaves a choice, which the judge makes. */
-export type Choice = Decision | Question;
+type Choice = Decision | Question;
 
 interface Question {
   readonly kind: 'ask';

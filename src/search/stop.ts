@@ -32,7 +32,7 @@ export const hasAgreement = perObject((candidates: readonly CandidateView[]): bo
  * that the question is unanswerable, is a doubt, unless the data proved this one and no other. Of plans that find nothing to
  * plan with, the second has seen the reason of the first; a third was never seen to differ.
  */
-export const isBeyondDoubt = perObject((candidates: readonly CandidateView[]): boolean => {
+const isBeyondDoubt = perObject((candidates: readonly CandidateView[]): boolean => {
   const classes = resultClasses(candidates);
   const sound = classes.filter((members) => members.some(isSound));
   if (classes.length === 1) return sound.length === 1 || isTwiceUnanswerable(classes[0] ?? []);

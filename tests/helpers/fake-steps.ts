@@ -5,7 +5,19 @@
  * 1. `log` holds every call in the order it was made, with what it returned.
  * 2. Every model reply costs one call, every SQL step one execution: `charged` sums what was returned.
  */
-import type { OperatorView, PlanView, PresetName, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
+import type {
+  CandidateView,
+  OperatorView,
+  PlanView,
+  PresetName,
+  SearchState,
+  Settings,
+  Trajectory,
+  UpdateView,
+  Usage,
+} from '../../src/domain';
+import type { Expansion } from '../../src/search/findings';
+import { rootTrajectory } from '../../src/search/remember';
 import { NO_USAGE } from '../../src/domain/control-view';
 import { addUsage } from '../../src/search/budgets';
 import { BrokenModelError } from '../../src/search/select-answer';
@@ -272,6 +284,26 @@ export function operator(name: string, more: Partial<OperatorView> = {}): Operat
 
 export function planOf(planId: string, operators: readonly OperatorView[]): PlanView {
   return { planId, ordered: false, operators: [...operators] };
+}
+
+export function candidateView(id: string, more: Partial<CandidateView> = {}): CandidateView {
+  return {
+    ...{ id, trajectory: 't1', kind: 'rows', outcome: 'rows', rowCount: 1, trivial: false, control: null },
+    ...{ resultClass: id, bodies: [], openRisk: 0, status: 'active', ...more },
+  };
+}
+
+/** A child of the root. */
+export function trajectoryOf(id: string, more: Partial<Trajectory> = {}): Trajectory {
+  return { ...rootTrajectory(), id, parent: 't0', ...more };
+}
+
+export function expansionOf(trajectory: string, plans: readonly PlanView[], more: Partial<Expansion> = {}): Expansion {
+  return {
+    ...{ trajectory, plans, via: 'ground', bottleneck: null, potential: null, impossible: null, absenceShown: false },
+    ...{ updates: [], reused: [], facts: [], attempts: [], lookups: [], distanceDelta: 0, usage: NO_USAGE },
+    ...{ events: [], failure: null, ...more },
+  };
 }
 
 export function planned(plan: PlanView, more: Partial<Extract<Planned, { kind: 'plan' }>> = {}): Planned {

@@ -1,16 +1,16 @@
 /** A search that took over from a conversation and is ended before it found anything (D6). */
-import type { CandidateView, SearchState } from '../../../src/domain';
+import type { SearchState } from '../../../src/domain';
 import { candidateBodies, withLastCommit } from '../../../src/search/candidate';
 import { initialState } from '../../../src/search/run';
 import { rootTrajectory } from '../../../src/search/remember';
-import { operator, planOf } from '../../helpers/fake-steps';
+import { candidateView, operator, planOf } from '../../helpers/fake-steps';
 
 const plan = planOf('i2.look.commit0', [operator('op_gap', { bodyId: 'a', risk: 0.6, assumptions: 1 })]);
-const committed = (id: string, bodyId: string): CandidateView => ({
-  ...{ id, trajectory: 't1', kind: 'rows', outcome: 'rows', rowCount: 1, trivial: false, control: null },
-  ...{ resultClass: id, openRisk: 0.6, status: 'withdrawn' },
-  bodies: candidateBodies(planOf('', [operator('op_gap', { bodyId, assumptions: 1 })])),
-});
+const committed = (id: string, bodyId: string) =>
+  candidateView(id, {
+    ...{ openRisk: 0.6, status: 'withdrawn' },
+    bodies: candidateBodies(planOf('', [operator('op_gap', { bodyId, assumptions: 1 })])),
+  });
 const handedOver: SearchState = {
   ...initialState('s', 0),
   trajectories: [

@@ -3,42 +3,15 @@ import { NO_USAGE } from '../../../src/domain/control-view';
 import { initialState } from '../../../src/search/run';
 import type { Expansion } from '../../../src/search/findings';
 import { mergeExpansion, planStateKey, rootTrajectory } from '../../../src/search/remember';
-import { operator, planOf, testSettings, updateFor } from '../../helpers/fake-steps';
+import { expansionOf, operator, planOf, testSettings, trajectoryOf, updateFor } from '../../helpers/fake-steps';
 
 const settings = testSettings('fast');
 const open = planOf('p1', [
   operator('op_a', { shape: 'S', intent: 'paid' }),
   operator('op_b', { bodyId: 'b', risk: 0.9 }),
 ]);
-const trajectory = (id: string, plan: PlanView, more: Partial<Trajectory> = {}): Trajectory => ({
-  ...rootTrajectory(),
-  id,
-  parent: 't0',
-  depth: 1,
-  via: 'plan',
-  plan,
-  potential: 3,
-  ...more,
-});
-const expansion = (of: string, plans: readonly PlanView[], more: Partial<Expansion> = {}): Expansion => ({
-  trajectory: of,
-  via: 'ground',
-  plans,
-  bottleneck: null,
-  potential: null,
-  impossible: null,
-  absenceShown: false,
-  lookups: [],
-  updates: [],
-  reused: [],
-  facts: [],
-  attempts: [],
-  distanceDelta: 0,
-  usage: NO_USAGE,
-  events: [],
-  failure: null,
-  ...more,
-});
+const trajectory = (id: string, plan: PlanView, more: Partial<Trajectory> = {}): Trajectory =>
+  trajectoryOf(id, { depth: 1, via: 'plan', plan, potential: 3, ...more });
 const at = (...trajectories: Trajectory[]): SearchState => ({
   ...initialState('s', 0),
   iteration: 2,
@@ -57,7 +30,7 @@ describe('taking an expansion into the archive', () => {
     const parent = trajectory('t1', open, { attempts: ['o1'], distance: 58 });
     const after = mergeExpansion(
       at(parent),
-      expansion('t1', [proved(open, 'op_a', 'x', 'u1')], { attempts: ['o2', 'g2'], distanceDelta: -1 }),
+      expansionOf('t1', [proved(open, 'op_a', 'x', 'u1')], { attempts: ['o2', 'g2'], distanceDelta: -1 }),
       settings,
     );
     const child = after.trajectories[2];
@@ -78,8 +51,8 @@ describe('taking an expansion into the archive', () => {
       ...at(trajectory('t1', open, { status: 'replan' })),
       trajectories: [root, trajectory('t1', open, { status: 'replan' })],
     };
-    const revised = mergeExpansion(state, expansion('t1', []), settings);
-    const after = mergeExpansion(revised, expansion('t0', []), settings);
+    const revised = mergeExpansion(state, expansionOf('t1', []), settings);
+    const after = mergeExpansion(revised, expansionOf('t0', []), settings);
     expect(short(after)).toEqual([
       ['t0', 'exhausted', null],
       ['t1', 'exhausted', null],
@@ -88,9 +61,9 @@ describe('taking an expansion into the archive', () => {
 
   test('what its own evidence calls impossible is closed with its parent; the root stays open for other plans', () => {
     const state = at(trajectory('t1', open));
-    const after = mergeExpansion(state, expansion('t1', [open], { impossible: 'not stored' }), settings);
+    const after = mergeExpansion(state, expansionOf('t1', [open], { impossible: 'not stored' }), settings);
     expect(short(after).map(([, status]) => status)).toEqual(['open', 'impossible', 'impossible']);
-    const atRoot = mergeExpansion(at(), expansion('t0', [open], { impossible: 'not stored', via: 'plan' }), settings);
+    const atRoot = mergeExpansion(at(), expansionOf('t0', [open], { impossible: 'not stored', via: 'plan' }), settings);
     expect(short(atRoot).map(([, status]) => status)).toEqual(['open', 'impossible']);
   });
 
@@ -101,8 +74,8 @@ describe('taking an expansion into the archive', () => {
       facts: [{ id: `f-${id}`, status: 'active', dependsOn: [] }],
       usage: { ...NO_USAGE, llmCalls: 2 },
     });
-    const first = mergeExpansion(at(trajectory('t1', open)), expansion('t1', [], gains('u1')), settings);
-    const after = mergeExpansion(first, expansion('t0', [], gains('u2')), settings);
+    const first = mergeExpansion(at(trajectory('t1', open)), expansionOf('t1', [], gains('u1')), settings);
+    const after = mergeExpansion(first, expansionOf('t0', [], gains('u2')), settings);
     expect(after.updates.map(({ id }) => id)).toEqual(['u1', 'u2']);
     expect(after.facts.map(({ id }) => id)).toEqual(['f-u1', 'f-u2']);
     expect(after.usage.llmCalls).toBe(4);
@@ -112,7 +85,7 @@ describe('taking an expansion into the archive', () => {
 describe('reuse over the archive (rule S3)', () => {
   const update = updateFor('u1', open, 'op_a', 'x');
   const elsewhere = planOf('p2', [operator('op_q', { shape: 'S', intent: 'paid' }), operator('op_r', { bodyId: 'r' })]);
-  const grounded = expansion('t1', [proved(open, 'op_a', 'x', 'u1')], { updates: [update] });
+  const grounded = expansionOf('t1', [proved(open, 'op_a', 'x', 'u1')], { updates: [update] });
 
   test.each(['open', 'replan'] as const)('a new update reaches a compatible %s plan of another root', (status) => {
     const blocked =
@@ -135,7 +108,7 @@ describe('reuse over the archive (rule S3)', () => {
 
   test('conflicting updates of one iteration both stay, and a receiver gets a child for each', () => {
     const rival = updateFor('u2', open, 'op_a', 'y');
-    const both = expansion('t1', [proved(open, 'op_a', 'x', 'u1'), proved(open, 'op_a', 'y', 'u2')], {
+    const both = expansionOf('t1', [proved(open, 'op_a', 'x', 'u1'), proved(open, 'op_a', 'y', 'u2')], {
       updates: [update, rival],
     });
     const after = mergeExpansion(at(trajectory('t1', open), trajectory('t2', elsewhere)), both, settings);
@@ -151,7 +124,7 @@ describe('reuse over the archive (rule S3)', () => {
 describe('equal plan states are merged', () => {
   test('a parent goes into the child that is what the memory makes of it, with all evidence', () => {
     const update = updateFor('u1', open, 'op_a', 'x');
-    const child = expansion('t1', [proved(open, 'op_a', 'x', 'u1')], { updates: [update], attempts: ['o1'] });
+    const child = expansionOf('t1', [proved(open, 'op_a', 'x', 'u1')], { updates: [update], attempts: ['o1'] });
     const after = mergeExpansion(at(trajectory('t1', open, { attempts: ['o0'] })), child, settings);
     expect(short(after)[1]).toEqual(['t1', 'merged', 't2']);
     expect(after.trajectories[2]?.attempts).toEqual(['o0', 'o1']);
@@ -164,13 +137,17 @@ describe('equal plan states are merged', () => {
       operators: open.operators.map((o) => ({ ...o, bodyId: 'b', state: 'assumed' as const, risk: 0 })),
     };
     const finished = trajectory('t1', done, { status: 'complete' });
-    const again = mergeExpansion(at(finished), expansion('t0', [{ ...done, planId: 'p9' }], { via: 'plan' }), settings);
+    const again = mergeExpansion(
+      at(finished),
+      expansionOf('t0', [{ ...done, planId: 'p9' }], { via: 'plan' }),
+      settings,
+    );
     expect(short(again)[2]).toEqual(['t2', 'merged', 't1']);
   });
 
   test('the plan of an exhausted trajectory is not begun again', () => {
     const spent = trajectory('t1', open, { status: 'exhausted' });
-    const after = mergeExpansion(at(spent), expansion('t0', [{ ...open, planId: 'p9' }], { via: 'plan' }), settings);
+    const after = mergeExpansion(at(spent), expansionOf('t0', [{ ...open, planId: 'p9' }], { via: 'plan' }), settings);
     expect(short(after).slice(1)).toEqual([
       ['t1', 'exhausted', null],
       ['t2', 'merged', 't1'],

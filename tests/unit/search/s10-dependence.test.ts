@@ -6,6 +6,8 @@ import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
 import { rootTrajectory } from '../../../src/search/remember';
 import {
+  candidateView,
+  trajectoryOf,
   FakeSteps,
   judged,
   operator,
@@ -23,26 +25,8 @@ const plan = planOf('p1', [
   operator('op_c', { bodyId: 'c', risk: 0.6, immaterial: ['a', 'b'] }),
 ]);
 const other = planOf('p2', [operator('op_z', { bodyId: 'z' })]);
-const trajectory = (id: string, more: Partial<Trajectory>): Trajectory => ({
-  ...rootTrajectory(),
-  id,
-  parent: 't0',
-  status: 'complete',
-  ...more,
-});
-const candidate = (id: string, of: typeof plan) => ({
-  id,
-  trajectory: 't1',
-  kind: 'rows' as const,
-  outcome: 'rows' as const,
-  rowCount: 1,
-  trivial: false,
-  control: null,
-  resultClass: id,
-  bodies: candidateBodies(of),
-  openRisk: 0,
-  status: 'active' as const,
-});
+const trajectory = (id: string, more: Partial<Trajectory>) => trajectoryOf(id, { status: 'complete', ...more });
+const candidate = (id: string, of: typeof plan) => candidateView(id, { bodies: candidateBodies(of) });
 const state: SearchState = {
   ...initialState('s', 0),
   trajectories: [rootTrajectory(), trajectory('t1', { plan }), trajectory('t2', { plan: other })],

@@ -1,8 +1,8 @@
-import type { OperatorView, PlanView, SearchState, Trajectory } from '../../../src/domain';
+import type { OperatorView, PlanView, SearchState } from '../../../src/domain';
 import { runCandidates } from '../../../src/search/candidate';
 import { initialState } from '../../../src/search/run';
 import { rootTrajectory } from '../../../src/search/remember';
-import { FakeSteps, operator, planOf } from '../../helpers/fake-steps';
+import { trajectoryOf, FakeSteps, operator, planOf } from '../../helpers/fake-steps';
 
 const twoBodies = (planId: string, a: Partial<OperatorView>, b: Partial<OperatorView>) =>
   planOf(planId, [operator('op_a', { bodyId: 'a', ...a }), operator('op_b', { bodyId: 'b', ...b })]);
@@ -11,10 +11,8 @@ const proved = twoBodies('p1', { updateId: 'u1' }, { risk: 0.6, assumptions: 1 }
 /** The same SQL under other intents, which the proof does not fit, by a planner that doubts it less. */
 const elsewhere = twoBodies('p2', { intent: 'x', risk: 0.1 }, { intent: 'y', risk: 0.3 });
 
-const trajectory = (id: string, plan: PlanView): Trajectory => ({
-  ...rootTrajectory(),
-  ...{ id, parent: 't0', depth: 1, status: 'complete', via: 'plan', plan },
-});
+const trajectory = (id: string, plan: PlanView) =>
+  trajectoryOf(id, { depth: 1, status: 'complete', via: 'plan', plan });
 
 async function run(plans: readonly PlanView[], from: SearchState = initialState('s', 0)): Promise<SearchState> {
   const trajectories = [rootTrajectory(), ...plans.map((plan, index) => trajectory(`t${index + 1}`, plan))];

@@ -8,18 +8,12 @@ import {
   independentSupport,
   resultClasses,
 } from '../../../src/search/candidate';
-import { operator, planOf } from '../../helpers/fake-steps';
+import { candidateView, operator, planOf } from '../../helpers/fake-steps';
 
 /** `a` unproved, `a!` proved, `a+` arithmetic. */
 function candidate(id: string, bodies: string, more: Partial<CandidateView> = {}): CandidateView {
-  return {
-    id,
+  return candidateView(id, {
     trajectory: `t-${id}`,
-    kind: 'rows',
-    outcome: 'rows',
-    rowCount: 1,
-    trivial: false,
-    control: null,
     resultClass: 'c1',
     bodies: bodies.split(' ').map((text) => ({
       operator: `op_${text[0] ?? ''}`,
@@ -27,10 +21,8 @@ function candidate(id: string, bodies: string, more: Partial<CandidateView> = {}
       updateId: text.endsWith('!') ? `u-${text}` : null,
       counts: !/[!+]$/.test(text),
     })),
-    openRisk: 0,
-    status: 'active',
     ...more,
-  };
+  });
 }
 const unanswerable = (id: string, trajectory: string) =>
   candidate(id, 'x', { kind: 'unanswerable', bodies: [], trajectory, resultClass: 'unanswerable' });
@@ -47,10 +39,9 @@ describe('rule S4: independent derivations', () => {
         candidate(`c${at}`, `${String.fromCharCode(200 + at)} ${String.fromCharCode(201 + at)}`),
       );
     expect(independentSupport(chain(15))).toBe(8);
-    const started = performance.now();
+    // Trying every set would not end within the time of a test.
     expect(independentSupport(chain(200))).toBe(100);
     expect(agrees(chain(200))).toBe(true);
-    expect(performance.now() - started).toBeLessThan(1_000);
   });
 
   test('are not two by what their operators are called', () => {

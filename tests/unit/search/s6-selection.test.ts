@@ -2,14 +2,9 @@ import fc from 'fast-check';
 import type { Trajectory } from '../../../src/domain';
 import { rootTrajectory } from '../../../src/search/remember';
 import { density, freshness, rankTrajectories, score, staleness } from '../../../src/search/select-plan';
+import { trajectoryOf } from '../../helpers/fake-steps';
 
-const trajectory = (id: string, more: Partial<Trajectory> = {}): Trajectory => ({
-  ...rootTrajectory(),
-  id,
-  parent: 't0',
-  depth: 1,
-  ...more,
-});
+const trajectory = (id: string, more: Partial<Trajectory> = {}) => trajectoryOf(id, { depth: 1, ...more });
 
 describe('rule S6: selection', () => {
   test('density counts selections of a trajectory and its ancestors over its depth', () => {

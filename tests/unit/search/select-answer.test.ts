@@ -2,21 +2,13 @@ import type { CandidateView, EndedBy, SearchState } from '../../../src/domain';
 import { addUnanswerable } from '../../../src/search/candidate';
 import { chooseAnswer, rankClasses } from '../../../src/search/select-answer';
 import { initialState } from '../../../src/search/run';
+import { candidateView } from '../../helpers/fake-steps';
 
-const candidate = (id: string, more: Partial<CandidateView> = {}): CandidateView => ({
-  id,
-  trajectory: 't1',
-  kind: 'rows',
-  outcome: 'rows',
-  rowCount: 1,
-  trivial: false,
-  control: null,
-  resultClass: id,
-  bodies: [{ operator: 'op_a', bodyId: `body of ${id}`, updateId: null, counts: true }],
-  openRisk: 0,
-  status: 'active',
-  ...more,
-});
+const candidate = (id: string, more: Partial<CandidateView> = {}): CandidateView =>
+  candidateView(id, {
+    bodies: [{ operator: 'op_a', bodyId: `body of ${id}`, updateId: null, counts: true }],
+    ...more,
+  });
 const at = (...candidates: CandidateView[]): SearchState => ({ ...initialState('s', 0), candidates });
 const doubtful = { openRisk: 0.6 };
 const ranking = (state: SearchState) => rankClasses(state).map(({ representative }) => representative.id);

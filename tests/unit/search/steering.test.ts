@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isCutShort } from '../../../src/domain/control-view';
 import { exhaustedBudget } from '../../../src/search/budgets';
-import { SearchState, type Settings, type Steering, type Trajectory } from '../../../src/domain';
+import { SearchState, type Settings, type Steering } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState, type SearchHooks, type SteeredSearch } from '../../../src/search/run';
 import { candidateBodies } from '../../../src/search/candidate';
@@ -10,6 +10,9 @@ import { chooseBottlenecks, findOperator } from '../../../src/search/plan-view';
 import { applyMemory } from '../../../src/search/memory';
 import { budgetsOf, enforce, heard, refusal, steer, unheardHints } from '../../../src/search/steering';
 import {
+  candidateView,
+  expansionOf,
+  trajectoryOf,
   FakeSteps,
   operator,
   planned,
@@ -33,28 +36,11 @@ const plan = planOf('p1', [
   operator('op_c', { bodyId: 'c', risk: 0.6 }),
   operator('op_d', { inputs: ['op_b'] }),
 ]);
-const trajectory = (id: string, more: Partial<Trajectory>): Trajectory => ({
-  ...rootTrajectory(),
-  id,
-  parent: 't0',
-  ...more,
-});
-const candidate = (id: string, of: typeof plan, at = 't1') => ({
-  id,
-  trajectory: at,
-  kind: 'rows' as const,
-  outcome: 'rows' as const,
-  rowCount: 1,
-  trivial: false,
-  control: null,
-  resultClass: id,
-  bodies: candidateBodies(of),
-  openRisk: 0,
-  status: 'active' as const,
-});
+const candidate = (id: string, of: typeof plan, at = 't1') =>
+  candidateView(id, { trajectory: at, bodies: candidateBodies(of) });
 const state: SearchState = {
   ...initialState('s', 0),
-  trajectories: [rootTrajectory(), trajectory('t1', { plan })],
+  trajectories: [rootTrajectory(), trajectoryOf('t1', { plan })],
   updates: [updateFor('u1', plan, 'op_a', 'a'), updateFor('u2', plan, 'op_b', 'b', { dependsOn: ['u1'] })],
   facts: [{ id: 'f1', status: 'active', dependsOn: ['u2'] }],
   candidates: [candidate('c1', plan)],
@@ -265,7 +251,7 @@ describe('a veto', () => {
 
   test('keeps its SQL from coming back as an assumed body', () => {
     const again = planOf('p2', [operator('op_a', { bodyId: 'a', risk: 0.1 }), operator('op_z', { bodyId: 'z' })]);
-    const grown = { ...after, trajectories: [...after.trajectories, trajectory('t2', { plan: again })] };
+    const grown = { ...after, trajectories: [...after.trajectories, trajectoryOf('t2', { plan: again })] };
     const next = enforce({ ...grown, candidates: [...after.candidates, candidate('c2', again, 't2')] });
     expect(operatorOf(next, 't2', 'op_a').bodyId).toBeNull();
     expect(operatorOf(next, 't2', 'op_z').bodyId).toBe('z');
@@ -276,7 +262,7 @@ describe('a veto', () => {
     const proved = planOf('p2', [operator('op_a', { bodyId: 'a', updateId: 'u5' })]);
     const next = enforce({
       ...after,
-      trajectories: [...after.trajectories, trajectory('t2', { plan: proved, status: 'complete' })],
+      trajectories: [...after.trajectories, trajectoryOf('t2', { plan: proved, status: 'complete' })],
       updates: [...after.updates, updateFor('u5', proved, 'op_a', 'a')],
     });
     expect(next.updates.at(-1)?.status).toBe('withdrawn');
@@ -288,7 +274,7 @@ describe('a veto', () => {
     const elsewhere = planOf('p2', [operator('op_q', { bodyId: 'a', updateId: 'u5' })]);
     const next = enforce({
       ...after,
-      trajectories: [...after.trajectories, trajectory('t2', { plan: elsewhere })],
+      trajectories: [...after.trajectories, trajectoryOf('t2', { plan: elsewhere })],
       updates: [...after.updates, updateFor('u5', elsewhere, 'op_q', 'a')],
     });
     expect(operatorOf(next, 't2', 'op_q')).toMatchObject({ state: 'grounded', bodyId: 'a' });
@@ -308,24 +294,7 @@ describe('a veto', () => {
 
   test('of an update that is merged in the same iteration is applied by the merge', () => {
     const child = planOf('p1', [operator('op_a', { bodyId: 'a', updateId: 'u1' }), operator('op_b', { bodyId: 'x' })]);
-    const expansion = {
-      trajectory: 't1',
-      via: 'ground' as const,
-      plans: [child],
-      bottleneck: null,
-      potential: null,
-      impossible: null,
-      absenceShown: false,
-      lookups: [],
-      updates: [],
-      reused: ['u1'],
-      facts: [],
-      attempts: [],
-      distanceDelta: 0,
-      usage: initialState('s', 0).usage,
-      events: [],
-      failure: null,
-    };
+    const expansion = expansionOf('t1', [child], { reused: ['u1'] });
     const next = enforce(mergeExpansion(after, expansion, settings));
     for (const { plan: of } of next.trajectories)
       expect((of?.operators ?? []).filter(({ updateId }) => updateId === 'u1')).toEqual([]);
@@ -348,7 +317,7 @@ describe('a pin', () => {
     ...state,
     trajectories: [
       ...state.trajectories,
-      trajectory('t2', { plan: planOf('p2', [operator('op_a', { bodyId: 'other', updateId: 'u3' })]) }),
+      trajectoryOf('t2', { plan: planOf('p2', [operator('op_a', { bodyId: 'other', updateId: 'u3' })]) }),
     ],
     updates: [...state.updates, rival],
   };
@@ -376,7 +345,7 @@ describe('a pin', () => {
     const proved = planOf('p1', [operator('op_c', { bodyId: 'rival', updateId: 'u7' })]);
     const next = enforce({
       ...after,
-      trajectories: [...after.trajectories, trajectory('t2', { plan: proved })],
+      trajectories: [...after.trajectories, trajectoryOf('t2', { plan: proved })],
       updates: [...after.updates, updateFor('u7', proved, 'op_c', 'rival')],
     });
     expect(next.updates.at(-1)?.status).toBe('withdrawn');
@@ -388,7 +357,7 @@ describe('a pin', () => {
     const next = told(
       {
         ...state,
-        trajectories: [trajectory('t2', { plan: assumed, status: 'complete' }), ...state.trajectories],
+        trajectories: [trajectoryOf('t2', { plan: assumed, status: 'complete' }), ...state.trajectories],
         candidates: [candidate('c2', assumed, 't2')],
       },
       pin('op_c'),
@@ -406,7 +375,7 @@ describe('a pin', () => {
   test('of what was vetoed is refused, and a veto lifts a pin', () => {
     const assumed = {
       ...state,
-      trajectories: [trajectory('t1', { plan: planOf('p1', [operator('op_a', { bodyId: 'a' })]) })],
+      trajectories: [trajectoryOf('t1', { plan: planOf('p1', [operator('op_a', { bodyId: 'a' })]) })],
     };
     const both = told(assumed, pin('op_a'), veto('u1'));
     expect(both.steered?.pins).toEqual([]);

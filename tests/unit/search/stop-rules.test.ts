@@ -2,28 +2,15 @@ import type { CandidateView, SearchState } from '../../../src/domain';
 import { initialState } from '../../../src/search/run';
 import { rootTrajectory } from '../../../src/search/remember';
 import { hasAgreement, stopReason } from '../../../src/search/stop';
-import { testSettings } from '../../helpers/fake-steps';
+import { candidateView, testSettings } from '../../helpers/fake-steps';
 
 const settings = testSettings('fast', { cMin: 2, cMax: 4, iterations: 6 });
-const candidate = (
-  id: string,
-  body: string,
-  resultClass: string,
-  more: Partial<CandidateView> = {},
-): CandidateView => ({
-  id,
-  trajectory: 't1',
-  kind: 'rows',
-  outcome: 'rows',
-  rowCount: 1,
-  trivial: false,
-  control: null,
-  resultClass,
-  bodies: body.split('').map((bodyId) => ({ operator: `op_${bodyId}`, bodyId, updateId: null, counts: true })),
-  openRisk: 0,
-  status: 'active',
-  ...more,
-});
+const candidate = (id: string, body: string, resultClass: string, more: Partial<CandidateView> = {}) =>
+  candidateView(id, {
+    resultClass,
+    bodies: body.split('').map((bodyId) => ({ operator: `op_${bodyId}`, bodyId, updateId: null, counts: true })),
+    ...more,
+  });
 const at = (candidates: CandidateView[], more: Partial<SearchState> = {}): SearchState => ({
   ...initialState('s', 1000),
   candidates,
