@@ -28,7 +28,7 @@ export const devCommand: CommandFactory = (io) =>
       .option('--stop', 'stop the embedded server and the workers that ask --detach left running')
       .action(async (flags: DevFlags) => {
         if (flags.stop === true) await stop(io);
-        else if (flags.serverless === true) await (await import('./dev-serverless')).devServerless(portsOf(flags), io);
+        else if (flags.serverless === true) await runServerless(flags, io);
         else await run(flags, io);
       }),
     'gate dev',
@@ -38,6 +38,16 @@ export const devCommand: CommandFactory = (io) =>
 
 function portsOf({ port, uiPort }: DevFlags) {
   return { port, uiPort };
+}
+
+async function runServerless(flags: DevFlags, io: Io): Promise<void> {
+  const { devServerless } = await import('../app/dev-serverless');
+  const { address, uiUrl, databases, idleSeconds } = await devServerless(portsOf(flags), io);
+  io.out(`Temporal ${address}\n${uiUrl === null ? '' : `UI       ${uiUrl}\n`}`);
+  io.out(
+    `serving  ${databases.join(', ')}: a worker starts when a question arrives and ends ${idleSeconds} s after the last\n`,
+  );
+  io.err('The server keeps running; gate dev --stop stops it.\n');
 }
 
 async function stop(io: Io): Promise<void> {
@@ -57,7 +67,8 @@ async function run(flags: DevFlags, io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
   const config = loadConfig(io);
   const { openTemporal } = await import('../app/temporal-session');
-  const { serveUntilInterrupted } = await import('./serve');
+  const { serve } = await import('../app/serve');
+  const { untilStopped } = await import('./interrupts');
   const codec = config.encryption === null ? null : await startUiCodec(config);
   const session = await openTemporal(config, io.env, {
     ...portsOf(flags),
@@ -76,12 +87,8 @@ async function run(flags: DevFlags, io: Io): Promise<void> {
       if (codec !== null) io.out(`codec    ${codec.url}\n${codec.hint(session)}`);
       io.err('Ctrl-C stops.\n');
     };
-    await serveUntilInterrupted(
-      config,
-      session,
-      { databases: [], debug: flags.debug ?? false, background: false, ready },
-      io,
-    );
+    const serving = { databases: [], debug: flags.debug ?? false, background: false, ready };
+    await untilStopped(io, (stop) => serve(config, session, serving, io, stop));
   } finally {
     await session.close();
     await codec?.close();

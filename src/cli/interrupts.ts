@@ -68,6 +68,16 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined); // its only error is that the signal has ended it
 }
 
+/** Work that the first interrupt asks to stop; the second ends the process. */
+export function untilStopped(io: Pick<Io, 'onInterrupt'>, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => {
+    if (stop.signal.aborted) process.exit(EXIT.failed);
+    stop.abort();
+  });
+  return work(stop.signal).finally(stopListening);
+}
+
 /** Work that an interrupt cancels. */
 export function untilInterrupted<T>(
   io: Pick<Io, 'onInterrupt'>,

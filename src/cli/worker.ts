@@ -7,9 +7,9 @@ import { logContext } from '../workers/log-context';
 import { collect, port, positiveNumber, withExamples, type CommandFactory } from './options';
 import { codeOf, errorText, UsageError } from '../app/errors';
 import { AlreadyTold } from './exit';
-import type { HealthServer } from './health';
+import type { HealthServer } from '../workers/health';
 import type { Io } from './io';
-import type { ServedParts, ServeOptions } from './serve';
+import type { ServedParts, ServeOptions } from '../app/serve';
 
 export const workerCommand: CommandFactory = (io) =>
   withExamples(
@@ -95,7 +95,7 @@ function logFormat({ env }: Io): LogFormat {
 }
 
 async function workWithHealth(flags: WorkerFlags, io: Io, log: ServeOptions['log']): Promise<void> {
-  const { startHealthServer } = await import('./health');
+  const { startHealthServer } = await import('../workers/health');
   const health = flags.healthPort === undefined ? null : await startHealthServer(flags.listen, flags.healthPort);
   if (health !== null) io.err(`health on ${health.url}\n`);
   try {
@@ -120,7 +120,8 @@ interface WorkerFlags {
 async function work(flags: WorkerFlags, health: HealthServer | null, log: ServeOptions['log'], io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
   const { openTemporal } = await import('../app/temporal-session');
-  const { checkParts, serveUntilInterrupted } = await import('./serve');
+  const { checkParts, serve } = await import('../app/serve');
+  const { untilStopped } = await import('./interrupts');
   const { DATABASES_VARIABLE } = await import('../app/background');
   const config = loadConfig(io);
   const given = io.env[DATABASES_VARIABLE];
@@ -142,7 +143,7 @@ async function work(flags: WorkerFlags, health: HealthServer | null, log: ServeO
       log,
       metricsAt: flags.metricsPort === undefined ? undefined : hostPort(flags.listen, flags.metricsPort),
     };
-    await serveUntilInterrupted(config, session, serving, io);
+    await untilStopped(io, (stop) => serve(config, session, serving, io, stop));
   } finally {
     await session.close();
   }

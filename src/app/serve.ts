@@ -1,4 +1,4 @@
-/** The long-running half of `worker` and `dev`: serves databases until it is interrupted. */
+/** Serves databases until it is told to stop, or has nothing to do. */
 import type { Config } from '../config';
 import { limitedModels } from '../config/limits';
 import { storeLocation } from '../config/store';
@@ -12,12 +12,11 @@ import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } 
 import { servedName, servingOf, type Serving } from '../workers/serving';
 import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/running-elsewhere';
 import { workerVersion, workflowBundle } from '../workers/workflow-bundle';
-import { announce } from '../app/background';
-import { GateError, errorText, UsageError } from '../app/errors';
-import type { HealthServer } from './health';
-import { watchInterrupts } from './interrupts';
-import type { Io } from './io';
-import type { TemporalSession } from '../app/temporal-session';
+import { announce } from './background';
+import { GateError, errorText, UsageError } from './errors';
+import type { HealthServer } from '../workers/health';
+import type { Told } from './surroundings';
+import type { TemporalSession } from './temporal-session';
 
 /** `--serve` of `gate ops worker`: which task queues a process serves. */
 export interface ServedParts {
@@ -35,9 +34,9 @@ export interface ServeOptions {
   readonly ready: (databases: readonly string[], endpoint: string) => void;
   /** Left out: all queues. */
   readonly parts?: ServedParts;
-  /** Stops when no task came for so long and nothing runs; left out: it goes on until it is interrupted. */
+  /** Stops when no task came for so long and nothing runs; left out: it goes on until it is stopped. */
   readonly exitWhenIdleMs?: number;
-  /** For how long running steps may finish after an interrupt. */
+  /** For how long running steps may finish after that. */
   readonly graceMs?: number;
   readonly health?: HealthServer | null;
   /** Writes lines of the SDK's log; left out: their text. */
@@ -46,11 +45,13 @@ export interface ServeOptions {
   readonly metricsAt?: string;
 }
 
-export async function serveUntilInterrupted(
+/** `stop`: running steps may finish, then they are tried again elsewhere. */
+export async function serve(
   config: Config,
   session: TemporalSession,
   serving: ServeOptions,
-  io: Io,
+  io: Told,
+  stop: AbortSignal,
 ): Promise<void> {
   startRuntime(serving, io);
   const { parts } = serving;
@@ -71,9 +72,11 @@ export async function serveUntilInterrupted(
     store: storeLocation(config.store),
     background: serving.background,
   });
-  const interrupts = watchInterrupts(io);
-  interrupts.quit.addEventListener('abort', () => process.exit(1));
-  void interrupts.first.then(() => {
+  const stopped = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve();
+    else stop.addEventListener('abort', () => resolve(), { once: true });
+  });
+  void stopped.then(() => {
     io.err(
       `stopping: running steps may finish (up to ${graceMs / 1000} s), then they are tried again elsewhere; interrupt again to quit at once\n`,
     );
@@ -87,20 +90,19 @@ export async function serveUntilInterrupted(
   const stopTimer = stopWhenIdle(workers, serving.exitWhenIdleMs, io);
   try {
     // Without a database there is nothing to work on: `gate dev` keeps the server up all the same.
-    if (workers.taskQueues.length === 0) await interrupts.first;
+    if (workers.taskQueues.length === 0) await stopped;
     countStart();
     await workers.run();
   } finally {
     stopTimer();
     stopWatching();
     stopWatchingLogin();
-    interrupts.stopListening();
     forget();
     await composition.close();
   }
 }
 
-function startRuntime({ debug, metricsAt, log }: ServeOptions, io: Pick<Io, 'err'>): void {
+function startRuntime({ debug, metricsAt, log }: ServeOptions, io: Pick<Told, 'err'>): void {
   const write = (line: string, entry: LogEntry): void => (log === undefined ? io.err(`${line}\n`) : log(entry));
   try {
     installLogger(debug ? 'INFO' : 'WARN', write, metricsAt);
@@ -128,7 +130,7 @@ async function readiness({ gate, target }: TemporalSession, workers: GateWorkers
 const LOGIN_EVERY_MS = 15_000;
 
 /** The SDK polls on without a word where the server refuses it, or is gone: it may be let in again later. */
-function watchLogin({ gate, target }: TemporalSession, io: Pick<Io, 'err'>): () => void {
+function watchLogin({ gate, target }: TemporalSession, io: Pick<Told, 'err'>): () => void {
   let told: string | null = null;
   let isOver = false;
   const look = async (): Promise<void> => {
@@ -147,7 +149,7 @@ function watchLogin({ gate, target }: TemporalSession, io: Pick<Io, 'err'>): () 
 }
 
 /** Looks four times a second: what arrives between two looks is seen by the steps that it brings. */
-function stopWhenIdle(workers: GateWorkers, idleMs: number | undefined, io: Pick<Io, 'err'>): () => void {
+function stopWhenIdle(workers: GateWorkers, idleMs: number | undefined, io: Pick<Told, 'err'>): () => void {
   if (idleMs === undefined) return () => undefined;
   const timer = setInterval(() => {
     if (workers.idleMs() < idleMs) return;
@@ -169,7 +171,7 @@ async function startWorkers(
   { temporal: { versioning } }: Config,
   { target, embedded }: TemporalSession,
   { composition, limited, servings, graceMs }: Served,
-  io: Pick<Io, 'err' | 'bundle'>,
+  io: Pick<Told, 'err' | 'bundle'>,
 ): Promise<GateWorkers> {
   const version = versioning === null || embedded !== null ? null : workerVersion(versioning);
   const workers = await createGateWorkers({
@@ -197,7 +199,7 @@ function watchQueues(
   gate: GateClient,
   ours: { readonly queues: readonly string[]; readonly servings: ReadonlyMap<string, Serving> },
   debug: boolean,
-  io: Pick<Io, 'err' | 'now'>,
+  io: Pick<Told, 'err' | 'now'>,
 ): () => void {
   const told = new Set<string>();
   const look = async (): Promise<void> => {
@@ -226,7 +228,7 @@ export function checkParts(config: Config, parts: ServedParts | undefined): void
 }
 
 /** One that cannot be used is named and left out: the others are served. */
-function configuredDatabases(config: Config, io: Pick<Io, 'err' | 'cwd'>): ResolvedDatabase[] {
+function configuredDatabases(config: Config, io: Pick<Told, 'err' | 'cwd'>): ResolvedDatabase[] {
   return Object.keys(config.databases).flatMap((name) => {
     try {
       return [resolveDatabase(config, name, io.cwd)];

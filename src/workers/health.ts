@@ -5,7 +5,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { hostPort } from '../workers/host-port';
+import { hostPort } from './host-port';
 
 /** Null: ready; else why not, in a line. */
 export type Readiness = () => Promise<string | null>;

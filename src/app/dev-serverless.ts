@@ -1,5 +1,5 @@
 /**
- * `gate dev --serverless`: the embedded server starts a worker when a question arrives, and the worker ends when there is
+ * A server without a worker that waits (`gate dev --serverless`): the embedded server starts a worker when a question arrives, and the worker ends when there is
  * nothing to do. Between questions only the server runs.
  *
  * The server runs a small script. It holds no secret: keys are in the environment that the server was started with.
@@ -14,10 +14,10 @@ import { awaitQueues, createVersion, makeCurrent, updateCompute, type Compute } 
 import { databaseQueue, modelQueues } from '../workers/task-queues';
 import { servedName, servingOf } from '../workers/serving';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
-import { gateCommand, lastLine } from '../app/background';
-import { GateError, UsageError } from '../app/errors';
-import type { Io } from './io';
-import { configuredTemporal, openTemporal, type TemporalSession } from '../app/temporal-session';
+import { gateCommand, lastLine } from './background';
+import { GateError, UsageError } from './errors';
+import type { Told } from './surroundings';
+import { configuredTemporal, openTemporal, type TemporalSession } from './temporal-session';
 
 /** Two questions in a row share a worker. */
 const IDLE_SECONDS = 10;
@@ -35,7 +35,7 @@ export interface ServerlessPorts {
   readonly uiPort?: number;
 }
 
-export async function devServerless(ports: ServerlessPorts, io: Io): Promise<void> {
+export async function devServerless(ports: ServerlessPorts, io: Told) {
   const config = loadConfig(io);
   if (configuredTemporal(config, io.env) !== null)
     throw new UsageError('--serverless is for the embedded server; for your own one: gate ops deploy register');
@@ -50,15 +50,11 @@ export async function devServerless(ports: ServerlessPorts, io: Io): Promise<voi
   } finally {
     await session.close({ keep: true });
   }
-  io.out(`Temporal ${session.address}\n${session.uiUrl === null ? '' : `UI       ${session.uiUrl}\n`}`);
-  io.out(
-    `serving  ${names.join(', ')}: a worker starts when a question arrives and ends ${IDLE_SECONDS} s after the last\n`,
-  );
-  io.err('The server keeps running; gate dev --stop stops it.\n');
+  return { address: session.address, uiUrl: session.uiUrl, databases: names, idleSeconds: IDLE_SECONDS };
 }
 
 /** Those that a worker of this configuration serves. */
-async function queuesOf(config: Config, io: Pick<Io, 'cwd'>): Promise<readonly string[]> {
+async function queuesOf(config: Config, io: Pick<Told, 'cwd'>): Promise<readonly string[]> {
   const composition = await compose(config);
   try {
     const databases = Object.keys(config.databases).map((name) => resolveDatabase(config, name, io.cwd));
@@ -73,7 +69,7 @@ async function register(
   config: Config,
   session: TemporalSession,
   queues: readonly string[],
-  io: Pick<Io, 'env' | 'cwd'>,
+  io: Pick<Told, 'env' | 'cwd'>,
 ): Promise<void> {
   const { client } = session.gate;
   // Another configuration has other queues, so it is another build.
@@ -95,7 +91,7 @@ function writeCommand(
   config: Config,
   { address }: TemporalSession,
   { deploymentName, buildId }: WorkerVersion,
-  io: Pick<Io, 'cwd'>,
+  io: Pick<Told, 'cwd'>,
 ): { readonly command: string; readonly log: string } {
   const folder = join(config.folders.state, 'serverless', buildId);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
