@@ -57,7 +57,7 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   expect(violations('run', run)).toEqual([]);
   expect(run).toMatchObject({ name: 'two sets', complete: true, models: ['simulated'] });
   expect(run.versions.temporalServer).toMatch(/^\d+\.\d+/);
-  expect(run.prompts['look']).toMatch(/^[0-9a-f]{64}$/);
+  expect(run.prompts['roles/look']).toMatch(/^[0-9a-f]{64}$/);
   const [three, questions] = run.sets;
   expect(three).toMatchObject({ name: 'three', note: 'made up', benchmark: null });
   expect(questions).toMatchObject({ benchmark: { name: 'questions' }, comparison: { questions: 2 } });
