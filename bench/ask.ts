@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { secondPlan } from '../scripts/histories/search-replies';
-import { buildSprintDatabase } from '../src/cli/sprint-database';
+import { buildSprintDatabase } from '../src/app/demo';
 import { userFolders } from '../src/config/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { median, printFigures, type Figure } from './figure';

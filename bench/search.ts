@@ -10,7 +10,7 @@ import { createGuardedEngine } from '../src/adapters/guard';
 import { createLocalStore } from '../src/adapters/local/store';
 import { scriptedModel } from '../tests/helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
-import { buildSprintDatabase } from '../src/cli/sprint-database';
+import { buildSprintDatabase } from '../src/app/demo';
 import type { SearchInput } from '../src/domain';
 import type { ModelRequest } from '../src/ports';
 import { userFolders } from '../src/config/folders';

@@ -11,7 +11,7 @@ import { createGuardedEngine } from '../src/adapters/guard';
 import { createMemoryStore } from '../tests/helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { batchPorts } from '../src/workers/composition';
-import { buildSprintDatabase } from '../src/cli/sprint-database';
+import { buildSprintDatabase } from '../src/app/demo';
 import type { Question } from '../src/domain';
 import { userFolders } from '../src/config/folders';
 import { WebError, type LanguageModel, type Web } from '../src/ports';

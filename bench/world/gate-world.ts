@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildSprintDatabase } from '../../src/cli/sprint-database';
+import { buildSprintDatabase } from '../../src/app/demo';
 import type { SearchInput } from '../../src/domain';
 import { userFolders } from '../../src/config/folders';
 import type { AnswerSummary } from '../../src/ports/step-parts';

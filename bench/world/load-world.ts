@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { buildSprintDatabase } from '../../src/cli/sprint-database';
+import { buildSprintDatabase } from '../../src/app/demo';
 import { loadConfig } from '../../src/config';
 import { userFolders } from '../../src/config/folders';
 import type { Dialect, SearchInput } from '../../src/domain';

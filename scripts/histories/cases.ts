@@ -1,7 +1,7 @@
 /** Which searches are recorded. Between them they take every path of the control loop that a history can show. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeBatchManifest, type BatchEntry } from '../../src/activities/batch';
-import { DEMO_QUESTION } from '../../src/cli/demo-run';
+import { DEMO_QUESTION } from '../../src/app/demo';
 import type { Settings } from '../../src/domain';
 import type { ObjectStore } from '../../src/ports';
 import {

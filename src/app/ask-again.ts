@@ -1,17 +1,16 @@
 /**
- * A question that has its answer: the answer is brought up to date by the database, in this process and without a model
- * call (`roles/answer/refresh.ts`). Where it no longer holds the question is searched afresh, under an id made from that of the old
- * search: whoever asks again finds the new one, and goes on with it after an interruption.
+ * A question that has its answer already: the answer is brought up to date by the database, in this process and without a
+ * model call (`roles/answer/refresh.ts`). Where it no longer holds, the question is searched afresh under an id made from that of the
+ * old search: whoever asks again finds the new one, and goes on with it after an interruption.
  */
 import { isConclusive, type AnswerRecord, type SearchInput } from '../domain';
-import type { ObjectStore } from '../ports';
 import { utc } from '../report/printable';
 import { createRunStore } from '../record/run-store';
 import { openStep, type StepDeps } from '../roles/shared/context';
 import { refresh } from '../roles/answer/refresh';
 import type { Engines } from '../workers/engines';
+import { note, type App } from './app';
 import { GateError, withoutPasswords } from './errors';
-import type { Told } from './surroundings';
 import { sha256 } from './services';
 
 export type AskedAgain =
@@ -20,15 +19,15 @@ export type AskedAgain =
   | { readonly kind: 'search'; readonly input: SearchInput };
 
 export interface AskingAgain {
-  readonly store: ObjectStore;
+  readonly app: Pick<App, 'store' | 'now' | 'onEvent'>;
   readonly engines: Pick<Engines, 'engine'>;
   /** The search of the question; with a nonce, another one of it. Null: there is none. */
   readonly inputFor: (nonce?: string) => SearchInput | null;
-  readonly io: Pick<Told, 'err' | 'now'>;
 }
 
 export async function askAgain(asking: AskingAgain, input: SearchInput): Promise<AskedAgain> {
-  const { store, inputFor, io } = asking;
+  const { app, inputFor } = asking;
+  const { store } = app;
   const { searchId } = input;
   const run = createRunStore(store, searchId, sha256);
   const before = await run.find('result', searchId);
@@ -38,7 +37,7 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
   if (reason === undefined) {
     const refreshed = await refreshStored(asking, input, before);
     if (refreshed.kind === 'current') {
-      io.err(`${beforeLine(refreshed.record)}; --fresh searches anew\n`);
+      note(app, `${beforeLine(refreshed.record)}; --fresh searches anew`);
       return { kind: 'answer', record: refreshed.record };
     }
     reason = refreshed.reason;
@@ -46,10 +45,11 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
   }
   if (next === null)
     throw new GateError(
-      `${searchId} no longer holds: ${reason}; ask its question again, or see it with gate result ${searchId}`,
+      `${searchId} no longer holds: ${reason}; ask its question again, or see it with gate show ${searchId}`,
     );
-  io.err(
-    `the answer of ${utc(before.asOf)} (${searchId}) no longer holds: ${reason}; ${next.searchId} takes its place\n`,
+  note(
+    app,
+    `the answer of ${utc(before.asOf)} (${searchId}) no longer holds: ${reason}; ${next.searchId} takes its place`,
   );
   return askAgain(asking, next);
 }
@@ -59,32 +59,33 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
  * asked for.
  */
 export async function withClockOfAsking(
-  { store, engines, io }: Omit<AskingAgain, 'inputFor'>,
+  asking: Omit<AskingAgain, 'inputFor'>,
   input: SearchInput,
   record: AnswerRecord,
 ): Promise<AnswerRecord | null> {
   if (record.clock === undefined || record.clock === input.clock || !isConclusive(record)) return null;
-  const refreshed = await refreshStored({ store, engines, io }, input, record);
+  const refreshed = await refreshStored(asking, input, record);
   if (refreshed.kind === 'current') return refreshed.record;
-  io.err(`its clock is ${record.clock}, and it no longer holds: ${refreshed.reason}; ask again to search anew\n`);
+  const says = `its clock is ${record.clock}, and it no longer holds: ${refreshed.reason}; ask again to search anew`;
+  note(asking.app, says);
   return null;
 }
 
 async function refreshStored(
-  { store, engines, io }: Omit<AskingAgain, 'inputFor'>,
+  { app, engines }: Omit<AskingAgain, 'inputFor'>,
   { searchId, clock, question: { database } }: SearchInput,
   before: AnswerRecord,
 ) {
   const deps: StepDeps = {
-    store,
+    store: app.store,
     engine: engines.engine,
     models: () => {
       throw new Error('an answer is brought up to date without a model');
     },
-    clock: { now: () => io.now() },
+    clock: { now: () => app.now() },
     hash: sha256,
   };
-  const hint = `gate result ${searchId} shows the answer of ${utc(before.asOf)}`;
+  const hint = `gate show ${searchId} shows the answer of ${utc(before.asOf)}`;
   try {
     const step = await openStep(deps, { searchId, position: 'refresh' });
     // By the name that the database has now, and with the clock of this asking.

@@ -16,7 +16,7 @@ import { isAlive } from '../workers/process-identity';
 import { servedName } from '../workers/serving';
 import { neededQueues, type Announced } from './start-search';
 import { GateError } from './errors';
-import type { Told } from './surroundings';
+import type { Surroundings } from './surroundings';
 import type { TemporalSession } from './temporal-session';
 
 /** A list, as JSON. */
@@ -75,7 +75,7 @@ export async function servedDetached(
   config: Config,
   wanted: readonly ToServe[],
   session: TemporalSession,
-  io: Pick<Told, 'env' | 'cwd'>,
+  io: Pick<Surroundings, 'env' | 'cwd'>,
 ): Promise<string> {
   const byServer = await startedQueues(session.gate.client, deploymentOf(config.temporal.versioning));
   const rest = wanted.filter(({ announced }) => !neededQueues(announced).every((queue) => byServer.has(queue)));
@@ -91,7 +91,7 @@ export async function serveInBackground(
   config: Config,
   wanted: readonly ToServe[],
   session: TemporalSession,
-  io: Pick<Told, 'env' | 'cwd'>,
+  io: Pick<Surroundings, 'env' | 'cwd'>,
 ): Promise<boolean> {
   const serving = ({ announced }: ToServe): ServingProcess[] =>
     servingProcesses(config).filter(

@@ -3,6 +3,7 @@
  * `code` says of what kind it is. Classes are told apart by `name`, so that no heavy module is loaded to explain that it could
  * not be loaded.
  */
+import type { AnswerRecord } from '../domain';
 import { visible, visibleLine } from '../text/clip';
 
 /** `usage`: what was asked for is wrong; `cancelled`: a person ended it; `failed`: it could not be done. */
@@ -24,6 +25,17 @@ export class UsageError extends GateError {
   override readonly name = 'UsageError';
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, 'usage', options);
+  }
+}
+
+/** A search that failed; `record`: what it has found out until then. */
+export class SearchFailedError extends GateError {
+  override readonly name = 'SearchFailedError';
+  constructor(
+    message: string,
+    readonly record: AnswerRecord | null,
+  ) {
+    super(message);
   }
 }
 

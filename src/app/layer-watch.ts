@@ -11,8 +11,10 @@ import { lookAt } from './check-database';
 import { GateError } from './errors';
 import { askedDatabase } from './question-input';
 import { openServices, type Services } from './services';
-import type { Told } from './surroundings';
+import type { Surroundings } from './surroundings';
 import { openTemporal, type TemporalSession } from './temporal-session';
+
+type Told = Surroundings & { readonly err: (text: string) => void };
 
 export type { Watch };
 

@@ -2,7 +2,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Folders } from '../config/folders';
-import type { Told } from './surroundings';
 
 export interface Receivers {
   readonly endpoint: string;
@@ -14,16 +13,16 @@ export interface Receivers {
   readonly costCeilingUsd: number | null;
 }
 
-export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, io: Pick<Told, 'err'>): void {
+export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, note: (line: string) => void): void {
   const { endpoint, database, identity, unpriced, costCeilingUsd } = receivers;
   tellOnce(folders, `${endpoint} ${database} ${identity}`, () => {
     const ceiling = costCeilingUsd === null ? 'no cost limit' : `at most $${costCeilingUsd} per question (--max-cost)`;
-    io.err(
-      `Rows and schema of '${database}' will be sent to ${endpoint}; access lists in the configuration restrict that; ${ceiling}.\n`,
+    note(
+      `Rows and schema of '${database}' will be sent to ${endpoint}; access lists in the configuration restrict that; ${ceiling}.`,
     );
     if (unpriced.length === 0) return;
-    io.err(
-      `No price is known for ${unpriced.join(', ')}: cost shows as $0 and the cost limit cannot stop it; set "prices".\n`,
+    note(
+      `No price is known for ${unpriced.join(', ')}: cost shows as $0 and the cost limit cannot stop it; set "prices".`,
     );
   });
 }

@@ -22,7 +22,7 @@ export interface SearchChoices {
   readonly budgets?: Partial<Budgets>;
 }
 
-export interface QuestionFlags {
+export interface QuestionParts {
   readonly context?: string;
   readonly instructions?: string;
   /** false: no documentation, not even that of the configuration. */
@@ -49,19 +49,19 @@ function onlyDatabase(config: Pick<Config, 'databases'>): string {
 }
 
 /** Throws before anything is opened when `--web` cannot be used. */
-export function checkWeb(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags, 'web'>) {
+export function checkWeb(config: Pick<Config, 'web'>, flags: Pick<QuestionParts, 'web'>) {
   if (!flags.web) return;
   if (config.web === null)
     throw new UsageError('--web: no provider is configured; set web.provider in gate.config.json (docs/web.md)');
   if (config.web.fix !== null) throw new UsageError(`--web: ${config.web.provider} needs a key; ${config.web.fix}`);
 }
 
-export function toolsOf({ web }: Pick<QuestionFlags, 'web'>): Question['tools'] {
+export function toolsOf({ web }: Pick<QuestionParts, 'web'>): Question['tools'] {
   return web ? ['execute_sql', 'web_search', 'fetch_url'] : ['execute_sql'];
 }
 
 /** Shown before the model may send search terms to the provider. */
-export function webNotice(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags, 'web'>): string | null {
+export function webNotice(config: Pick<Config, 'web'>, flags: Pick<QuestionParts, 'web'>): string | null {
   if (!flags.web || config.web === null) return null;
   return `this search may query the web through ${config.web.provider}; the model chooses the search terms`;
 }
@@ -74,6 +74,18 @@ export function questionText(given: string, what: 'question' | 'query' = 'questi
   return text;
 }
 
+const SAID_CHARS = 2_000;
+
+/** The words of a person to a search or to the layer, trimmed. */
+export function words(text: string, what: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '') throw new UsageError(`the ${what} is empty; write it in quotes`);
+  if (trimmed.length > SAID_CHARS)
+    throw new UsageError(`the ${what} has ${trimmed.length} characters; say it in ${SAID_CHARS}`);
+  refuse(textProblem(what, trimmed));
+  return trimmed;
+}
+
 function refuse(problem: string | null): void {
   if (problem !== null) throw new UsageError(problem);
 }
@@ -82,7 +94,7 @@ function refuse(problem: string | null): void {
 export function questionOf(
   text: string,
   database: string,
-  flags: QuestionFlags,
+  flags: QuestionParts,
   cwd: string,
   configured: readonly string[] = [],
 ): Question {
@@ -102,7 +114,7 @@ export function questionOf(
 }
 
 export function documentationOf(
-  docs: QuestionFlags['docs'],
+  docs: QuestionParts['docs'],
   cwd: string,
   configured: readonly string[],
 ): Documentation {

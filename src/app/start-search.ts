@@ -22,11 +22,12 @@ import { whereItRuns } from '../workers/running-elsewhere';
 import { servedName, servingOf, type Serving } from '../workers/serving';
 import { questionWorkflowId } from '../workflows/ids';
 import { GateError } from './errors';
-import type { Told } from './surroundings';
+import { note, type App } from './app';
 import type { TemporalSession } from './temporal-session';
 import type { ObjectStore } from '../ports';
 import { tellWhoReceivesRows } from './notice';
-import { addToIndex, inputOf, saveInput, sha256, type Services } from './services';
+import { inputOf, saveInput, sha256 } from './services';
+import { addToIndex } from './searches';
 import { storeFork, type Fork } from '../record/fork';
 
 /** Temporal keeps 400 bytes of a workflow's summary; letters outside ASCII take up to three. */
@@ -61,16 +62,16 @@ export function neededQueues({ queues, limited }: Announced): readonly string[] 
 
 interface Start {
   readonly session: TemporalSession;
-  readonly config: Config;
+  readonly app: App;
   readonly input: SearchInput;
   readonly announced: Announced;
   readonly state: SearchState | null;
-  readonly io: Pick<Told, 'err' | 'now'>;
 }
 
 /** Starts the search, or joins it. */
 export async function startAsked(start: Start): Promise<void> {
-  const { session, config, input, announced, state } = start;
+  const { session, app, input, announced, state } = start;
+  const { models } = app.config;
   const { searchId, settings, question } = input;
   // Shown to whoever may open the UI: the question's text, no row of the database.
   const label = cut(`${question.database}: ${question.text}`, LABEL_CHARS);
@@ -78,13 +79,14 @@ export async function startAsked(start: Start): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await startQuestion(session.gate, {
-        ...{
-          searchId,
-          settings,
-          modelTimeoutMs: config.models.requestTimeoutMs,
-          modelOutageMs: config.models.outageMs,
-        },
-        ...{ queues: announced.queues, serving: announced.serving, state, ifRunning: 'fail' },
+        searchId,
+        settings,
+        modelTimeoutMs: models.requestTimeoutMs,
+        modelOutageMs: models.outageMs,
+        queues: announced.queues,
+        serving: announced.serving,
+        state,
+        ifRunning: 'fail',
         database: question.database,
         label,
         // A short question stands whole in the title.
@@ -102,13 +104,13 @@ export async function startAsked(start: Start): Promise<void> {
 const TRIES = 5;
 
 /** Not when the search has ended meanwhile, so that there is nothing to join. */
-async function joined({ session, input, announced, io }: Start): Promise<boolean> {
+async function joined({ session, app, input, announced }: Start): Promise<boolean> {
   const { searchId } = input;
   const running = await runningWorkflow(session.gate, questionWorkflowId(searchId));
   if (running === null) return false;
   const { serving, queues } = announced;
   const asked = { serving, taskQueue: queues.workflow };
-  const found = await whereItRuns(session.gate, running, asked, io.now());
+  const found = await whereItRuns(session.gate, running, asked, app.now());
   switch (found.kind) {
     case 'here':
       return true;
@@ -117,9 +119,8 @@ async function joined({ session, input, announced, io }: Start): Promise<boolean
         `${searchId} runs ${found.difference}: cancel it with gate cancel ${searchId}, or ask with --fresh`,
       );
     case 'abandoned':
-      io.err(
-        `${searchId} ran ${found.difference}\nNo process works on it any more, so it goes on here; nothing is paid twice.\n`,
-      );
+      note(app, `${searchId} ran ${found.difference}`);
+      note(app, 'No process works on it any more, so it goes on here; nothing is paid twice.');
       await session.gate.client.workflow
         .getHandle(running.workflowId, running.runId)
         .terminate('asked again with another configuration');
@@ -130,14 +131,15 @@ async function joined({ session, input, announced, io }: Start): Promise<boolean
 }
 
 export interface Asking {
-  readonly services: Services;
+  readonly app: App;
   readonly engines: Engines;
   /** Models and steps over these engines; opened by whoever needs them first. */
   readonly composition: () => Promise<Composition>;
   readonly database: ResolvedDatabase;
   readonly input: SearchInput;
   readonly files: { readonly record?: string; readonly replay?: string };
-  readonly io: Told;
+  /** How many rows of the answer are asked for. */
+  readonly maxRows?: number;
   /** A search that goes on from a checkpoint of another one. */
   readonly fork?: Fork;
 }
@@ -150,8 +152,8 @@ export async function checkAndStore(
   asking: Asking,
   databaseChecked: Promise<DatabaseDescription>,
 ): Promise<SearchState | null> {
-  const { services, database, input, files, io } = asking;
-  const { config, store } = services;
+  const { app, database, input, files } = asking;
+  const { config, store } = app;
   const composition = await asking.composition();
   const { checkModel, unpricedModels } = await import('./model-check');
   const replayed = files.replay !== undefined;
@@ -168,13 +170,13 @@ export async function checkAndStore(
     tellWhoReceivesRows(
       config.folders,
       { endpoint: composition.model.endpoint, ...asked, unpriced, costCeilingUsd: costUsd },
-      io,
+      (line) => note(app, line),
     );
   }
   const { fork } = asking;
   const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
   if (fork === undefined) await saveInput(store, await withFirstClock(store, input));
-  await addToIndex(store, input, io.now());
+  await addToIndex(store, input, app.now());
   return state;
 }
 

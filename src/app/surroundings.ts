@@ -12,7 +12,3 @@ export interface Surroundings {
   /** The workflow code, where it was bundled before; left out: the one of this build. */
   readonly bundle?: WorkflowBundleOptions;
 }
-
-export interface Told extends Surroundings {
-  err(text: string): void;
-}

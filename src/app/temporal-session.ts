@@ -29,6 +29,7 @@ import {
 import type { BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
+import { note, type App, type UiPlace } from './app';
 import { errorText } from './errors';
 
 export { configuredTemporal, type Target };
@@ -102,15 +103,14 @@ export function statusWithoutRecord(config: Config, env: Environment, answered: 
 
 /** null: no Temporal answers. `waiting`: the searches of batches that nobody has begun. */
 export async function liveSearches(
-  config: Config,
-  env: Environment,
-  tell: (problem: TemporalProblem) => void,
+  app: App,
   waitingIn: (session: TemporalSession) => Promise<ReadonlySet<string>>,
 ): Promise<{
   readonly running: ReadonlyMap<string, 'running' | 'paused'>;
   readonly waiting: ReadonlySet<string>;
 } | null> {
-  const open = await openRunning(config, env, tell);
+  const tell = storeOnly(app);
+  const open = await openRunning(app.config, app.env, tell);
   if (open === null) return null;
   try {
     return await open.gate.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, async () => {
@@ -132,7 +132,11 @@ export async function liveSearches(
   }
 }
 
-/** For commands that go on without Temporal. */
+/** For what goes on without Temporal. */
+export function storeOnly(app: Pick<App, 'onEvent'>): (problem: TemporalProblem) => void {
+  return ({ what, fix }) => note(app, `${what}: showing what the store holds; ${fix}`);
+}
+
 export function sayStoreOnly({ err }: { readonly err: (text: string) => void }): (problem: TemporalProblem) => void {
   return ({ what, fix }) => err(`${what}: showing what the store holds; ${fix}\n`);
 }
@@ -168,6 +172,12 @@ export class TemporalSession {
 
   uiOf(searchId: string): string | null {
     return this.uiOfWorkflow(questionWorkflowId(searchId));
+  }
+
+  /** Where the UI shows a search. The last user of an embedded server stops it, and its UI with it. */
+  uiPlace(searchId: string, config: Pick<Config, 'encryption'>): UiPlace {
+    const staysUp = this.embedded === null || this.embedded.info.keep;
+    return { url: this.uiOf(searchId), staysUp, decoding: decodedInUi(config, this) };
   }
 
   uiOfWorkflow(id: string): string | null {
@@ -214,6 +224,21 @@ export class TemporalSession {
     return this.embedded === null || (await this.embedded.leave({ keep })) === 'running';
   }
 }
+
+/** The line after a link into the UI; empty without a UI or without encryption. */
+export function decodedInUi({ encryption }: Pick<Config, 'encryption'>, { embedded, uiUrl }: Shown): string {
+  if (encryption === null || uiUrl === null) return '';
+  const endpoint = codecEndpoint(encryption);
+  const through =
+    encryption.codecServer === null
+      ? `while gate ops codec-server runs (${endpoint})`
+      : `through the codec server ${endpoint}`;
+  // A UI that was started without encryption, or with another address.
+  const enter = embedded?.info.uiCodecEndpoint === endpoint ? '' : '; enter its address in the UI (the glasses)';
+  return `Encrypted payloads are shown there in plain ${through}${enter}\n`;
+}
+
+type Shown = Pick<TemporalSession, 'embedded' | 'uiUrl'>;
 
 /** A query is answered by a worker: with none, or before its first task, there is nothing to show yet. */
 async function answerInTime<T>(gate: GateClient, ask: () => Promise<T>): Promise<T | null> {

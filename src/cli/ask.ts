@@ -1,14 +1,17 @@
-/** The commands that begin a search: `gate ask`, `gate demo`, `gate learn`. Their work is in files loaded when it is needed. */
+/** The commands that begin a search: `gate ask`, `demo`, `learn` and `fork`. Their work is loaded when it is needed. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import type { AskFlags, LearnFlags } from './ask-run';
+import { parseMethodSpec } from '../config/method-specs';
+import type { AskFlags, ForkFlags, LearnFlags } from './ask-run';
+import { addSteerOptions } from './steer';
 import {
   addSearchOptions,
   collectDocs,
   csvOption,
   withExamples,
   type CommandFactory,
+  integer,
   addLimitOptions,
   collect,
   collectModels,
@@ -91,7 +94,7 @@ export const demoCommand: CommandFactory = (io, outcome) =>
       .description('answer a sample question on a sample database; needs no model')
       .option('--json', 'print the final record as JSON, as gate ask does')
       .action(async (flags: { json?: boolean; debug?: boolean }) => {
-        const { runDemo } = await import('./demo-run');
+        const { runDemo } = await import('./ask-run');
         outcome.code = await runDemo(flags, io);
       }),
     'gate demo',
@@ -111,8 +114,47 @@ export const learnCommand: CommandFactory = (io, outcome) =>
       .option('--detach', 'return at once; a server and a worker keep running in the background')
       .option('--json', 'print the final record as JSON')
       .action(async (flags: LearnFlags) => {
-        outcome.code = await (await import('./ask-run')).runLearnCommand(flags, io);
+        outcome.code = await (await import('./ask-run')).runLearn(flags, io);
       }),
     'gate learn --db shop',
     'gate learn --db sales --max-cost 2 --turns 6',
+  );
+
+const FORK_NOTES = `
+A fork starts from the state of its parent after that iteration, with all that was proved by then. It pays only its own
+calls. If candidates already agree at that point, the fork ends at once, or with --hint after one more plan. Asking for the same fork
+again continues it. A fork has the limits of its parent unless you give others; its usage counts from zero.`;
+
+export const forkCommand: CommandFactory = (io, outcome) =>
+  withExamples(
+    addSteerOptions(
+      addLimitOptions(
+        new Command('fork')
+          .description('start a new search from a checkpoint of another search, running or finished')
+          .argument('<id>', 'search id, its beginning, or last')
+          .requiredOption('--at <n>', 'start from the state after this iteration', positiveInteger)
+          .option('--hint <text>', 'tell the fork something that its parent did not know')
+          .option('--db <database>', 'the SQLite file or URL, if the database is not configured')
+          .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
+          .option(
+            '--method <spec>',
+            'fast, thorough or paper from there on, for a search by one of them',
+            parseMethodSpec,
+          )
+          .option('--seed <n>', 'a number; another seed makes another search', integer)
+          .option(
+            '--iterations <n>',
+            'at most this many further iterations (default: as many as the method has)',
+            positiveInteger,
+          ),
+      ),
+    )
+      .option('--detach', 'return at once; a server and a worker keep running in the background')
+      .option('--fresh', 'fork again even if the same fork was made before')
+      .addHelpText('after', FORK_NOTES)
+      .action(async (id: string, flags: ForkFlags) => {
+        outcome.code = await (await import('./ask-run')).runFork(id, flags, io);
+      }),
+    'gate fork last --at 2 --hint "gaps are in seconds"',
+    'gate fork q-3f9a --at 1 --model gpt-5 --method thorough --max-cost 3 --detach',
   );

@@ -24,7 +24,7 @@ import type { MemoryMode, Question } from '../domain';
 import { counted } from '../report/printable';
 import type { Run } from '../report/run';
 import { mainTable, setTables } from '../report/run-tables';
-import { decodedInUi } from './codec-server';
+import { decodedInUi } from '../app/temporal-session';
 import { EXIT, type ExitCode } from './exit';
 import { watchStopping } from './interrupts';
 import type { Io } from './io';

@@ -3,7 +3,6 @@ import { Command, Option } from 'commander';
 import { METHODS, parseMethodSpecs } from '../config/method-specs';
 import type { BatchStatusFlags } from './batch-status';
 import type { RetryFlags, RunFlags } from './batch-run';
-import type { Io } from './io';
 import {
   addLimitOptions,
   argumentsOf,
@@ -18,7 +17,6 @@ import {
   withExamples,
   type CommandFactory,
 } from './options';
-import { addSteerOptions, authorOf, onRunningBatch, type SteerFlags } from './steer';
 
 /** Options of everything that runs questions. */
 export function addRunOptions(command: Command): Command {
@@ -93,9 +91,6 @@ export const batchCommand: CommandFactory = (io, outcome) =>
         }),
       )
       .addCommand(batchStatusCommand(io, outcome))
-      .addCommand(controlCommand('pause', io))
-      .addCommand(controlCommand('resume', io))
-      .addCommand(controlCommand('cancel', io))
       .addCommand(batchRetryCommand(io, outcome)),
     'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
   );
@@ -116,42 +111,6 @@ const batchStatusCommand: CommandFactory = (io) =>
     'gate batch status',
     'gate batch status last --watch',
   );
-
-const CONTROL = {
-  pause: [
-    'start no further question of a batch; those in flight finish',
-    'starts no further question until gate batch resume; those in flight finish',
-  ],
-  resume: ['go on with a paused batch', 'goes on'],
-  cancel: ['cancel a batch and its questions in flight; the same command as before continues it', 'is being cancelled'],
-} as const;
-
-function controlCommand(kind: keyof typeof CONTROL, io: Io): Command {
-  const [description, done] = CONTROL[kind];
-  const command = addSteerOptions(new Command(kind).description(description).argument(...BATCH_ARGUMENT));
-  if (kind === 'pause') command.option('--now', 'pause the questions in flight as well, as gate pause does');
-  command.action(async (wanted: string, flags: SteerFlags & { readonly now?: boolean }) => {
-    const [{ cancelBatch, pauseBatch, resumeBatch }, { findBatch }, { openServices }] = await Promise.all([
-      import('../app/run/batch-control'),
-      import('../app/run/stored-batches'),
-      import('../app/services'),
-    ]);
-    const author = authorOf(flags, io);
-    const { id } = await findBatch(openServices(io).store, wanted);
-    await onRunningBatch(id, io, async (session) => {
-      const now = flags.now === true;
-      const told = await {
-        pause: () => pauseBatch(session, id, { author, now }),
-        resume: () => resumeBatch(session, id, { author }),
-        cancel: () => cancelBatch(session, id),
-      }[kind]();
-      const says = now ? 'is paused, with its questions in flight, until gate batch resume' : done;
-      if (told) io.out(flags.json ? `${JSON.stringify({ id, kind, author })}\n` : `${id} ${says}\n`);
-      return told;
-    });
-  });
-  return withExamples(command, `gate batch ${kind} last`);
-}
 
 const batchRetryCommand: CommandFactory = (io, outcome) =>
   withExamples(

@@ -3,7 +3,7 @@
  * `gate dev` starts one beside the UI; other commands say what to do.
  */
 import { Command } from 'commander';
-import { CODEC_PORT, codecEndpoint } from '../config';
+import { CODEC_PORT } from '../config';
 import { embeddedPlace } from '../config/store';
 import { UsageError } from '../app/errors';
 import type { Io } from './io';
@@ -120,18 +120,3 @@ export async function startUiCodec(config: Config): Promise<UiCodec> {
     close: () => server.close(),
   };
 }
-
-/** The line after a link into the UI; empty without a UI or without encryption. */
-export function decodedInUi({ encryption }: Pick<Config, 'encryption'>, { embedded, uiUrl }: Shown): string {
-  if (encryption === null || uiUrl === null) return '';
-  const endpoint = codecEndpoint(encryption);
-  const through =
-    encryption.codecServer === null
-      ? `while gate ops codec-server runs (${endpoint})`
-      : `through the codec server ${endpoint}`;
-  // A UI that was started without encryption, or with another address.
-  const enter = embedded?.info.uiCodecEndpoint === endpoint ? '' : '; enter its address in the UI (the glasses)';
-  return `Encrypted payloads are shown there in plain ${through}${enter}\n`;
-}
-
-type Shown = Pick<TemporalSession, 'embedded' | 'uiUrl'>;

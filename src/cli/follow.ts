@@ -1,70 +1,56 @@
-/**
- * Follows a running question until it ends: live progress, outages that are being retried, and interrupts. The first
- * interrupt asks the search to end with its best answer so far (design D6); the second leaves it where it is.
- */
-import { awaitQuestion, type Ended } from '../workers/client';
-import type { AnswerSummary } from '../ports/step-parts';
-import { GateError } from '../app/errors';
-import type { Io } from './io';
-import { outagesOf, outageLines, outageText, type Outage } from '../app/outages';
-import { isOver, pause } from './interrupts';
-import type { TemporalSession } from '../app/temporal-session';
+/** Events of a use case on standard error: notices, live progress, outages that are being retried. */
+import type { AppEvent } from '../app/app';
+import { outageLines, outageText, type Outage } from '../app/outages';
 import { counted, cut, dollars, duration } from '../report/printable';
 import { progressText, type Progress } from '../search/progress';
+import type { Io } from './io';
 
-const POLL_MS = 400;
-const OUTAGES_EVERY = 10;
-
-export async function followSearch(
-  session: TemporalSession,
-  searchId: string,
-  io: Io,
-  options: { readonly cancelOnInterrupt: boolean },
-): Promise<Ended<AnswerSummary>> {
-  const display = progressDisplay(io);
-  const ending = new AbortController();
-  const interrupted = new Promise<never>((_, reject) => {
-    let interrupts = 0;
-    const stopListening = io.onInterrupt(() => {
-      interrupts += 1;
-      if (interrupts > 1 || !options.cancelOnInterrupt) {
-        const line = `stopped waiting; gate status ${searchId} shows where it stands`;
-        reject(new GateError(line, 'cancelled'));
-        return;
-      }
-      display.note('ending with the best answer so far; interrupt again to quit at once');
-      session.cancel(searchId).catch(reject);
-    });
-    ending.signal.addEventListener('abort', stopListening, { once: true });
-  });
-  const watching = watch(session, searchId, display, ending.signal);
-  try {
-    return await Promise.race([awaitQuestion(session.gate, searchId), interrupted, watching]);
-  } finally {
-    ending.abort();
-    display.stop();
-    // Its only error is the one that the race has thrown already.
-    await watching.catch(() => undefined);
-  }
+export interface EventPrinter {
+  onEvent(event: AppEvent): void;
+  /** What redraws itself goes. */
+  stop(): void;
 }
 
-/** Never resolves on its own while the search runs; rejects when Temporal is gone. */
-async function watch(
-  session: TemporalSession,
-  searchId: string,
-  display: ProgressDisplay,
-  end: AbortSignal,
-): Promise<never> {
-  for (let round = 1; !end.aborted; round += 1) {
-    await pause(POLL_MS, end);
-    if (isOver(end)) break;
-    const progress = await session.progress(searchId);
-    if (progress !== null && !isOver(end)) display.show(progress);
-    if (round % OUTAGES_EVERY !== 0) continue;
-    const live = await session.describe(searchId);
-    if (live !== null && !isOver(end)) display.retried(outagesOf(live, Date.now())[0] ?? null);
-  }
-  return new Promise<never>((_, reject) => reject(new Error('no longer watched')));
+/** `attended`: a person waits for the search. */
+export function eventPrinter(
+  io: Pick<Io, 'err' | 'live' | 'columns' | 'now'>,
+  { debug = false, attended = true }: { readonly debug?: boolean; readonly attended?: boolean } = {},
+): EventPrinter {
+  let display: ProgressDisplay | null = null;
+  const note = (line: string): void => (display === null ? io.err(`${line}\n`) : display.note(line));
+  const stop = (): void => {
+    display?.stop();
+    display = null;
+  };
+  return {
+    stop,
+    onEvent(event) {
+      switch (event.kind) {
+        case 'note':
+          return note(event.text);
+        case 'log':
+          return debug ? note(event.text) : undefined;
+        case 'begun': {
+          const { url, staysUp, decoding } = event.ui;
+          if (url !== null) io.err(`Temporal UI ${url}${staysUp ? '' : ' (while this runs; gate dev keeps it up)'}\n`);
+          io.err(decoding);
+          if (attended) display = progressDisplay(io);
+          return;
+        }
+        case 'progress':
+          display ??= progressDisplay(io);
+          return display.show(event.progress);
+        case 'retrying':
+          return display?.retried(event.outage);
+        case 'stopping':
+          return note('ending with the best answer so far; interrupt again to quit at once');
+        case 'answer':
+          return stop();
+        default:
+          return event satisfies never;
+      }
+    },
+  };
 }
 
 interface ProgressDisplay {

@@ -1,18 +1,18 @@
-/**
- * Interrupts of a long command as values (the first asks it to stop in order, the second to quit at once), and waiting that a
- * signal ends.
- */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Interrupts of a long command as values: the first asks it to stop in order, the second to quit at once. */
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
 import type { Engines } from '../workers/engines';
 import { EXIT } from './exit';
 import type { Io } from './io';
 
+export { isOver, pause } from '../app/waiting';
+
 export interface Interrupts {
   /** Resolves at the first one. */
   readonly first: Promise<void>;
   readonly second: Promise<void>;
+  /** Aborts at the first one. */
+  readonly stop: AbortSignal;
   /** Aborts at the second one. */
   readonly quit: AbortSignal;
   count(): number;
@@ -20,7 +20,7 @@ export interface Interrupts {
 }
 
 export function watchInterrupts(io: Pick<Io, 'onInterrupt'>): Interrupts {
-  const quit = new AbortController();
+  const [stop, quit] = [new AbortController(), new AbortController()];
   let received = 0;
   let onFirst = (): void => undefined;
   let onSecond = (): void => undefined;
@@ -28,13 +28,15 @@ export function watchInterrupts(io: Pick<Io, 'onInterrupt'>): Interrupts {
   const second = new Promise<void>((resolve) => (onSecond = resolve));
   const stopListening = io.onInterrupt(() => {
     received += 1;
-    if (received === 1) onFirst();
-    else {
+    if (received === 1) {
+      stop.abort();
+      onFirst();
+    } else {
       quit.abort();
       onSecond();
     }
   });
-  return { first, second, quit: quit.signal, count: () => received, stopListening };
+  return { first, second, stop: stop.signal, quit: quit.signal, count: () => received, stopListening };
 }
 
 /** Interrupts of a run: the first asks it to pause in order, the second to quit, the third ends the process. */
@@ -62,10 +64,6 @@ export function holdInterrupts(io: Pick<Io, 'onInterrupt'>): { count(): number; 
     if (received > 2) process.exit(EXIT.cancelled);
   });
   return { count: () => received, release };
-}
-
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined); // its only error is that the signal has ended it
 }
 
 /** Work that the first interrupt asks to stop; the second ends the process. */
@@ -100,6 +98,3 @@ export function onDatabase<T>(
     return withEngines(config, database, (engines) => work({ engines, signal }));
   });
 }
-
-/** A function, because the signal changes while a loop awaits. */
-export const isOver = (signal: AbortSignal): boolean => signal.aborted;

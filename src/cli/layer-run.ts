@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { GateError, UsageError } from '../app/errors';
 import * as app from '../app/layer';
+import { words } from '../app/question-input';
 import { stopWatching, watchesOf, watchLayer, type Watch } from '../app/layer-watch';
 import { fallText } from '../layer/drift';
 import { allHeld, figuresOf, isCounted, type Held, type HeldEntry, type HeldRule } from '../layer/state';
@@ -15,7 +16,7 @@ import { untilInterrupted } from './interrupts';
 import type { Io } from './io';
 import { intervalText } from './options';
 import { openQuestionsText } from './show-answer';
-import { authorOf, words } from './steer';
+import { authorOf } from './steer';
 import { textTable } from './table';
 
 export interface LayerFlags {

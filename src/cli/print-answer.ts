@@ -1,78 +1,54 @@
-/** Prints a final record, writes its report into a file, and gives the exit code of its status. */
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+/** Prints a final record, has its report written, and gives the exit code of its status. */
 import type { AnswerRecord } from '../domain';
-import { loadTrace, type Trace, renderReport } from '../report';
-import { capital, counted, cut, duration, visible } from '../report/printable';
+import { loadTrace, type Trace } from '../report';
+import { capital, counted, cut, visible } from '../report/printable';
 import { STEP_STATES } from '../report/words';
 import { coverageText } from '../sql/coverage';
 import { provedText } from '../text/standing';
 import { withheldTexts } from '../text/claim-text';
 import { formattedSql } from '../report/sql-section';
-import type { SqlEngine } from '../ports';
+import type { Answer, App } from '../app/app';
 import { GateError } from '../app/errors';
+import { writeReport } from '../app/report';
 import { EXIT, type ExitCode } from './exit';
-import { cutLine, rowsOf } from './sql-run';
+import { cutLine } from './sql-run';
 import type { Io } from './io';
-import { sha256, type Services } from '../app/services';
+import { sha256 } from '../app/services';
 import { answerJson, answerText } from './show-answer';
 import { csv as csvText } from './table';
 
-interface Printing {
-  readonly json: boolean;
+export interface Printing {
+  readonly json?: boolean;
   /** The rows alone. */
   readonly csv?: boolean;
   /** The SQL alone. */
   readonly sql?: boolean;
-  /** How many rows are asked for; more than the record holds are read again. */
-  readonly rows?: { readonly max: number | undefined; readonly engine: () => Promise<{ readonly engine: SqlEngine }> };
-  readonly ui: string | null;
+  /** Also the plan behind the answer. */
   readonly showPlan?: boolean;
-  /** The value of `--db` without secrets, when it is not a configured name. */
-  readonly db?: string;
 }
 
 export async function printAnswer(
-  services: Services,
-  stored: AnswerRecord,
+  app: Pick<App, 'config' | 'store' | 'cwd'>,
+  { record, ui, db, maxRows, traceId }: Answer & { readonly traceId?: string | null },
   io: Pick<Io, 'out' | 'err' | 'columns'>,
-  { json, csv = false, sql = false, rows, ui, showPlan = false, db }: Printing,
+  { json = false, csv = false, sql = false, showPlan = false }: Printing,
 ): Promise<ExitCode> {
-  const record = rows?.max === undefined ? stored : await withRowsUpTo(rows.max, stored, rows.engine);
-  // A report is plain: with encryption on it is written only when asked for (gate report).
-  const report = services.config.encryption === null ? await writeReport(services, record.id, { db }) : null;
+  // A report is plain: with encryption on it is written only when asked for (gate show --report).
+  const report = app.config.encryption === null ? await writeReport(record.id, app, { db }) : null;
   if (csv) {
     printRows(record, io);
-    if (record.truncated) throw new GateError(cutText(record, rows?.max));
+    if (record.truncated) throw new GateError(cutText(record, maxRows));
     return exitCodeFor(record.status);
   }
   if (sql && !json) {
     printSql(record, io);
     return exitCodeFor(record.status);
   }
-  const isNamed = services.config.databases[record.database] !== undefined;
-  const places = { report, ui, db: isNamed ? record.database : db };
-  if (showPlan && !json) io.out(planText(await loadTrace(services.store, record.id, sha256), io.columns));
+  const isNamed = app.config.databases[record.database] !== undefined;
+  const places = { report, ui, traceId, db: isNamed ? record.database : db };
+  if (showPlan && !json) io.out(planText(await loadTrace(app.store, record.id, sha256), io.columns));
   io.out(json ? answerJson(record, places) : answerText(record, places, io.columns));
   return exitCodeFor(record.status);
-}
-
-/** An export may take longer than a query of a search. */
-const EXPORT_MS = 600_000;
-
-async function withRowsUpTo(
-  max: number,
-  record: AnswerRecord,
-  open: NonNullable<Printing['rows']>['engine'],
-): Promise<AnswerRecord> {
-  const { sql, rows, truncated } = record;
-  if (rows.length > max) return { ...record, rows: rows.slice(0, max), truncated: true };
-  if (!truncated || rows.length === max || sql === null) return record;
-  const { engine } = await open();
-  const options = { timeoutMs: EXPORT_MS, maxRows: max, signal: AbortSignal.timeout(2 * EXPORT_MS), tag: 'gate ask' };
-  const { results } = await engine.run([sql], options);
-  const all = rowsOf(results[0], `its SQL gave no result within ${duration(EXPORT_MS)}; ask for fewer rows`);
-  return { ...record, columns: all.columns, rows: all.rows, truncated: all.truncated };
 }
 
 /** A CSV that is not whole is an error: nothing in it says so. */
@@ -120,7 +96,7 @@ export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): vo
   tellDoubts(record, 'these are the rows of the best candidate', io);
 }
 
-/** `--sql` and `--output sql`: the statement and nothing else on standard output. */
+/** `--output sql`: the statement and nothing else on standard output. */
 function printSql(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): void {
   if (record.sql === null) {
     io.err(`no SQL, ${outcome(record)}\n`);
@@ -141,32 +117,5 @@ function tellDoubts(record: AnswerRecord, best: string, io: Pick<Io, 'err'>): vo
   const partial = coverage === undefined ? null : coverageText(coverage);
   if (partial !== null) io.err(`${partial}\n`);
   for (const text of withheldTexts(record)) io.err(`${text}\n`);
-  io.err(`${provedText(record)}; gate result ${id} shows the evidence\n`);
-}
-
-/**
- * Null when the store knows no such search. `db`: where an unconfigured database is, for the commands of the report; the
- * store remembers it where it is not given.
- */
-export async function writeReport(
-  { config, store }: Services,
-  searchId: string,
-  place: { readonly out?: string; readonly cwd?: string; readonly db?: string } = {},
-): Promise<string | null> {
-  const trace = await loadTrace(store, searchId, sha256);
-  if (trace === null) return null;
-  const name = trace.record?.database ?? trace.input?.question.database ?? '';
-  const database = config.databases[name] === undefined ? (place.db ?? null) : name;
-  const path =
-    place.out === undefined ? join(reportsBeside(config), `${searchId}.html`) : resolve(place.cwd ?? '.', place.out);
-  await mkdir(dirname(path), { recursive: true });
-  const fresh = `${path}.${process.pid}.tmp`;
-  // It holds rows: beside the store it is its owner's, as the store's own files are.
-  await writeFile(fresh, renderReport(trace, { database }), place.out === undefined ? { mode: 0o600 } : {});
-  await rename(fresh, path);
-  return path;
-}
-
-function reportsBeside({ store, folders }: Services['config']): string {
-  return join(store.kind === 'directory' ? dirname(store.directory) : folders.data, 'reports');
+  io.err(`${provedText(record)}; gate show ${id} shows the evidence\n`);
 }

@@ -1,15 +1,14 @@
 /** All commands as one program, and how any of their errors becomes one line and an exit code. */
 import { Command, CommanderError } from 'commander';
-import { askCommand, demoCommand, learnCommand } from './ask';
+import { askCommand, demoCommand, forkCommand, learnCommand } from './ask';
 import { batchCommand } from './batch';
 import { rootOf, withExamples, type CommandFactory, type Outcome } from './options';
 import { dbCommand } from './db';
 import { devCommand } from './dev';
-import { diffCommand, listCommand, reportCommand, resultCommand, statusCommand, traceCommand } from './stored';
+import { listCommand, showCommand } from './show';
 import { doctorCommand } from './doctor';
 import { errorText } from '../app/errors';
 import { AlreadyTold, EXIT, EXIT_CODES_HELP, exitCodeOf, type ExitCode } from './exit';
-import { forkCommand } from './fork';
 import type { Io } from './io';
 import { layerCommand } from './layer';
 import { STEERING_COMMANDS } from './steer';
@@ -34,12 +33,11 @@ export const GATE: Program = {
   note: 'A question may cost at most 1 US dollar unless --max-cost says otherwise. Benchmarks of the public: gate-bench.',
   examples: ['gate ask "How many orders came in last week?" --db ./shop.sqlite', 'gate doctor'],
   commands: [
-    ...[askCommand, learnCommand, layerCommand, listCommand, batchCommand],
+    ...[askCommand, learnCommand, layerCommand, showCommand, listCommand, batchCommand],
     ...[dbCommand, devCommand, doctorCommand, demoCommand],
   ],
   more: [
-    ['of one search', [statusCommand, resultCommand, traceCommand, reportCommand, diffCommand, forkCommand]],
-    ['steering', STEERING_COMMANDS],
+    ['steering', [...STEERING_COMMANDS, forkCommand]],
     ['operations', [opsCommand]],
   ],
 };

@@ -80,7 +80,7 @@ class Arms {
 }
 
 const LINE_EVERY_MS = 60_000;
-const pausedLine = ({ batch }: ShownArm): string => `paused: gate batch resume ${batch.batchId} goes on`;
+const pausedLine = ({ batch }: ShownArm): string => `paused: gate resume ${batch.batchId} goes on`;
 
 function plainLines(io: DisplayIo): RunDisplay {
   const arms = new Arms(io.now);

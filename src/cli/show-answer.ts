@@ -35,6 +35,8 @@ const TEXT_LINES = 4;
 export interface Places {
   readonly report: string | null;
   readonly ui: string | null;
+  /** Of its trace (docs/telemetry.md). */
+  readonly traceId?: string | null;
   /** The database as commands name it. */
   readonly db?: string;
 }
@@ -42,7 +44,8 @@ export interface Places {
 /** What `--json` prints: the record, and where its report and the Temporal UI are. */
 export function answerJson(record: AnswerRecord, places: Places): string {
   const standing = standingOf(record);
-  return `${JSON.stringify({ ...record, standing, report: places.report, ui: places.ui }, null, 2)}\n`;
+  const { report, ui, traceId = null } = places;
+  return `${JSON.stringify({ ...record, standing, report, ui, traceId }, null, 2)}\n`;
 }
 
 export function answerText(record: AnswerRecord, places: Places, width: number): string {
@@ -75,6 +78,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
       ...(kept === null ? [] : footLines('Kept', `for later questions: ${kept}`, width)),
       ...(places.report ? [`Report  ${places.report}`] : []),
       ...(places.ui ? [`UI      ${places.ui}`] : []),
+      ...(places.traceId ? [`Trace   ${places.traceId}`] : []),
     ].join('\n'),
   ];
   return `${sections.join('\n\n')}\n`;
@@ -199,7 +203,7 @@ function failedText(failed: NonNullable<AnswerRecord['failedLookups']>, width: n
 /** Steps may be given up while others give an answer; both are shown. */
 function givenUpText(givenUp: NonNullable<AnswerRecord['givenUp']>, width: number): string {
   const lines = givenUp.flatMap(({ step, cause }) => bullet([`${step}: ${cause}`], width));
-  return `Steps given up, because the model's replies could not be used (gate trace shows the last one)\n${lines.join('\n')}`;
+  return `Steps given up, because the model's replies could not be used (gate show --trace shows the last one)\n${lines.join('\n')}`;
 }
 
 function saidText(steering: readonly SteeringNote[], width: number): string {

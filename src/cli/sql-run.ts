@@ -1,8 +1,8 @@
 /** What `gate db sql` does. */
-import type { SqlResult } from '../domain';
 import { loadConfig } from '../config';
 import { counted } from '../report/printable';
 import { askedDatabase, questionText } from '../app/question-input';
+import { rowsOf, type Rows } from '../app/rows';
 import { onDatabase } from './interrupts';
 import { GateError } from '../app/errors';
 import { argumentText, type Io } from './io';
@@ -27,15 +27,6 @@ export async function runSql(argument: string, flags: SqlFlags, io: Io): Promise
     const tooLong = `no result within ${flags.timeout} s; narrow the query or raise --timeout`;
     print(rowsOf(results[0], tooLong), flags, io);
   });
-}
-
-type Rows = Extract<SqlResult, { kind: 'rows' }>;
-
-export function rowsOf(result: SqlResult | undefined, tooLong: string): Rows {
-  if (result?.kind === 'rows') return result;
-  if (result?.kind === 'timeout') throw new GateError(tooLong);
-  const what = result?.kind === 'refused' ? 'refused' : 'SQL error';
-  throw new GateError(`${what}: ${result?.message ?? 'no result'}`);
 }
 
 function print({ columns, rows, truncated }: Rows, flags: SqlFlags, io: Io): void {

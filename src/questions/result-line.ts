@@ -9,7 +9,7 @@ export const ResultLine = z.object({
   method: z.string().describe('with its settings'),
   seed: z.number().int(),
   id: z.string().describe('the id of the question in its file'),
-  searchId: z.string().describe('what gate result, report and trace take'),
+  searchId: z.string().describe('what gate show takes'),
   question: z.string().describe('as the file asks it'),
   database: z.string().nullable().describe('as the file names it'),
   difficulty: z.string().nullable().describe('as the file says'),

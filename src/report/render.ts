@@ -50,7 +50,7 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
         </nav>
         <main id="main">${present.map(section)}</main>
         <footer>
-          <p>Search <code>${trace.searchId}</code>. <code>gate result ${trace.searchId}</code> prints the answer in a terminal.</p>
+          <p>Search <code>${trace.searchId}</code>. <code>gate show ${trace.searchId}</code> prints the answer in a terminal.</p>
         </footer>`,
   );
 }

@@ -13,7 +13,7 @@ import { withOtherReadings } from '../text/answer-text';
 /** Cells of one block: what every browser lays out at once without a pause. */
 const CELLS = 5_000;
 const MOST_ROWS = 1_000;
-/** A larger file is left out, because it would double the size of the page; `gate result --csv` writes it. */
+/** A larger file is left out, because it would double the size of the page; `gate show --csv` writes it. */
 const FILE_CHARS = 16_000_000;
 
 export function resultBody(record: AnswerRecord): Html | null {
@@ -47,7 +47,7 @@ function fileLine({ id, columns, rows }: AnswerRecord): Html {
     rows,
   );
   if (file.text.length > FILE_CHARS)
-    return markup`<p class="soft">The result is too large for a file inside this page. <code>gate result ${id} --csv</code> writes all rows.</p>`;
+    return markup`<p class="soft">The result is too large for a file inside this page. <code>gate show ${id} --csv</code> writes all rows.</p>`;
   const address = `data:text/csv;charset=utf-8;base64,${Buffer.from(file.text, 'utf8').toString('base64')}`;
   return markup`<p class="actions">
       <a class="button" id="csv" href="${address}" download="${id}.csv">Download CSV</a>
@@ -67,7 +67,7 @@ interface SpreadsheetFile {
  *
  * A spreadsheet runs a cell that begins with = + - @ or a control character as a formula, and what a cell holds comes from
  * a database that others write. Texts that begin so get a leading ' and stay text; numbers, also those that arrive as text,
- * stay as they are. `gate result --csv` writes the exact values, for programs.
+ * stay as they are. `gate show --csv` writes the exact values, for programs.
  */
 export function spreadsheetFile(columns: readonly string[], rows: readonly (readonly SqlValue[])[]): SpreadsheetFile {
   let guarded = 0;

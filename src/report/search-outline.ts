@@ -1,6 +1,6 @@
 /**
  * The search as an outline: the conversation with which it began, then each branch with what it changed and the attempts that
- * were made on it. The report and `gate trace` print the same outline, so that they cannot tell different stories.
+ * were made on it. The report and `gate show --trace` print the same outline, so that they cannot tell different stories.
  */
 import type {
   Claim,

@@ -62,7 +62,7 @@ export function renderTraceText(trace: Trace): string {
   return lines.join('\n');
 }
 
-/** The whole text is in `gate trace --json` and in the report. */
+/** The whole text is in `gate show --trace --json` and in the report. */
 function replyLines({ lastBadReply: reply }: Trace): string[] {
   if (reply === undefined) return [];
   const { id, model, finishReason, completionTokens, text } = reply;

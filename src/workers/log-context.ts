@@ -1,5 +1,5 @@
 /**
- * What a line of the SDK's log is about. Of an error only its kind is told, because its message may quote data; `gate status`
+ * What a line of the SDK's log is about. Of an error only its kind is told, because its message may quote data; `gate show`
  * tells it.
  */
 import type { LogEntry } from '@temporalio/worker';

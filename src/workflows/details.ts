@@ -52,7 +52,7 @@ export function endingMarkdown(summary: AnswerSummary): string {
     sql === null ? '' : `\`\`\`sql\n${sql.replaceAll('```', '')}\n\`\`\``,
     kept === 0 ? '' : `**Kept for later questions** ${String(kept)} (\`gate layer list\`)`,
     usageLine(usage),
-    `All evidence: \`gate report ${id}\``,
+    `All evidence: \`gate show ${id}\``,
   ]);
 }
 

@@ -105,10 +105,10 @@ test('a batch that runs is paused and resumed from elsewhere; its status says so
   const waiting = questionsListed.filter(({ status }) => status === 'waiting');
   expect(questionsListed.map(({ status }) => status)).not.toContain('interrupted');
   expect(waiting.length).toBeGreaterThanOrEqual(2);
-  expect((await home.here(['status', waiting[0]?.id ?? ''])).out).toMatch(/^q-\w+ {2}waiting {2}[^\n]*\n[^\n]*$/);
-  expect(await home.here(['batch', 'pause', id.slice(0, 8), '--author', 'ann'])).toMatchObject({
+  expect((await home.here(['show', waiting[0]?.id ?? ''])).out).toMatch(/^q-\w+ {2}waiting {2}[^\n]*\n[^\n]*$/);
+  expect(await home.here(['pause', id.slice(0, 8), '--author', 'ann'])).toMatchObject({
     code: 0,
-    out: `${id} starts no further question until gate batch resume; those in flight finish\n`,
+    out: `${id}: starts no further question until gate resume; those in flight finish\n`,
   });
   release();
   const paused = await until(({ status, running: inFlight }) => status === 'paused' && inFlight === 0);
@@ -116,12 +116,12 @@ test('a batch that runs is paused and resumed from elsewhere; its status says so
     ...{ name: 'q', questions: 'q', method: 'fast', seed: 0 },
     total: 6,
     failed: 0,
-    next: `gate batch resume ${id}`,
+    next: `gate resume ${id}`,
     secondsLeft: null,
   });
   expect(violations('batch-status', paused)).toEqual([]);
   expect(paused.done).toBeLessThan(6);
-  expect((await home.here(['batch', 'resume', 'last'])).out).toBe(`${id} goes on\n`);
+  expect((await home.here(['resume', id])).out).toBe(`${id}: goes on\n`);
   const { code, err } = await running;
   expect(code).toBe(0);
   const events = err
@@ -137,7 +137,7 @@ test('a batch that runs is paused and resumed from elsewhere; its status says so
   expect(correct).toBe(lines().filter(({ verdict }) => verdict.startsWith('correct')).length);
   const listed = await home.here(['batch', 'status']);
   expect(listed.out).toMatch(new RegExp(`^${id} +ended +\\S+ \\S+ UTC +q: fast · seed 0 +6 +6 +0$`, 'm'));
-  expect(await home.here(['batch', 'pause', id])).toMatchObject({ code: 1, err: `gate: ${id} is not running\n` });
+  expect(await home.here(['pause', id])).toMatchObject({ code: 1, err: `gate: ${id} is not running\n` });
   expect(await home.here(['batch', 'retry', id])).toMatchObject({
     code: 0,
     err: `no question of ${id} is to be asked again\n`,
@@ -153,7 +153,7 @@ test('a retry asks the failures of a batch alone, and not what was cancelled or 
   expect(await home.here(['batch', 'retry', id])).toMatchObject({
     ...{ code: 1, err: `gate: ${id} has not ended: retry its failures once it has (gate batch status ${id})\n` },
   });
-  expect(await home.here(['batch', 'cancel', id])).toMatchObject({ code: 0, out: `${id} is being cancelled\n` });
+  expect(await home.here(['cancel', id])).toMatchObject({ code: 0, out: `${id}: is being cancelled\n` });
   release();
   expect((await running).code).toBe(3);
   const before = await statusOf(id);
@@ -221,7 +221,7 @@ test('at the ceiling of the batch a question that was paused with it finishes, a
   const running = home.here(run(...both, '--max-total-cost', '0.01'));
   await asked(2);
   const { id, inFlight } = await until((status) => status.inFlight.length === 2);
-  await home.here(['batch', 'pause', id, '--now']);
+  await home.here(['pause', id, '--now']);
   await withClient(async (gate) => {
     for (const { searchId } of inFlight)
       while (!(await isPaused(gate, searchId))) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -247,7 +247,7 @@ test('a question that is cancelled by itself cancels no batch; a batch whose que
   release = model.holdAfter(0);
   running = home.here(run('--fresh'));
   const again = await until((status) => status.id !== id && status.inFlight.length === 2);
-  expect((await home.here(['batch', 'cancel', again.id])).code).toBe(0);
+  expect((await home.here(['cancel', again.id])).code).toBe(0);
   release();
   expect((await running).code).toBe(3);
   expect(await statusOf(again.id)).toMatchObject({
@@ -297,7 +297,7 @@ test('a file that grew goes on under its name and pays only its new questions', 
 test.each<[string, string[], string]>([
   [
     'an id that is none',
-    ['pause', 'x'],
+    ['status', 'x'],
     "gate: 'x' is not a batch id; give b-…, its beginning, or last (gate batch status shows them)",
   ],
   [

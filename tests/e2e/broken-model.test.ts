@@ -1,6 +1,6 @@
 /** A model that gives no usable reply, over real HTTP: what a search makes of it, with both methods and by the command. */
 import { join } from 'node:path';
-import { buildSprintDatabase } from '../../src/cli/sprint-database';
+import { buildSprintDatabase } from '../../src/app/demo';
 import { loadTrace, renderReport, renderTraceText } from '../../src/report';
 import { SIMULATED_MODEL } from '../../simulated-model';
 import { sha256 } from '../../src/sha256';
@@ -163,8 +163,8 @@ test('gate ask ends with exit code 1, the cause in one line, and where the last 
     const { code, err } = await home.here(['ask', question.question, '--db', path]);
     expect(code).toBe(1);
     expect(err).toMatch(/^gate: the model gave no usable action in 4 tries: the reply holds no JSON object$/m);
-    expect(err).toMatch(/^gate trace q-[0-9a-f]{16} shows the last reply/m);
-    const { out } = await home.here(['trace', 'last']);
+    expect(err).toMatch(/^gate show q-[0-9a-f]{16} --trace shows the last reply/m);
+    const { out } = await home.here(['show', 'last', '--trace']);
     expect(out).toMatch(/Last reply of the model: .*\n {2}lorem ipsum/);
   } finally {
     await endpoint.close();

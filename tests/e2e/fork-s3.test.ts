@@ -108,7 +108,7 @@ test.each([
   const sealed = ofFork.filter(([, text]) => text.startsWith(`gate-sealed 1 k${String(current)}`));
   expect(sealed).toHaveLength(current === undefined ? 0 : ofFork.length);
 
-  expect(await home.here(['diff', parent.id, fork.id])).toMatchObject({ code: 0 });
+  expect(await home.here(['show', parent.id, '--diff', fork.id])).toMatchObject({ code: 0 });
 });
 
 test('without the key a fork is one line that names it, and nothing is written', async () => {

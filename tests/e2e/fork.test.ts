@@ -79,11 +79,11 @@ describe('gate fork', () => {
     expect(recordIn(again.out).id).toBe(fork.id);
     expect(model.ledger().totals.asked).toBe(0);
 
-    const diff = await home.here(['diff', parent.id, fork.id]);
+    const diff = await home.here(['show', parent.id, '--diff', fork.id]);
     expect(diff).toMatchObject({ code: 0 });
     expect(diff.out).toMatch(/seed +0 +5/);
     const { fork: kin, partsAt } = JSON.parse(
-      (await home.here(['diff', parent.id, fork.id, '--json'])).out,
+      (await home.here(['show', parent.id, '--diff', fork.id, '--json'])).out,
     ) as SearchDiff;
     expect(kin).toEqual({ child: 'b', after: 1 });
     // Null where the fork found the same again.
@@ -128,14 +128,14 @@ describe('commands to a running search', () => {
       code: 1,
       line: expect.stringMatching(/refused pause: it is paused already$/) as string,
     });
-    expect((await said('status', 'last')).line).toMatch(/paused/);
+    expect((await said('show', 'last')).line).toMatch(/paused/);
     expect((await said('list')).line).toMatch(/paused/);
     expect(await said('hint', 'last', 'points are per sprint')).toMatchObject({ code: 0 });
     expect(await said('hint', 'last', '  ')).toMatchObject({ code: 2 });
     expect(await said('budget', 'last', '--max', 'calls=40', '--max', 'sql-rows=none')).toMatchObject({ code: 0 });
     expect(await said('budget', 'last', '--max', 'calls=-3')).toMatchObject({ code: 2 });
     expect(await said('veto', 'last', 'nothing', '--reason', 'wrong')).toMatchObject({ code: 1 });
-    expect((await said('status', 'last', '--plan', '--memory', '--candidates')).line).toMatch(/Plan of t1|No plan yet/);
+    expect((await said('show', 'last', '--plan')).line).toMatch(/Plan of t1|No plan yet/);
     expect(await said('resume', 'last', '--json')).toMatchObject({ code: 0 });
     release();
     const ended = await asking;

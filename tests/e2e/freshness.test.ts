@@ -37,7 +37,7 @@ it('costs nothing while the proof holds, and is searched anew under one id where
 
     write("INSERT INTO event VALUES (3, 'West'); INSERT INTO entry VALUES (3, 10, 1, '28:00.0'), (3, 11, 2, '+0.7')");
     expect(await again()).toMatchObject({ id: first.id, calls: 0, rows: [[3]] });
-    expect((await home.here(['result', first.id])).out).toMatch(/\nAs of {3}\S+ \S+ UTC, searched /);
+    expect((await home.here(['show', first.id])).out).toMatch(/\nAs of {3}\S+ \S+ UTC, searched /);
 
     write('ALTER TABLE event ADD COLUMN note TEXT');
     fails = true;
@@ -51,9 +51,9 @@ it('costs nothing while the proof holds, and is searched anew under one id where
     expect(anew).toMatchObject({ rows: [[3]] });
     expect(anew.calls).toBeGreaterThan(0);
     expect(await again()).toMatchObject({ id: anew.id, calls: 0 });
-    const old = JSON.parse((await home.here(['result', first.id, '--json'])).out) as AnswerRecord;
+    const old = JSON.parse((await home.here(['show', first.id, '--json'])).out) as AnswerRecord;
     expect(old.replacedBy).toEqual({ id: anew.id, reason: 'the schema changed' });
-    expect((await home.here(['result', first.id])).out).toContain(
+    expect((await home.here(['show', first.id])).out).toContain(
       `No longer holds (the schema changed): ${anew.id} takes its place.`,
     );
   } finally {
@@ -106,7 +106,7 @@ it('counts its claims again with the rows; one that is no proof any more is sear
       answer: '3; proved: "A mark is the gap to the winner in seconds" (7 of 7 runners-up).',
       claims: [counted],
     });
-    const shown = await home.here(['result', first.id]);
+    const shown = await home.here(['show', first.id]);
     expect(shown.out).toContain('op_gap  proved: "A mark is the gap to the winner in seconds"');
 
     // The same replies prove nothing over these rows: the search ends with its last commit, and says so.
@@ -117,7 +117,7 @@ it('counts its claims again with the rows; one that is no proof any more is sear
     expect(anew.answer).toContain(
       'NOT shown: "A mark is the gap to the winner in seconds."; it holds for 7 of 8 (87.5 %) only',
     );
-    const old = JSON.parse((await home.here(['result', first.id, '--json'])).out) as AnswerRecord;
+    const old = JSON.parse((await home.here(['show', first.id, '--json'])).out) as AnswerRecord;
     expect(old.replacedBy).toEqual({
       id: anew.id,
       reason:

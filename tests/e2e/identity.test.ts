@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { AnswerRecord } from '../../src/domain';
 import { loadQuestions, startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import { buildSprintDatabase } from '../../src/cli/sprint-database';
+import { buildSprintDatabase } from '../../src/app/demo';
 import { gateHome, type Ended, type GateHome } from '../helpers/gate-process';
 import { ROOT, SAMPLE_QUESTIONS } from '../helpers/shared-data';
 

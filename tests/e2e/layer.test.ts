@@ -84,7 +84,7 @@ test('what one question proved, the next one relies on; what the rows no longer 
     const one = await ask(['How far behind is car 3?', '--db', path]);
     expect(one).toMatchObject({ status: 'answered' });
     // It is kept after the answer was stored.
-    const stored = JSON.parse((await here(['result', one.id, '--json'])).out) as AnswerRecord;
+    const stored = JSON.parse((await here(['show', one.id, '--json'])).out) as AnswerRecord;
     expect(stored).toMatchObject({ usage: { llmCalls: 2 }, layer: { shown: 0, kept: [{ statement: STATEMENT }] } });
     expect(model.requests).toHaveLength(2);
     const two = await ask(['How far behind is car 1?', '--db', path]);
@@ -120,7 +120,7 @@ test('a file that was replaced at its path keeps its layer; entries are counted 
   };
   try {
     const one = await ask(['How far behind is car 3?', '--db', path]);
-    const stored = JSON.parse((await here(['result', one.id, '--json'])).out) as AnswerRecord;
+    const stored = JSON.parse((await here(['show', one.id, '--json'])).out) as AnswerRecord;
     expect(stored).toMatchObject({ layer: { kept: [{ statement: STATEMENT }] } });
     replaceBy(LAPS);
     expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ layer: { shown: 1 } });
@@ -144,7 +144,7 @@ test('an answer that rests on an entry which a person rejected is searched anew,
       await ask(['How far behind is car 3?', '--db', path]),
       await ask(['How far behind is car 1?', '--db', path]),
     ];
-    const stored = JSON.parse((await here(['result', one.id, '--json'])).out) as AnswerRecord;
+    const stored = JSON.parse((await here(['show', one.id, '--json'])).out) as AnswerRecord;
     const [entry] = stored.layer?.kept ?? [];
     const id = entry?.entryId ?? '';
     expect(two.claims).toEqual([
@@ -182,7 +182,7 @@ test('the answer is printed although the reading of what was proved hangs, which
     let stored: AnswerRecord | null = null;
     for (let next = 0; next < 8 && (stored?.layer?.kept.length ?? 0) === 0; next += 1) {
       await ask([`How far behind is car ${next}?`, '--db', path]);
-      stored = JSON.parse((await here(['result', id, '--json'])).out) as AnswerRecord;
+      stored = JSON.parse((await here(['show', id, '--json'])).out) as AnswerRecord;
     }
     expect(stored).toMatchObject({ layer: { kept: [{ statement: STATEMENT }] } });
   } finally {
@@ -239,7 +239,7 @@ test('a lesson proves without a question, and the next one begins with what is k
     expect(listed.out).toContain('24 of 24');
     expect(listed.err).toContain('To be decided by a person\n  Which clock?');
     const [open] = lesson.layer?.open ?? [];
-    expect((await here(['result', lesson.id])).out).toContain(
+    expect((await here(['show', lesson.id])).out).toContain(
       `To be decided by a person\n  Which clock?\n    gate layer answer ${open!.questionId.slice(0, 7)} "…" --db `,
     );
     await here(['layer', 'answer', open!.questionId, 'That of the car.', '--db', path, '--author', 'ann']);

@@ -1,6 +1,6 @@
 /** An endpoint that is down for a while: what somebody who waits, and somebody who looks, is told. */
 import { join } from 'node:path';
-import { buildSprintDatabase } from '../../src/cli/sprint-database';
+import { buildSprintDatabase } from '../../src/app/demo';
 import { SIMULATED_MODEL } from '../../simulated-model';
 import { gateHome } from '../helpers/gate-process';
 import { startModelEndpoint } from '../helpers/model-endpoint';
@@ -29,7 +29,7 @@ test('attempt, next try and the end of patience are told while an endpoint is do
     expect(said).toMatch(
       /is retried: attempt \d+ (in [\d.]+ s|is under way), gives up at \d\d:\d\d UTC \(in (59|1 h|60|64) .*\); 127\.0\.0\.1:\d+ answered 503: down for maintenance/m,
     );
-    const status = JSON.parse((await home.here(['status', 'last', '--json'])).out) as { outages: unknown[] };
+    const status = JSON.parse((await home.here(['show', 'last', '--json'])).out) as { outages: unknown[] };
     expect(status.outages).toEqual([
       expect.objectContaining({ step: 'model call', givesUpAt: expect.stringMatching(/^\d{4}-.*Z$/) as string }),
     ]);

@@ -177,7 +177,7 @@ async function live(encryption: object | null): Promise<Lived> {
     const background = await searchDetached(home);
     const elsewhere = testFolder();
     await searchWithPlans(home, elsewhere);
-    expect(await home.here(['report', record.id, '--out', join(elsewhere, 'report.html')])).toMatchObject({ code: 0 });
+    expect(await home.here(['show', record.id, '--report', join(elsewhere, 'report.html')])).toMatchObject({ code: 0 });
     const plain = everything(elsewhere).filter(({ path }) => !path.endsWith('questions.jsonl'));
     return { home, middle, end: everything(home.folder), id: record.id, said: [err, background], plain };
   } finally {
@@ -194,12 +194,12 @@ async function searchDetached(home: GateHome): Promise<string> {
     return { id: (JSON.parse(out) as { id: string }).id, err };
   };
   const { id, err } = await detached(LATER);
-  expect(await home.here(['result', id, '--wait'])).toMatchObject({
+  expect(await home.here(['show', id, '--wait'])).toMatchObject({
     code: 0,
     out: expect.stringContaining(BADGE) as string,
   });
   const refused = await detached(REFUSED);
-  expect(await home.here(['result', refused.id, '--wait'])).toMatchObject({ code: 1 });
+  expect(await home.here(['show', refused.id, '--wait'])).toMatchObject({ code: 1 });
   return err;
 }
 
@@ -281,10 +281,10 @@ describe('with encryption on', () => {
 
   test('the commands show everything to whoever has the key', async () => {
     const { home, id } = lived;
-    for (const command of ['result', 'trace', 'status']) {
-      const { code, out, err } = await home.here([command, id]);
-      expect({ command, code, err }).toMatchObject({ code: 0 });
-      expect(out).toContain(command === 'status' ? PLACE : BADGE);
+    for (const view of [[], ['--trace']]) {
+      const { code, out, err } = await home.here(['show', id, ...view]);
+      expect({ view, code, err }).toMatchObject({ code: 0 });
+      expect(out).toContain(BADGE);
     }
     const listed = await home.here(['list', '--json']);
     expect(listed.out).toContain(PLACE);
@@ -294,21 +294,21 @@ describe('with encryption on', () => {
     ['another key', wrong, 1],
     ['no key at all', null, 1],
   ])(
-    'with %s, result, trace, report and status are one line that names the key, and nothing is lost',
+    'with %s, the answer, its trace, its report and its plan are one line that names the key, and nothing is lost',
     async (_what, encryption, code) => {
       const { home, id } = lived;
       configure(home, encryption);
       try {
-        for (const command of ['result', 'trace', 'report', 'status']) {
-          const ended = await home.here([command, id]);
-          expect({ command, ...ended }).toMatchObject({ command, code, out: '' });
+        for (const view of [[], ['--trace'], ['--report', 'r.html'], ['--plan']]) {
+          const ended = await home.here(['show', id, ...view]);
+          expect({ view, ...ended }).toMatchObject({ view, code, out: '' });
           expect(ended.err).toMatch(/^gate: .*encrypted with key 'k1', which is not configured here: add it to .*\n$/);
           expect(ended.err.trim().split('\n')).toHaveLength(1);
         }
       } finally {
         configure(home, first);
       }
-      expect((await home.here(['result', id])).out).toContain(BADGE);
+      expect((await home.here(['show', id])).out).toContain(BADGE);
     },
   );
 
@@ -316,7 +316,7 @@ describe('with encryption on', () => {
     const { home, id } = lived;
     configure(home, rotated);
     try {
-      expect((await home.here(['result', id])).out).toContain(BADGE);
+      expect((await home.here(['show', id])).out).toContain(BADGE);
       const { out } = await home.here(['doctor']);
       expect(out).toMatch(/encryption +on; key 'k2' encrypts, k1 only decrypts/);
     } finally {

@@ -104,7 +104,7 @@ describe('a worker that is up with another model endpoint', () => {
     const detached = async (question: string, env?: NodeJS.ProcessEnv): Promise<void> => {
       const { out, err } = await home.run(['ask', question, '--db', db, '--detach', '--json'], env);
       const { id } = JSON.parse(out || `{"err":${JSON.stringify(err)}}`) as { id: string };
-      expect(await home.here(['result', id, '--wait'], env)).toMatchObject({ code: 0 });
+      expect(await home.here(['show', id, '--wait'], env)).toMatchObject({ code: 0 });
     };
     try {
       await detached(FIRST);

@@ -30,7 +30,7 @@ function lineage(spans: readonly CollectedSpan[], span: CollectedSpan): string[]
 async function askDetached(home: GateHome, question: string, db: string): Promise<AnswerRecord> {
   const { out } = await home.here(['ask', question, '--db', db, '--detach', '--json']);
   const { id } = JSON.parse(out) as { id: string };
-  return JSON.parse((await home.here(['result', id, '--wait', '--json'])).out) as AnswerRecord;
+  return JSON.parse((await home.here(['show', id, '--wait', '--json'])).out) as AnswerRecord;
 }
 
 /** The sum of a metric's series that have these labels. */
@@ -92,9 +92,9 @@ test('one trace leads from the client through workflow and activities to the mod
   model.failNext('server-error');
   const asked = await home.run(['ask', QUESTION, '--db', db, '--detach', '--json'], collector.env);
   const { id } = JSON.parse(asked.out) as { id: string };
-  const { usage } = JSON.parse((await home.here(['result', id, '--wait', '--json'])).out) as AnswerRecord;
-  const { traceId } = JSON.parse((await home.here(['status', id, '--json'])).out) as { traceId: string };
-  expect((await home.here(['status', id])).out).toContain(`trace ${traceId}\n`);
+  const { usage } = JSON.parse((await home.here(['show', id, '--wait', '--json'])).out) as AnswerRecord;
+  const { traceId } = JSON.parse((await home.here(['show', id, '--json'])).out) as { traceId: string };
+  expect((await home.here(['show', id])).out).toContain(`trace ${traceId}\n`);
   worker.child.kill('SIGTERM');
   const { code, err } = await worker.ended;
   const lines = err

@@ -49,7 +49,7 @@ test('a worker is ready once it polls, answers what arrives, and ends with 0 whe
 
   const { out } = await home.here(['ask', QUESTION, '--db', db, '--detach', '--json']);
   const { id } = JSON.parse(out) as { id: string };
-  expect(await home.here(['result', id, '--wait'])).toMatchObject({ code: 0 });
+  expect(await home.here(['show', id, '--wait'])).toMatchObject({ code: 0 });
   const { code, err } = await worker.ended;
   expect(code).toBe(0);
   expect(err).toMatch(/stopping: nothing to do for 8 s\n$/);

@@ -150,7 +150,7 @@ function nextOf(status: State, { id, questions }: StoredBatch): string | null {
   const again = 'run the same command again';
   switch (status) {
     case 'paused':
-      return `gate batch resume ${id}`;
+      return `gate resume ${id}`;
     case 'interrupted':
       return `no worker answers: ${again}; it goes on and pays nothing twice`;
     case 'cancelled':

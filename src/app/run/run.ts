@@ -321,7 +321,7 @@ async function checkReceivers({ run, read, sets, bench }: ReportedRun, compositi
       unpriced: unpricedModels(config, models),
       costCeilingUsd: arms[0]?.batch.settings.budgets.costUsd ?? null,
     };
-    tellWhoReceivesRows(config.folders, receivers, { err: (text) => note(text.trimEnd()) });
+    tellWhoReceivesRows(config.folders, receivers, note);
   }
   const notice = webNotice(config, { web: arms.some(({ web }) => web) });
   if (notice !== null) note(notice);

@@ -6,7 +6,8 @@ import {
   type GcOptions,
   type WorkflowState,
 } from '../../../src/app/gc';
-import { addToIndex, openServices, saveInput, sha256 } from '../../../src/app/services';
+import { addToIndex } from '../../../src/app/searches';
+import { openServices, saveInput, sha256 } from '../../../src/app/services';
 import type { ObjectStore } from '../../../src/ports';
 import { createRunStore, writeEnvelope } from '../../../src/record/run-store';
 import { externalStorage, payloadFolder } from '../../../src/workers/external-storage';

@@ -235,12 +235,13 @@ describe('the notice of the first run', () => {
   test('names the endpoint once per endpoint and database, and again for another database of the same name', () => {
     const { io, home } = testProcess();
     const folders = { config: '', data: '', cache: '', state: join(home, 'state') };
-    tellWhoReceivesRows(folders, receivers, io);
-    tellWhoReceivesRows(folders, receivers, io);
+    const note = (line: string): void => io.err(`${line}\n`);
+    tellWhoReceivesRows(folders, receivers, note);
+    tellWhoReceivesRows(folders, receivers, note);
     expect(io.printed.err.match(/will be sent to api\.example\.org/g)).toHaveLength(1);
-    tellWhoReceivesRows(folders, { ...receivers, identity: 'd-2' }, io);
+    tellWhoReceivesRows(folders, { ...receivers, identity: 'd-2' }, note);
     expect(io.printed.err.match(/will be sent to api\.example\.org/g)).toHaveLength(2);
-    tellWhoReceivesRows(folders, { ...receivers, database: 'hr', unpriced: ['m'] }, io);
+    tellWhoReceivesRows(folders, { ...receivers, database: 'hr', unpriced: ['m'] }, note);
     expect(io.printed.err).toContain('No price is known for m');
     expect(readFileSync(join(home, 'state', 'told.json'), 'utf8')).toContain('api.example.org hr');
   });

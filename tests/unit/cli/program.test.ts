@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { createProgram, withSubcommands } from '../../../src/cli/program';
-import { buildSprintDatabase } from '../../../src/cli/sprint-database';
+import { buildSprintDatabase } from '../../../src/app/demo';
 import { testProcess } from './test-io';
 
 const here = testProcess();
@@ -13,7 +13,7 @@ describe('gate', () => {
   test('--help shows the commands of a newcomer, names the others in groups, and ends with 0', async () => {
     const { code, out } = await here.gate('--help');
     expect(code).toBe(0);
-    for (const name of ['ask', 'learn', 'layer', 'list', 'batch', 'db', 'dev', 'doctor', 'demo'])
+    for (const name of ['ask', 'learn', 'layer', 'show', 'list', 'batch', 'db', 'dev', 'doctor', 'demo'])
       expect(out).toMatch(new RegExp(`^  ${name} `, 'm'));
     expect(out).toMatch(/^ {2}steering +.*pause.*veto/m);
     expect(out).toMatch(/^ {2}operations +ops \(worker, deploy, temporal, codec-server, gc\)$/m);
@@ -93,7 +93,7 @@ describe('gate', () => {
     ['no database', ['ask', 'x'], /^gate: which database\? add --db with a name \(none is configured\)/],
     ['a path that does not exist', ['ask', 'x', '--db', './no.sqlite'], /no file .*no\.sqlite; correct the path/],
     ['an address of an unknown kind', ['db', 'sql', 'SELECT 1', '--db', 'mysql://h/d'], /mysql:\/\/ is not supported/],
-    ['a search id that is none', ['trace', 'nonsense'], /'nonsense' is not a search id/],
+    ['a search id that is none', ['show', 'nonsense', '--trace'], /'nonsense' is not a search id/],
     [
       'a query without quotes',
       ['db', 'sql', 'select', '1'],
@@ -137,7 +137,7 @@ describe('gate', () => {
   });
 
   test('--debug shows the stack', async () => {
-    const { err } = await here.gate('trace', 'nonsense', '--debug');
+    const { err } = await here.gate('show', 'nonsense', '--debug');
     expect(err).toMatch(/UsageError: 'nonsense'.*\n\s+at /);
   });
 

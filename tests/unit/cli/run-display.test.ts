@@ -46,7 +46,7 @@ test('one table has a line for each batch under way and one for all, and notes s
   expect(plain).toMatch(/react, seed 0 3 of 3 0 0 2 of 3 6 \$1\.50\d* 2\.0/);
   expect(plain).toMatch(/react, seed 1 1 of 4 1 1 2 \$0\.50\d* 1\.0 3 min/);
   expect(plain).toMatch(/all 4 of 12 1 1 2 of 3 8 \$2\.00?\d* 1\.5 5 min/);
-  expect(plain).toContain('react, seed 1: paused: gate batch resume b-2 goes on');
+  expect(plain).toContain('react, seed 1: paused: gate resume b-2 goes on');
   expect(plain).not.toContain('react, seed 2');
   told.text = '';
   tell({ kind: 'over', arm: 0 });
@@ -82,7 +82,7 @@ test('off a terminal each end is a line, as events a line of JSON', () => {
   expect(shown[0]).toEqual([
     'react, seed 0: b-1: 0 of 1 done, 0 model calls, $0',
     'react, seed 0: 1/1 0 correct (2 calls, $0.010, 10 ms)',
-    'react, seed 1: paused: gate batch resume b-2 goes on',
+    'react, seed 1: paused: gate resume b-2 goes on',
   ]);
   expect(shown[1]?.map((line) => JSON.parse(line) as object)).toMatchObject([
     { event: 'started', arm: 'react, seed 0', batchId: 'b-1' },

@@ -1,4 +1,4 @@
-/** The headline of `gate ask` and `gate result` in text. */
+/** The headline of `gate ask` and `gate show` in text. */
 import { printRows } from '../../../src/cli/print-answer';
 import { answerText } from '../../../src/cli/show-answer';
 import { answerText as answerWords } from '../../../src/text/answer-text';
@@ -152,6 +152,6 @@ describe('claims', () => {
       { ...record, claims: [claim], openAssumptions: [] },
       { out: () => undefined, err: (text) => void (err += text) },
     );
-    expect(err).toContain('proved: "All but winners store their gap" (162 of 162 riders); gate result');
+    expect(err).toContain('proved: "All but winners store their gap" (162 of 162 riders); gate show');
   });
 });

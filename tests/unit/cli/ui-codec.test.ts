@@ -1,4 +1,4 @@
-import { decodedInUi } from '../../../src/cli/codec-server';
+import { decodedInUi } from '../../../src/app/temporal-session';
 
 const keys = [] as const;
 const here = { encryption: { keys, codecServer: null } };

@@ -1,4 +1,4 @@
-/** The conversation with which a search begins, in the report and in `gate trace`. */
+/** The conversation with which a search begins, in the report and in `gate show --trace`. */
 import type { Claim } from '../../../src/domain';
 import { renderReport, renderTraceText, type Trace } from '../../../src/report';
 import { parseLook } from '../../../src/roles/look';
@@ -58,7 +58,7 @@ const talked: Trace = {
   verdicts: Object.fromEntries([verdict('i2.look', [claim], 'c7'), verdict('i10.look', [], null)]),
 };
 
-test('gate trace tells it turn by turn: what was looked at, what was counted, why it was declined', () => {
+test('gate show --trace tells it turn by turn: what was looked at, what was counted, why it was declined', () => {
   const text = renderTraceText(talked);
   const [, conversation = ''] = /\nConversation\n([\s\S]*?)\n\n/.exec(text) ?? [];
   expect(conversation.split('\n')).toEqual([
@@ -78,7 +78,7 @@ test('gate trace tells it turn by turn: what was looked at, what was counted, wh
   ]);
 });
 
-test('gate trace tells what earlier questions proved, what of it holds no longer, and what is kept', () => {
+test('gate show --trace tells what earlier questions proved, what of it holds no longer, and what is kept', () => {
   const entry = { entryId: 'e0123456789abcdef', provedAt: '2026-11-20T09:30:00.000Z', searchId: 'q-1' };
   const known: Claim = { ...claim, state: 'proved', reason: null, rivals: [], entry };
   const withheld = [{ entryId: 'e1', statement: 'Gaps are in ms.', why: 'it holds for 12 of 24 (50 %) only' }];

@@ -15,7 +15,7 @@ describe('the details of a search that is over', () => {
     expect(text).toMatch(/^\*\*answered\*\* \(ended by agreement\)\n\n\*\*Answer\*\* 4\n\n\*\*Proof\*\*/);
     expect(text).toContain('- op_gap proved: A gap.\n- op_x assumed: one row a day');
     expect(text).toContain('```sql\nSELECT 4\n```');
-    expect(text).toContain(`gate report ${id}`);
+    expect(text).toContain(`gate show ${id}`);
     expect(text).toMatch(/\*\*Usage\*\* \d+ model calls/);
     expect(text).not.toContain('cached');
   });

@@ -3,9 +3,10 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
-import { howToGoOn } from '../../../src/cli/search-status';
+import { howToGoOn } from '../../../src/app/read';
 import { searchIdOf } from '../../../src/record/search-id';
-import { addToIndex, openServices, saveInput, sha256 } from '../../../src/app/services';
+import { addToIndex } from '../../../src/app/searches';
+import { openServices, saveInput, sha256 } from '../../../src/app/services';
 import { createRunStore } from '../../../src/record/run-store';
 import { record, state, trace } from '../report/fixture';
 import { run } from '../../../src/cli/program';
@@ -48,8 +49,8 @@ describe('what is stored is shown without Temporal', () => {
     expect((await testProcess().gate('list')).err).toContain('begin with: gate ask');
   });
 
-  test('result prints answer, SQL, rows, evidence, rejected readings, open assumptions and the report', async () => {
-    const { code, out } = await (await withSearch()).gate('result', 'last');
+  test('show prints answer, SQL, rows, evidence, rejected readings, open assumptions and the report', async () => {
+    const { code, out } = await (await withSearch()).gate('show', 'last');
     expect(code).toBe(0);
     for (const text of [
       record.answer!,
@@ -67,8 +68,8 @@ describe('what is stored is shown without Temporal', () => {
     }
   });
 
-  test('result --json is the record with the places of its report and UI', async () => {
-    const { out } = await (await withSearch()).gate('result', record.id, '--json');
+  test('show --json is the record with the places of its report and UI', async () => {
+    const { out } = await (await withSearch()).gate('show', record.id, '--json');
     const printed = JSON.parse(out) as Record<string, unknown>;
     expect(AnswerRecord.parse(printed)).toEqual(record);
     expect(printed['ui']).toBeNull();
@@ -82,23 +83,23 @@ describe('what is stored is shown without Temporal', () => {
     ['cancelled', 3],
     ['failed', 1],
   ] as const)('a result that is %s ends with %i', async (status, code) => {
-    expect((await (await withSearch(status)).gate('result', 'last', '--json')).code).toBe(code);
+    expect((await (await withSearch(status)).gate('show', 'last', '--json')).code).toBe(code);
   });
 
-  test('result --sql is the SQL alone, laid out; what must be known of it is on standard error', async () => {
+  test('show --sql is the SQL alone, laid out; what must be known of it is on standard error', async () => {
     const sql = `SELECT name, count(*) AS races FROM drivers JOIN results ON results.driver = drivers.id WHERE name <> '' GROUP BY 1`;
-    const { code, out, err } = await (await withSearch('answered', { sql })).gate('result', 'last', '--sql');
+    const { code, out, err } = await (await withSearch('answered', { sql })).gate('show', 'last', '--sql');
     expect(code).toBe(0);
     expect(out).toMatch(/^SELECT\n {2}name,\n/);
     expect(out.replace(/\s+/g, '')).toBe(sql.replace(/\s+/g, ''));
-    expect(err).toContain(`(1 of 2 steps proved, 1 assumed); gate result ${record.id} shows the evidence`);
+    expect(err).toContain(`(1 of 2 steps proved, 1 assumed); gate show ${record.id} shows the evidence`);
     const none = await (
       await withSearch('unanswerable', { sql: null, reason: 'it is not stored' })
-    ).gate('result', '--sql');
+    ).gate('show', '--sql');
     expect(none).toEqual({ code: 0, out: '', err: 'no SQL, unanswerable: it is not stored\n' });
   });
 
-  describe('result --csv', () => {
+  describe('show --csv', () => {
     const columns = [
       { name: 'name', kind: 'text' as const },
       { name: 'a "total"', kind: 'number' as const },
@@ -111,11 +112,11 @@ describe('what is stored is shown without Temporal', () => {
 
     test('is the rows alone, exact and by RFC 4180; what must be known of them is on standard error, and a cut is one', async () => {
       const process = await withSearch('answered', { columns, rows, truncated: true });
-      const { code, out, err } = await process.gate('result', 'last', '--csv');
+      const { code, out, err } = await process.gate('show', 'last', '--csv');
       expect(code).toBe(1);
       expect(out).toBe('name,"a ""total"""\n"=1+1, ""x""",1.5\n"",\n"two\nlines",-2\n');
       expect(err).toContain('cut after 3 rows');
-      expect(err).toContain(`(1 of 2 steps proved, 1 assumed); gate result ${record.id} shows the evidence`);
+      expect(err).toContain(`(1 of 2 steps proved, 1 assumed); gate show ${record.id} shows the evidence`);
     });
 
     test.each([
@@ -126,35 +127,35 @@ describe('what is stored is shown without Temporal', () => {
       ['failed', 1],
     ] as const)('without rows, %s, prints one line that says so and ends with %i', async (status, exit) => {
       const none = { columns: [], rows: [], answer: null, sql: null, reason: 'the price\nis not stored' };
-      const { code, out, err } = await (await withSearch(status, none)).gate('result', 'last', '--csv');
+      const { code, out, err } = await (await withSearch(status, none)).gate('show', 'last', '--csv');
       expect({ code, out, err }).toEqual({ code: exit, out: '', err: `no rows, ${status}: the price is not stored\n` });
     });
 
     test('an empty result is its header', async () => {
-      const { out } = await (await withSearch('answered', { columns, rows: [] })).gate('result', 'last', '--csv');
+      const { out } = await (await withSearch('answered', { columns, rows: [] })).gate('show', 'last', '--csv');
       expect(out).toBe('name,"a ""total"""\n');
     });
 
     test('with --json is wrong usage, and so is gate ask --csv --detach', async () => {
-      expect((await (await withSearch()).gate('result', 'last', '--csv', '--json')).code).toBe(2);
+      expect((await (await withSearch()).gate('show', 'last', '--csv', '--json')).code).toBe(2);
       expect((await testProcess().gate('ask', 'x', '--csv', '--detach')).code).toBe(2);
     });
   });
 
   test('the commands of a report name the database that is configured, else leave it open', async () => {
     const process = await withSearch();
-    const { out } = await process.gate('report', 'last');
+    const { out } = await process.gate('show', 'last', '--report', 'r.html');
     expect(readFileSync(out.trim(), 'utf8')).toContain('gate db sql --db DATABASE');
     writeFileSync(join(process.home, 'gate.config.json'), JSON.stringify({ databases: { races: { path: 'r.db' } } }));
-    await process.gate('report', 'last');
+    await process.gate('show', 'last', '--report', 'r.html');
     expect(readFileSync(out.trim(), 'utf8')).toContain('gate db sql --db races');
   });
 
-  test('status says why a search failed', async () => {
+  test('a search that failed says why', async () => {
     const reason = 'the model gave no usable plan in 4 tries: the reply was empty';
     const process = await withSearch('failed', { columns: [], rows: [], answer: null, sql: null, reason });
-    expect((await process.gate('status', 'last')).out).toContain(`\n${reason}\n`);
-    expect(JSON.parse((await process.gate('status', 'last', '--json')).out)).toMatchObject({
+    expect((await process.gate('show', 'last')).out).toContain(`Failed  ${reason}\n`);
+    expect(JSON.parse((await process.gate('show', 'last', '--json')).out)).toMatchObject({
       status: 'failed',
       reason,
     });
@@ -169,14 +170,14 @@ describe('what is stored is shown without Temporal', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/q-0123456789abcdef\s+unknown/);
     expect(err).toMatch(/^no Temporal answers at 127\.0\.0\.1:1: showing what the store holds.*\n$/);
-    const commands = [['status'], ['status', '--plan'], ['result'], ['hint', 'look again']];
+    const commands = [['show'], ['show', '--plan'], ['show', '--csv'], ['hint', 'look again']];
     const [status, plan, result, hint] = await Promise.all(
       commands.map(([name = '', ...more]) => process.gate(name, record.id, ...more)),
     );
     expect(status).toMatchObject({ code: 0, err, out: expect.stringContaining('no Temporal answers') as string });
     expect(plan).toMatchObject({ code: 0, err });
     expect(result?.code).toBe(1);
-    expect(result?.err).toBe(`${err}gate: ${record.id} has no result in the store: it may still run\n`);
+    expect(result?.err).toBe(`${err}gate: ${record.id} has no result: it may still run\n`);
     expect(hint?.err).toMatch(
       /^gate: no Temporal answers at 127\.0\.0\.1:1: the command cannot reach q-0123456789abcdef; .*\n$/,
     );
@@ -186,13 +187,13 @@ describe('what is stored is shown without Temporal', () => {
     const process = await withSearch();
     Object.assign(process.io.env, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     const says = expect.stringMatching(/^no Temporal answers at 127\.0\.0\.1:1: [^\n]*\n/) as string;
-    const commands = [['list', '--json'], ['status'], ['result']];
+    const commands = [['list', '--json'], ['show'], ['show', '--plan']];
     const [list, ...others] = await Promise.all(commands.map((args) => process.gate(...args)));
     expect(list).toMatchObject({ code: 0, err: says });
     expect(JSON.parse(list?.out ?? '')).toMatchObject([{ id: record.id, status: 'answered' }]);
     for (const other of others) expect(other).toMatchObject({ code: 0, err: says });
     // Of the store alone: Temporal is not asked.
-    expect(await process.gate('trace')).toMatchObject({ code: 0, err: '' });
+    expect(await process.gate('show', '--trace')).toMatchObject({ code: 0, err: '' });
   });
 
   test('a Temporal that accepts connections and says nothing holds a listing up for a few seconds only', async () => {
@@ -211,13 +212,13 @@ describe('what is stored is shown without Temporal', () => {
 
   test('a search without a result was interrupted, and says how to go on', async () => {
     const process = await withSearch(null);
-    expect(await process.gate('result', 'last')).toMatchObject({
+    expect(await process.gate('show', 'last', '--csv')).toMatchObject({
       code: 1,
       err: expect.stringContaining(
         'start gate ops worker with the same configuration and --db: the search continues where it was',
       ) as string,
     });
-    const status = await process.gate('status', 'q-0123');
+    const status = await process.gate('show', 'q-0123');
     expect(status.out).toContain('interrupted');
     expect(status.out).toContain('4 model calls');
   });
@@ -232,7 +233,7 @@ describe('what is stored is shown without Temporal', () => {
   });
 
   test('evidence is wrapped, not cut: why a reading was refuted is the proof', async () => {
-    const { out } = await (await withSearch()).gate('result', 'last');
+    const { out } = await (await withSearch()).gate('show', 'last');
     const reason = record.evidence.flatMap(({ rejected }) => rejected)[0]!.reason;
     expect(out.replace(/\s+/g, ' ')).toContain(reason);
     expect(out.split('\n').every((line) => line.length <= 100 || !line.startsWith('    '))).toBe(true);
@@ -240,23 +241,23 @@ describe('what is stored is shown without Temporal', () => {
 
   test('trace prints the tree, report writes the file that it names', async () => {
     const process = await withSearch();
-    expect((await process.gate('trace')).out).toContain('t0 iteration 0: the question · open');
-    const { out } = await process.gate('report', 'last', '--out', 'r.html');
+    expect((await process.gate('show', '--trace')).out).toContain('t0 iteration 0: the question · open');
+    const { out } = await process.gate('show', 'last', '--report', 'r.html');
     expect(out.trim()).toBe(join(process.home, 'r.html'));
     expect(readFileSync(out.trim(), 'utf8')).toContain('<!doctype html>');
   });
 
   test('a report beside the store is for its owner only', async () => {
-    const { out } = await (await withSearch()).gate('report', 'last');
-    expect(statSync(out.trim()).mode & 0o777).toBe(0o600);
+    const { out } = await (await withSearch()).gate('show', 'last', '--json');
+    expect(statSync((JSON.parse(out) as { report: string }).report).mode & 0o777).toBe(0o600);
   });
 
   test('an unknown id ends with 1, an ambiguous one with 2', async () => {
     const process = await withSearch();
-    expect(await process.gate('status', 'q-ffffffffffffffff')).toMatchObject({ code: 1 });
+    expect(await process.gate('show', 'q-ffffffffffffffff')).toMatchObject({ code: 1 });
     const { store } = openServices(process.io);
     await addToIndex(store, { ...trace.input!, searchId: 'q-0123456789abcde0' }, 0);
-    expect(await process.gate('status', 'q-0123')).toMatchObject({
+    expect(await process.gate('show', 'q-0123')).toMatchObject({
       code: 2,
       err: expect.stringContaining('is the beginning of 2 search ids') as string,
     });
@@ -269,7 +270,7 @@ describe('what is stored is shown without Temporal', () => {
     const [key] = await store.list(`runs/${record.id}/result/`);
     await store.put(key!, '{}', { overwrite: true });
     expect(storeLocation(config.store).startsWith(process.home)).toBe(true);
-    const { code, err } = await process.gate('result', 'last');
+    const { code, err } = await process.gate('show', 'last');
     expect(code).toBe(1);
     expect(err).toMatch(/^gate: runs\/q-0123456789abcdef\/result\/.* is damaged[^\n]*\n$/);
   });

@@ -1,6 +1,6 @@
 /**
- * What `gate fork` does: reads the checkpoint, names the new search by its parent and by what is different, and asks it like
- * any question, from that state on (design D4). The parent's workflow is not needed.
+ * A fork reads a checkpoint of another search, names the new one by its parent and by what is different, and asks it like any
+ * question, from that state on (design D4). The parent's workflow is not needed.
  */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config';
@@ -14,67 +14,48 @@ import { clockAt } from '../sql/clock';
 import { budgetsOf } from '../search/steering';
 import type { Fork } from '../record/fork';
 import { visible } from '../report/printable';
-import { askAgain } from '../app/ask-again';
-import { follow, withOpened } from './ask-run';
-import { GateError, UsageError } from '../app/errors';
-import type { ExitCode } from './exit';
-import type { Io } from './io';
-import { limitsOf, type LimitFlags, type ModelFlags } from './options';
-import { checkpointsOf, findSearch, inputOf, openServices, type Services } from '../app/services';
-import { authorOf, words } from './steer';
+import { note, type App, type Asked, type ServedBy } from './app';
+import { serve, withOpened } from './ask';
+import { askAgain } from './ask-again';
+import { GateError, UsageError } from './errors';
+import { words, type SearchChoices } from './question-input';
+import { told } from './rows';
+import { findSearch } from './searches';
+import { checkpointsOf, inputOf } from './services';
 
-export interface ForkFlags extends LimitFlags {
+export interface ForkRequest extends Omit<SearchChoices, 'memory'> {
+  /** The state after this iteration of its parent. */
   readonly at: number;
-  readonly hint?: string;
-  readonly author?: string;
+  readonly hint?: { readonly author: string; readonly text: string };
+  /** Where the parent's database is, if it is not configured. */
   readonly db?: string;
-  readonly model?: ModelFlags;
-  /** One of GATE's own. */
-  readonly method?: MethodSpec;
-  readonly seed?: number;
+  /** At most this many further iterations. */
   readonly iterations?: number;
-  readonly detach?: boolean;
   readonly fresh?: boolean;
-  readonly json?: boolean;
-  readonly debug?: boolean;
 }
 
-export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise<ExitCode> {
-  const hint = flags.hint === undefined ? null : { author: authorOf(flags, io), text: words(flags.hint, 'hint') };
-  const services = openServices(io);
-  const parentId = await findSearch(services.store, wanted);
-  const parent = await inputOf(services.store, parentId);
+/** `wanted`: the parent, by its id, the beginning of it, or `last`. */
+export async function fork(wanted: string, request: ForkRequest, app: App, servedBy: ServedBy): Promise<Asked> {
+  const { config, store } = app;
+  const hint = request.hint === undefined ? null : { ...request.hint, text: words(request.hint.text, 'hint') };
+  const parentId = await findSearch(store, wanted);
+  const parent = await inputOf(store, parentId);
   if (parent === null) throw new GateError(`${parentId} cannot be forked: the store no longer has its question`);
-  const state = await checkpointAfter(services, parentId, flags.at);
-  const database = databaseOf(services, parent, flags, io);
+  const state = await checkpointAfter(app, parentId, request.at);
+  const database = databaseOf(parent, request, app);
   const asked = { ...parent, question: { ...parent.question, database: database.name } };
-  const input = forkedInput(asked, state, services.config, flags, hint, io.now());
-  return ask(services, database, { fork: { state, input, hint, nowMs: io.now() }, parent }, flags, io);
-}
-
-async function ask(
-  services: Services,
-  database: ResolvedDatabase,
-  { fork, parent }: { readonly fork: Fork; readonly parent: SearchInput },
-  flags: ForkFlags,
-  io: Io,
-): Promise<ExitCode> {
-  const { config, store } = services;
-  const { input } = fork;
-  return withOpened(config, database, {}, async ({ engines, composition }) => {
+  const input = forkedInput(asked, state, config, request, hint, app.now());
+  return withOpened(app, database, {}, async (opened) => {
+    const asking = { app, ...opened, database, input, files: {}, fork: { state, input, hint, nowMs: app.now() } };
     // It begins at a checkpoint of its parent: what no longer holds there, no other fork mends.
-    const again = await askAgain({ store, engines, inputFor: () => null, io }, input);
-    if (again.kind === 'answer') {
-      const { printAnswer } = await import('./print-answer');
-      return printAnswer(services, again.record, io, { json: flags.json ?? false, ui: null });
-    }
-    if (!flags.detach || !flags.json)
-      io.err(`${input.searchId}: fork of ${input.parent?.searchId ?? ''} after iteration ${flags.at}\n`);
-    return follow({ services, engines, composition, database, input, files: {}, io, fork }, flags);
+    const again = await askAgain({ app, engines: opened.engines, inputFor: () => null }, input);
+    if (again.kind === 'answer') return told(asking, { record: again.record, ui: null });
+    note(app, `${input.searchId}: fork of ${parentId} after iteration ${request.at}`);
+    return serve(asking, servedBy);
   });
 }
 
-async function checkpointAfter({ store }: Services, parentId: string, at: number): Promise<SearchState> {
+async function checkpointAfter({ store }: App, parentId: string, at: number): Promise<SearchState> {
   const checkpoints = await checkpointsOf(store, parentId);
   const found = checkpoints.find(({ next }) => next === at + 1);
   if (found !== undefined) return found.read();
@@ -87,19 +68,17 @@ async function checkpointAfter({ store }: Services, parentId: string, at: number
   );
 }
 
-/** Its address is not kept: an SQLite file or a URL has to be given again. A fork goes on with the same database only. */
+/** The parent's address is not kept: an SQLite file or a URL has to be given again. A fork goes on with the same database. */
 function databaseOf(
-  { config }: Services,
-  { question, identity, searchId }: SearchInput,
-  flags: ForkFlags,
-  io: Io,
+  { question: { database }, identity, searchId }: SearchInput,
+  { db }: ForkRequest,
+  { config, cwd }: App,
 ): ResolvedDatabase {
-  const { database } = question;
-  if (flags.db === undefined && config.databases[database] === undefined)
+  if (db === undefined && config.databases[database] === undefined)
     throw new UsageError(
       `its database ${database} is not configured here: add --db with the file or URL that was asked`,
     );
-  const resolved = resolveDatabase(config, flags.db ?? database, io.cwd);
+  const resolved = resolveDatabase(config, db ?? database, cwd);
   if (resolved.identity === identity) return resolved;
   throw new UsageError(
     `${searchId} asked ${database}, and ${resolved.name} at ${visible(resolved.addressLabel)} is another database: a fork needs the same one (give it with --db; one that moved keeps its searches only under an "id" in the configuration)`,
@@ -110,13 +89,13 @@ function forkedInput(
   parent: SearchInput,
   state: SearchState,
   config: Config,
-  flags: ForkFlags,
+  request: ForkRequest,
   hint: Fork['hint'],
   nowMs: number,
 ): SearchInput {
-  const settings = forkedSettings(parent.settings, state, config, flags);
-  const from = { searchId: parent.searchId, iteration: flags.at };
-  const nonce = flags.fresh ? randomBytes(8).toString('hex') : undefined;
+  const settings = forkedSettings(parent.settings, state, config, request);
+  const from = { searchId: parent.searchId, iteration: request.at };
+  const nonce = request.fresh ? randomBytes(8).toString('hex') : undefined;
   return {
     ...parent,
     searchId: forkIdOf({ ...from, settings, hint }, nonce),
@@ -130,29 +109,31 @@ export function forkedSettings(
   before: Settings,
   state: SearchState,
   config: Pick<Config, 'models'>,
-  flags: Omit<ForkFlags, 'at'> & { readonly at: number },
+  request: ForkRequest,
 ): Settings {
-  const { method } = flags;
+  const { method } = request;
   if (method !== undefined && (presetOf(before.method) === null || presetOf(method.method) === null))
     throw new UsageError(
       `--method ${method.spec}: a search by ${before.method} goes on as it began; only one by fast, thorough or paper can go on by another of these`,
     );
   const { looking } = state;
-  const given = Object.entries(flags.model ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const given = Object.entries(request.model ?? {}).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
   const models = { ...before.models, ...Object.fromEntries(given) };
   const made = method === undefined ? before : byMethod(before, method, looking !== undefined);
-  const further = flags.iterations ?? searchOf(made.method, made.procedure !== undefined).iterations;
+  const further = request.iterations ?? searchOf(made.method, made.procedure !== undefined).iterations;
   const isAgent = before.method === 'react' || before.method === 'redel';
   return {
     ...made,
     models,
     ...(given.length === 0 ? {} : { maxOutputTokens: outputTokens(models, config) }),
-    seed: flags.seed ?? before.seed,
+    seed: request.seed ?? before.seed,
     // After a conversation its turns are no iterations of the search (`src/search/look.ts`).
-    iterations: flags.at + further - (made.procedure === undefined ? 0 : (looking?.turns.length ?? 0)),
+    iterations: request.at + further - (made.procedure === undefined ? 0 : (looking?.turns.length ?? 0)),
     // The iterations of an agent are its tool calls.
-    ...(isAgent ? { rounds: flags.at + (flags.iterations ?? REACT_TOOL_CALLS) } : {}),
-    budgets: { ...budgetsOf(state, before), ...limitsOf(flags) },
+    ...(isAgent ? { rounds: request.at + (request.iterations ?? REACT_TOOL_CALLS) } : {}),
+    budgets: { ...budgetsOf(state, before), ...request.budgets },
   };
 }
 

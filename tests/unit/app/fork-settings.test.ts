@@ -1,4 +1,4 @@
-import { forkedSettings } from '../../../src/cli/fork-run';
+import { forkedSettings } from '../../../src/app/fork';
 import { parseMethodSpec } from '../../../src/config/method-specs';
 import { PRESETS, settingsFor } from '../../../src/config/presets';
 import type { SearchState, Settings } from '../../../src/domain';

@@ -1,0 +1,149 @@
+/**
+ * Asking a question: look into the store, check what can be checked without paying, join or start Temporal, have the
+ * question's task queue served, follow it. A question is known by its search id: asked again, it is joined while it runs,
+ * and its stored answer costs nothing.
+ *
+ * Learning: a search without a question, durable like any other. Learning again goes on with a lesson that was interrupted or
+ * stopped; after one that ended it begins the next, which knows what is kept already.
+ *
+ * The first SQL has to come within a second of Enter (`npm run bench -- ask`), and most of that is loading code: the large
+ * modules are imported where they are used.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { ResolvedDatabase } from '../config/databases';
+import type { MethodSpec } from '../config/method-specs';
+import type { SearchInput } from '../domain';
+import { isConclusive } from '../domain/answer';
+import { clockAt } from '../sql/clock';
+import { compose, type Composition } from '../workers/composition';
+import { openEngines } from '../workers/engines';
+import { note, type App, type Asked, type ServedBy } from './app';
+import { askAgain } from './ask-again';
+import { UsageError } from './errors';
+import {
+  askedDatabase,
+  checkWeb,
+  modelsFor,
+  offeredModels,
+  questionOf,
+  questionText,
+  searchInput,
+  webNotice,
+  type QuestionParts,
+  type SearchChoices,
+} from './question-input';
+import { told } from './rows';
+import { recordOf, sha256 } from './services';
+import type { Asking } from './start-search';
+
+export interface AskRequest extends SearchChoices, QuestionParts {
+  readonly text: string;
+  /** A configured name, a path or a URL; left out: the only configured database. */
+  readonly db?: string;
+  /** Searches anew, whatever is stored. */
+  readonly fresh?: boolean;
+  /** Files that the exchanges with the model are written to, or read from instead of a model. */
+  readonly record?: string;
+  readonly replay?: string;
+  /** More rows than are stored are read again with the same SQL. */
+  readonly maxRows?: number;
+}
+
+export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Promise<Asked> {
+  const text = questionText(request.text);
+  const { config } = app;
+  checkWeb(config, request);
+  const database = askedDatabase(config, request, app);
+  const question = questionOf(text, database.name, request, app.cwd, database.docs);
+  const files = recordingOf(request, app.cwd, servedBy);
+  return withOpened(app, database, files, async (opened) => {
+    // A recording or a local Ollama offers names where none is configured.
+    const isNamed = request.model?.['default'] !== undefined || config.models.default !== null;
+    const models = modelsFor(config, request, isNamed ? [] : offeredModels(await opened.composition()));
+    const namespace =
+      files.replay === undefined ? 'user' : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`;
+    // A recording is complete without the reading of what was proved.
+    const memory = Object.keys(files).length === 0 ? config.memory : 'off';
+    const named = { identity: database.identity, models, namespace, memory };
+    const inputFor = (nonce?: string): SearchInput =>
+      askedNow(searchInput(config, request, question, { ...named, nonce }), app);
+    const asked = inputFor(request.fresh ? randomBytes(8).toString('hex') : undefined);
+    const again = await askAgain({ app, engines: opened.engines, inputFor }, asked);
+    const asking = { app, ...opened, database, input: asked, files, maxRows: request.maxRows };
+    if (again.kind === 'answer') return told(asking, { record: again.record, ui: null });
+    const notice = webNotice(config, request);
+    if (notice !== null) note(app, notice);
+    return serve({ ...asking, input: again.input }, servedBy);
+  });
+}
+
+function recordingOf({ record, replay }: AskRequest, cwd: string, servedBy: ServedBy): Asking['files'] {
+  if (servedBy === 'background' && (record ?? replay) !== undefined)
+    throw new UsageError('--record and --replay do not work in the background: leave --detach out');
+  if (replay !== undefined && !existsSync(resolve(cwd, replay)))
+    throw new UsageError(`--replay ${replay}: no such file; give a recording that --record wrote`);
+  return {
+    ...(record === undefined ? {} : { record: resolve(cwd, record) }),
+    ...(replay === undefined ? {} : { replay: resolve(cwd, replay) }),
+  };
+}
+
+/** Each way of serving is loaded only where it is wanted. */
+export async function serve(asking: Asking, servedBy: ServedBy): Promise<Asked> {
+  const { serveHere, serveInBackground } = await import('./serve-search');
+  return servedBy === 'background' ? serveInBackground(asking) : serveHere(asking, servedBy);
+}
+
+/** Databases and models of one asking: opened by whoever needs them first, and closed at the end. */
+export async function withOpened<T>(
+  { config }: Pick<App, 'config'>,
+  database: ResolvedDatabase,
+  files: Asking['files'],
+  work: (opened: Pick<Asking, 'engines' | 'composition'>) => Promise<T>,
+): Promise<T> {
+  const engines = openEngines(config, [database]);
+  let composing: Promise<Composition> | undefined;
+  try {
+    return await work({ engines, composition: () => (composing ??= compose(config, { engines, ...files })) });
+  } finally {
+    // An error on opening has already ended the asking, so it is not thrown again.
+    const [settled] = await Promise.allSettled(composing === undefined ? [] : [composing]);
+    await (settled?.status === 'fulfilled' ? settled.value : engines).close();
+  }
+}
+
+/** With the clock of this asking; a context may tell one of its own. */
+function askedNow(input: SearchInput, { now }: Pick<App, 'now'>): SearchInput {
+  return input.question.context === null ? { ...input, clock: clockAt(now()) } : input;
+}
+
+export interface LearnRequest extends Pick<SearchChoices, 'model' | 'budgets'>, Pick<QuestionParts, 'docs'> {
+  readonly db?: string;
+  /** At most this many turns of queries and claims. */
+  readonly turns: number;
+}
+
+/** As lists and the Temporal UI show it. */
+const LESSON = 'Which conventions does this database follow?';
+
+const LEARN: MethodSpec = { spec: 'learn', method: 'learn', overrides: {} };
+
+export async function learn(request: LearnRequest, app: App, servedBy: ServedBy): Promise<Asked> {
+  const { config, store } = app;
+  const database = askedDatabase(config, request, app);
+  const question = questionOf(LESSON, database.name, { ...request, output: 'sql' }, app.cwd, database.docs);
+  const named = { models: modelsFor(config, request, []), namespace: 'learn', identity: database.identity } as const;
+  return withOpened(app, database, {}, async (opened) => {
+    // The first lesson of these settings that has not ended by itself: a stopped one goes on, and reads what it has not read.
+    for (let lesson = 1; ; lesson += 1) {
+      const as = { ...named, memory: 'on', turns: request.turns, nonce: `lesson ${lesson}` } as const;
+      const input = searchInput(config, { ...request, method: LEARN }, question, as);
+      const record = await recordOf(store, input.searchId);
+      if (record === null || record.endedBy === 'stop' || !isConclusive(record))
+        return serve({ app, ...opened, database, input, files: {} }, servedBy);
+    }
+  });
+}

@@ -1,0 +1,198 @@
+/**
+ * Reading a search: its answer, where it stands, and what it knows (plan, what is proved, candidates). All of it comes from
+ * Temporal while the search runs, else from the final record, else from the last checkpoint.
+ */
+import type {
+  AnswerRecord,
+  CandidateView,
+  FactView,
+  PlanView,
+  SearchInput,
+  SearchState,
+  UpdateView,
+  Usage,
+} from '../domain';
+import { createRunStore } from '../record/run-store';
+import { searchIdOf } from '../record/search-id';
+import { progressText } from '../search/progress';
+import { each } from '../limiter';
+import { endpointText, type ServingParts } from '../workers/serving';
+import type { QuestionDescription } from '../workers/workflow-views';
+import type { App, Patience } from './app';
+import { outagesOf, outageText, type Outage } from './outages';
+import { findSearch, type Waiting } from './searches';
+import { checkpointsOf, inputOf, recordOf, sha256 } from './services';
+import { openRunning, statusWithoutRecord, storeOnly, type TemporalSession } from './temporal-session';
+
+export interface SearchStatus {
+  readonly id: string;
+  readonly question: string | null;
+  /**
+   * A final status, `running`, `paused`, `waiting` (its batch has not begun it), `interrupted` (nobody works on it), or
+   * `unknown`: no Temporal answers.
+   */
+  readonly status: string;
+  /** Why it ended without an answer. */
+  readonly reason: string | null;
+  readonly iteration: number | null;
+  readonly bottleneck: string | null;
+  /** What is waited for and how long, and what is done. */
+  readonly doing: string | null;
+  readonly learned: string | null;
+  readonly usage: Usage | null;
+  /** Steps whose last attempt failed and that are tried again, in words. */
+  readonly retrying: readonly string[];
+  /** The same for programs: attempt, next try, when it gives up. */
+  readonly outages: readonly Outage[];
+  readonly ui: string | null;
+  /** Of its trace (docs/telemetry.md); null: it is not traced, or Temporal has forgotten it. */
+  readonly traceId: string | null;
+  /** What to do next. */
+  readonly next: string | null;
+  /** Once it has ended. */
+  readonly record: AnswerRecord | null;
+}
+
+/**
+ * Where a search stands. `patience`: it is waited for while it runs. `waiting` tells the searches of batches that nobody has
+ * begun.
+ */
+export async function standing(
+  wanted: string,
+  app: App,
+  { waiting, patience }: { readonly waiting: Waiting; readonly patience?: Patience },
+): Promise<SearchStatus> {
+  const { config, env, store } = app;
+  const id = await findSearch(store, wanted);
+  const input = await inputOf(store, id);
+  const base = { ...NOTHING, id, question: input?.question.text ?? null };
+  const session = await openRunning(config, env, storeOnly(app));
+  let isWaiting = false;
+  try {
+    const live = session === null ? null : await session.describe(id);
+    base.traceId = live?.traceId ?? null;
+    base.ui = session?.uiOf(id) ?? null;
+    if (session !== null && live?.status === 'RUNNING') {
+      if (patience === undefined) return await running(app, session, live, input, base);
+      const { followSearch } = await import('./follow');
+      await followSearch(session, id, app, patience);
+    }
+    isWaiting = session !== null && (await waiting(session)).has(id);
+  } finally {
+    await session?.close();
+  }
+  const record = await recordOf(store, id);
+  if (record !== null) return { ...base, status: record.status, reason: record.reason, usage: record.usage, record };
+  if (isWaiting) return { ...base, status: 'waiting' };
+  const status = statusWithoutRecord(app.config, app.env, session !== null);
+  const next = status === 'unknown' ? 'no Temporal answers: see gate doctor' : howToGoOn(input);
+  return { ...base, status, usage: await lastUsage(store, id), next };
+}
+
+const NOTHING: Omit<SearchStatus, 'id' | 'status'> & { traceId: string | null; ui: string | null } = {
+  question: null,
+  reason: null,
+  iteration: null,
+  bottleneck: null,
+  doing: null,
+  learned: null,
+  usage: null,
+  retrying: [],
+  outages: [],
+  ui: null,
+  traceId: null,
+  next: null,
+  record: null,
+};
+
+async function running(
+  app: App,
+  session: TemporalSession,
+  live: QuestionDescription,
+  input: SearchInput | null,
+  base: Omit<SearchStatus, 'status'>,
+): Promise<SearchStatus> {
+  const { id } = base;
+  const progress = await session.progress(id);
+  const paused = await session.isPaused(id);
+  const nowMs = app.now();
+  const outages = outagesOf(live, nowMs);
+  return {
+    ...base,
+    status: paused ? 'paused' : 'running',
+    iteration: progress?.iteration ?? null,
+    bottleneck: progress?.bottleneck ?? null,
+    doing: progress === null ? null : progressText(progress, nowMs),
+    learned: progress?.learned ?? null,
+    usage: progress?.usage ?? (await lastUsage(app.store, id)),
+    retrying: outages.map((outage) => outageText(outage, nowMs)),
+    outages,
+    next: progress === null ? noWorker(live.serving, input) : paused ? `gate resume ${id}` : null,
+  };
+}
+
+function noWorker(serving: ServingParts | null, input: SearchInput | null): string {
+  const asked = serving === null ? '' : ` (it was asked with ${endpointText(serving)})`;
+  return `no worker answers${asked}; ${howToGoOn(input)}`;
+}
+
+/** A search of `--fresh` has an id that no later question finds; a worker goes on with any that Temporal knows. */
+export function howToGoOn(input: SearchInput | null): string {
+  return `${wayOn(input)}: the search continues where it was and pays nothing twice`;
+}
+
+function wayOn(input: SearchInput | null): string {
+  if (input?.parent !== undefined)
+    return 'fork again the same way, or start gate ops worker with the same configuration and --db';
+  if (input === null || searchIdOf(input) !== input.searchId)
+    return 'start gate ops worker with the same configuration and --db';
+  return input.namespace === 'user' ? 'ask the same question again' : 'run the same command again';
+}
+
+async function lastUsage(store: App['store'], id: string): Promise<Usage | null> {
+  const last = (await checkpointsOf(store, id)).at(-1);
+  return last === undefined ? null : (await last.read()).usage;
+}
+
+export type Plans = readonly { readonly trajectory: string; readonly plan: PlanView | null }[];
+
+/** What a search knows. */
+export interface Knowledge {
+  readonly plan: Plans;
+  /** What is proved; `says`: each in words. */
+  readonly updates: readonly (UpdateView & { readonly says: string })[];
+  readonly facts: readonly (FactView & { readonly says: string })[];
+  readonly candidates: readonly CandidateView[];
+}
+
+export async function knowledge(wanted: string, app: App): Promise<Knowledge & { readonly id: string }> {
+  const id = await findSearch(app.store, wanted);
+  const run = createRunStore(app.store, id, sha256);
+  const session = await openRunning(app.config, app.env, storeOnly(app));
+  try {
+    const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';
+    const state: SearchState | null = (await (await checkpointsOf(app.store, id)).at(-1)?.read()) ?? null;
+    const view = async <T>(query: 'plan' | 'memory' | 'candidates', stored: T): Promise<T> =>
+      (isRunning ? await session.view<T>(id, query) : null) ?? stored;
+    const [updates, facts] = [state?.updates ?? [], state?.facts ?? []];
+    const memory = await view('memory', { updates, facts });
+    return {
+      id,
+      plan: await view<Plans>(
+        'plan',
+        (state?.trajectories ?? []).map((one) => ({ trajectory: one.id, plan: one.plan })),
+      ),
+      updates: await each(memory.updates, async (update) => ({
+        ...update,
+        says: (await run.find('update', update.id))?.mapping ?? update.intent,
+      })),
+      facts: await each(memory.facts, async (fact) => ({
+        ...fact,
+        says: (await run.find('fact', fact.id))?.statement ?? '',
+      })),
+      candidates: await view('candidates', state?.candidates ?? []),
+    };
+  } finally {
+    await session?.close();
+  }
+}

@@ -1,0 +1,50 @@
+/** The record of a search for a person: its trace, its report, how it differs from another one. Temporal is not asked. */
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { loadSide, loadTrace, renderReport, searchDiff, type SearchDiff, type Trace } from '../report';
+import type { App } from './app';
+import { findSearch, unknownSearch } from './searches';
+import { sha256 } from './services';
+
+/** Everything that the store holds of a search. */
+export async function traceOf(wanted: string, { store }: Pick<App, 'store'>): Promise<Trace> {
+  const id = await findSearch(store, wanted);
+  const trace = await loadTrace(store, id, sha256);
+  if (trace === null) throw unknownSearch(id);
+  return trace;
+}
+
+/** How two searches differ: settings, the first iteration that differs, answers. */
+export async function difference(wantedA: string, wantedB: string, { store }: Pick<App, 'store'>): Promise<SearchDiff> {
+  const side = async (wanted: string) => {
+    const id = await findSearch(store, wanted);
+    const found = await loadSide(store, id, sha256);
+    if (found === null) throw unknownSearch(id);
+    return found;
+  };
+  return searchDiff(...(await Promise.all([side(wantedA), side(wantedB)])));
+}
+
+/**
+ * Writes the report of a search, one HTML file that works offline, and gives its path. `out`: default the folder `reports`
+ * beside the store. `db`: where an unconfigured database is, for the commands of the report; the store remembers it where it
+ * is not given.
+ */
+export async function writeReport(
+  wanted: string,
+  { config, store, cwd }: Pick<App, 'config' | 'store' | 'cwd'>,
+  { out, db = null }: { readonly out?: string; readonly db?: string | null } = {},
+): Promise<string> {
+  const trace = await traceOf(wanted, { store });
+  const name = trace.record?.database ?? trace.input?.question.database ?? '';
+  const database = config.databases[name] === undefined ? db : name;
+  const { store: at, folders } = config;
+  const folder = join(at.kind === 'directory' ? dirname(at.directory) : folders.data, 'reports');
+  const path = out === undefined ? join(folder, `${trace.searchId}.html`) : resolve(cwd, out);
+  await mkdir(dirname(path), { recursive: true });
+  const fresh = `${path}.${process.pid}.tmp`;
+  // It holds rows: beside the store it is its owner's, as the store's own files are.
+  await writeFile(fresh, renderReport(trace, { database }), out === undefined ? { mode: 0o600 } : {});
+  await rename(fresh, path);
+  return path;
+}

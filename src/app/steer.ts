@@ -1,0 +1,121 @@
+/**
+ * Steering a running search: find it, send the command to its workflow, say what came of it. A command that makes no sense is
+ * refused by the search itself; nothing of it is kept.
+ */
+import type { Steering } from '../domain';
+import { steerQuestion } from '../workers/steer-question';
+import { signalBatch } from '../workers/client';
+import { runningWorkflow } from '../workers/workflow-views';
+import { batchWorkflowId } from '../workflows/ids';
+import type { Heard } from '../workflows/steering';
+import type { App } from './app';
+import { GateError } from './errors';
+import { words } from './question-input';
+import { howToGoOn } from './read';
+import { findBatch } from './run/stored-batches';
+import { findSearch } from './searches';
+import { inputOf, recordOf } from './services';
+import { isDeadline, openRunning, type TemporalSession } from './temporal-session';
+
+export interface SteeredSearch {
+  readonly id: string;
+  readonly kind: Steering['kind'];
+  readonly author: string;
+  /** The remark under which the search keeps it, if it keeps one. */
+  readonly remarkId: string | null;
+  /** When a hint is heard. */
+  readonly heard?: Heard;
+}
+
+/** `wanted`: an id, the beginning of one, or `last`. */
+export async function steer(wanted: string, steering: Steering, app: App): Promise<SteeredSearch> {
+  const { kind, author } = steering;
+  const told = inWords(steering);
+  return onRunning(await findSearch(app.store, wanted), app, async (session, id) => {
+    const reply = await inTime(session, id, () => steerQuestion(session.gate, id, told));
+    if (reply.kind === 'not-running') return null;
+    if (reply.kind === 'refused') throw new GateError(`${id} refused ${kind}: ${reply.reason}`);
+    const { remarkId, heard } = reply;
+    return { id, kind, author, remarkId, ...(heard === undefined ? {} : { heard }) };
+  });
+}
+
+function inWords(steering: Steering): Steering {
+  if (steering.kind === 'hint') return { ...steering, text: words(steering.text, 'hint') };
+  if (steering.kind === 'veto' || steering.kind === 'pin')
+    return { ...steering, reason: words(steering.reason, 'reason') };
+  return steering;
+}
+
+/** No command to the search: Temporal cancels its workflow. Gives its id. */
+export async function cancel(wanted: string, app: App): Promise<string> {
+  return onRunning(await findSearch(app.store, wanted), app, async (session, id) =>
+    (await session.cancel(id)) ? id : null,
+  );
+}
+
+export interface BatchCommand {
+  readonly kind: 'pause' | 'resume' | 'cancel';
+  readonly author: string;
+  /** Of a pause: the questions in flight pause, too. */
+  readonly now?: boolean;
+}
+
+/** A pause and its end are signals: they wait for a worker if none works on the batch. Gives its id. */
+export async function steerBatch(
+  wanted: string,
+  { kind, author, now = false }: BatchCommand,
+  app: App,
+): Promise<string> {
+  const { id: batchId } = await findBatch(app.store, wanted);
+  const session = await openReachable(batchId, app);
+  try {
+    const isRunning = session !== null && (await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null;
+    const told = kind === 'pause' ? { author, now } : { author };
+    if (isRunning && kind === 'cancel' && (await session.cancelBatch(batchId))) return batchId;
+    if (isRunning && kind !== 'cancel' && (await signalBatch(session.gate, batchId, kind, told))) return batchId;
+    throw new GateError(`${batchId} is not running`);
+  } finally {
+    await session?.close();
+  }
+}
+
+/** `work` gives null when the workflow ended meanwhile. */
+async function onRunning<T>(
+  id: string,
+  app: App,
+  work: (session: TemporalSession, id: string) => Promise<T | null>,
+): Promise<T> {
+  const session = await openReachable(id, app);
+  try {
+    const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';
+    const done = isRunning ? await work(session, id) : null;
+    if (done !== null) return done;
+  } finally {
+    await session?.close();
+  }
+  if ((await recordOf(app.store, id)) !== null)
+    throw new GateError(`${id} has finished; gate fork starts a new search from it`);
+  throw new GateError(`${id} is not running; ${howToGoOn(await inputOf(app.store, id))}`);
+}
+
+/** Null: no server runs. */
+async function openReachable(id: string, { config, env }: App): Promise<TemporalSession | null> {
+  return openRunning(config, env, ({ what, fix }) => {
+    throw new GateError(`${what}: the command cannot reach ${id}; ${fix}`);
+  });
+}
+
+const ANSWER_WITHIN_MS = 15_000;
+
+/** An update waits for a worker; without one the command would wait as long. */
+async function inTime<T>(session: TemporalSession, id: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await session.gate.client.connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, work);
+  } catch (error) {
+    if (!isDeadline(error)) throw error;
+    const seconds = ANSWER_WITHIN_MS / 1_000;
+    const line = `${id} did not confirm within ${seconds} s: see with gate show ${id} whether a worker answers; the command may still arrive`;
+    throw new GateError(line, undefined, { cause: error });
+  }
+}

@@ -1,0 +1,176 @@
+/** What `gate list` and `gate show` print. */
+import { openApp, type App } from '../app/app';
+import { GateError } from '../app/errors';
+import { knowledge, standing, type Knowledge, type Plans, type SearchStatus } from '../app/read';
+import { difference, traceOf, writeReport } from '../app/report';
+import { searches, type SearchRow } from '../app/searches';
+import type { CandidateView, OperatorView } from '../domain';
+import { renderDiffText, renderTraceText } from '../report';
+import { counted, cut, dollars, visible, wrapped } from '../report/printable';
+import { STATE_WORDS, STEP_STATES } from '../report/words';
+import { waitingSearches } from '../app/run/batch-queues';
+import { EXIT, type ExitCode } from './exit';
+import { eventPrinter } from './follow';
+import { watchInterrupts } from './interrupts';
+import type { Io } from './io';
+import { printAnswer } from './print-answer';
+import { textTable } from './table';
+
+export interface ShowFlags {
+  readonly wait?: boolean;
+  readonly sql?: boolean;
+  readonly csv?: boolean;
+  readonly plan?: boolean;
+  readonly trace?: boolean;
+  readonly report?: string;
+  readonly diff?: string;
+  readonly json?: boolean;
+}
+
+/** Width of the table when it is not printed on a terminal. */
+const PIPED_WIDTH = 200;
+/** Narrower terminals have no room for columns of texts. */
+const TABLE_WIDTH = 120;
+
+export async function runList(limit: number, json = false, io: Io): Promise<void> {
+  const app = openApp(io, eventPrinter(io).onEvent);
+  const rows = await searches(app, { limit, waiting: waitingIn(app) });
+  if (json) io.out(`${JSON.stringify(rows, null, 2)}\n`);
+  else if (rows.length === 0) io.err('no question was asked yet; begin with: gate ask "…" --db …\n');
+  else io.out(`${listText(rows, io.outIsTerminal ? io.columns : PIPED_WIDTH)}\n`);
+}
+
+function listText(rows: readonly SearchRow[], width: number): string {
+  const isWide = width >= TABLE_WIDTH;
+  const cells = rows.map(({ id, status, startedAt, database, question, answer }) => [
+    id,
+    status,
+    startedAt.slice(0, 16).replace('T', ' '),
+    cut(database, 20),
+    ...(isWide ? [cut(question, 60), cut(answer ?? '', 60)] : []),
+  ]);
+  const heads = ['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'];
+  const table = textTable(heads.slice(0, cells[0]?.length), cells, { width, whole: 3 });
+  if (isWide) return table;
+  // In a narrow terminal, question and answer stand on lines of their own.
+  const [head = '', rule = '', ...lines] = table.split('\n');
+  const below = ({ question, answer }: SearchRow): string[] => [
+    ...wrapped(question, width - 2, 2).map((line) => `  ${line}`),
+    ...(answer === null ? [] : [`  ${cut(answer, width - 2)}`]),
+  ];
+  return [head, rule, ...lines.flatMap((line, at) => [line, ...rows.slice(at, at + 1).flatMap(below)])].join('\n');
+}
+
+export async function runShow(wanted: string, flags: ShowFlags, io: Io): Promise<ExitCode> {
+  const printer = eventPrinter(io);
+  const app = openApp(io, printer.onEvent);
+  const print = (value: unknown, text: string): ExitCode => {
+    io.out(`${flags.json ? JSON.stringify(value, null, 2) : text}\n`);
+    return EXIT.ok;
+  };
+  if (flags.diff !== undefined) {
+    const diff = await difference(wanted, flags.diff, app);
+    return print(diff, renderDiffText(diff));
+  }
+  if (flags.report !== undefined) {
+    const report = await writeReport(wanted, app, { out: flags.report });
+    return print({ report }, report);
+  }
+  if (flags.trace) {
+    const trace = await traceOf(wanted, app);
+    return print(trace, renderTraceText(trace));
+  }
+  if (flags.plan) {
+    const known = await knowledge(wanted, app);
+    const { plan, updates, facts, candidates } = known;
+    const parts = [
+      planText(plan, io.columns),
+      provedText('Updates', updates, io.columns),
+      provedText('Facts', facts, io.columns),
+      candidatesText(candidates, io.columns),
+    ];
+    return print(known, parts.join('\n\n'));
+  }
+  const interrupts = watchInterrupts(io);
+  // An interrupt ends the waiting; the search is not this command's own.
+  const patience = flags.wait ? { leave: interrupts.stop } : undefined;
+  const status = await standing(wanted, app, { waiting: waitingIn(app), patience }).finally(() => {
+    printer.stop();
+    interrupts.stopListening();
+  });
+  const { record, ...rest } = status;
+  if (record !== null) return printAnswer(app, { ...status, record }, io, flags);
+  if (flags.wait || flags.sql || flags.csv) throw new GateError(`${status.id} has no result: ${whyNot(status)}`);
+  return print(rest, statusText(status));
+}
+
+function whyNot({ id, status, next }: SearchStatus): string {
+  if (status === 'running' || status === 'paused') return `it still runs; add --wait, or look with gate show ${id}`;
+  if (status === 'waiting') return 'its batch has not begun it';
+  return status === 'unknown' ? 'it may still run' : `it was interrupted; ${next ?? ''}`;
+}
+
+function statusText(status: SearchStatus): string {
+  const { usage, doing, learned, reason, ui, traceId, next } = status;
+  return [
+    `${status.id}  ${status.status}  ${status.question ?? ''}`,
+    reason === null ? null : visible(reason),
+    doing,
+    learned === null ? null : `learned: ${learned}`,
+    usage === null
+      ? null
+      : `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`,
+    ...status.retrying,
+    ui === null ? null : `UI ${ui}`,
+    traceId === null ? null : `trace ${traceId}`,
+    next,
+  ]
+    .filter((line) => line !== null)
+    .join('\n');
+}
+
+function planText(plans: Plans, width: number): string {
+  const made = plans.filter(({ plan }) => plan !== null);
+  const newest = made.at(-1);
+  if (!newest?.plan) return 'No plan yet';
+  const others = made.length === 1 ? '' : ` (the newest of ${made.length}; --json shows all)`;
+  const rows = newest.plan.operators.map((operator) => [
+    operator.name,
+    stateOf(operator),
+    operator.updateId ?? '',
+    operator.intent,
+  ]);
+  return `Plan of ${newest.trajectory}${others}\n${textTable(['operator', 'state', 'update', 'intent'], rows, { width, indent: '  ', whole: 3 })}`;
+}
+
+function stateOf({ state, risk, immaterial }: OperatorView): string {
+  if (immaterial !== null) return STATE_WORDS.immaterial.says;
+  const { says } = STEP_STATES[state];
+  return state === 'assumed' ? `${says}, risk ${Math.round(risk * 100)} %` : says;
+}
+
+function provedText(title: string, proved: Knowledge['facts'] | Knowledge['updates'], width: number): string {
+  if (proved.length === 0) return `No ${title.toLowerCase()} yet`;
+  const rows = proved.map(({ id, status, says }) => [id, status, cut(says, 200)]);
+  return `${title}\n${textTable(['id', 'status', 'says'], rows, { width, indent: '  ', whole: 2 })}`;
+}
+
+function candidatesText(candidates: readonly CandidateView[], width: number): string {
+  if (candidates.length === 0) return 'No candidates yet';
+  const rows = candidates.map((candidate) => [
+    candidate.id,
+    candidate.status,
+    candidate.kind === 'rows' ? candidate.outcome : candidate.kind,
+    candidate.rowCount,
+    candidate.resultClass === candidate.id ? '' : candidate.resultClass,
+    `${Math.round(candidate.openRisk * 100)} %`,
+    candidate.trajectory,
+  ]);
+  const head = ['id', 'status', 'outcome', 'rows', 'equal to', 'open risk', 'trajectory'];
+  return `Candidates\n${textTable(head, rows, { width, indent: '  ', whole: 2 })}`;
+}
+
+/** Searches of batches under way that nobody has begun. */
+function waitingIn(app: App): Parameters<typeof standing>[2]['waiting'] {
+  return (session) => waitingSearches({ services: app, now: () => app.now() }, session);
+}
