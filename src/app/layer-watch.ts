@@ -11,10 +11,8 @@ import { lookAt } from './check-database';
 import { GateError } from './errors';
 import { askedDatabase } from './question-input';
 import { openServices, type Services } from './services';
-import type { Surroundings } from './surroundings';
+import type { Told } from './surroundings';
 import { openTemporal, type TemporalSession } from './temporal-session';
-
-type Told = Surroundings & { readonly err: (text: string) => void };
 
 export type { Watch };
 

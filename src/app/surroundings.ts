@@ -12,3 +12,8 @@ export interface Surroundings {
   /** The workflow code, where it was bundled before; left out: the one of this build. */
   readonly bundle?: WorkflowBundleOptions;
 }
+
+/** Of use cases that only tell lines. */
+export interface Told extends Surroundings {
+  err(text: string): void;
+}
