@@ -104,7 +104,7 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
   };
 }
 
-/** `io: 'input'`: a reader also meets records of earlier versions, which lack the fields that have a default. */
+/** `io: 'input'`: fields that have a default may be missing. */
 export function schemaText(title: string, schema: z.ZodType): string {
   return `${JSON.stringify({ title, ...z.toJSONSchema(schema, { io: 'input' }) }, null, 2)}\n`;
 }

@@ -200,7 +200,7 @@ export function webRules(question: Question): string[] {
 }
 
 function turnMessages(turn: ReactTurn, at: number, input: ReactInput): ChatMessage[] {
-  // No `coverage`: a paid reply of an earlier version is found by exactly these messages.
+  // A turn before the end has no `coverage`, and recordings are found by exactly these messages.
   const reply: ReactReply = { ...called(turn, input), answer: null, finalSql: null, unanswerable: false };
   const usedThen = input.callsUsed - (input.turns.length - 1 - at);
   return [
