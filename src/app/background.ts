@@ -25,10 +25,10 @@ export const DATABASES_VARIABLE = 'GATE_WORKER_DATABASES';
 export interface ServingProcess {
   readonly pid: number;
   readonly databases: readonly string[];
-  /** Names with the fingerprint of what it answers with; versions before did not write them. */
-  readonly queues?: readonly string[];
+  /** Names with the fingerprint of what it answers with. */
+  readonly queues: readonly string[];
   readonly address: string;
-  readonly namespace?: string;
+  readonly namespace: string;
   /** Folder or bucket. */
   readonly store: string;
   /** Started by `--detach`: nobody sees it, so `dev --stop` ends it. */
@@ -98,7 +98,7 @@ export async function serveInBackground(
       ({ address, namespace, queues }) =>
         address === session.address &&
         namespace === session.namespace &&
-        neededQueues(announced).every((queue) => queues?.includes(queue) === true),
+        neededQueues(announced).every((queue) => queues.includes(queue)),
     );
   const unserved = wanted.filter((one) => serving(one).length === 0);
   const [first] = unserved;

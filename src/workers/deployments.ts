@@ -115,16 +115,6 @@ export async function updateCompute(client: Client, version: WorkerVersion, comp
   });
 }
 
-/** Throws what the server finds wrong with it; nothing is kept. */
-export async function validateCompute(client: Client, compute: Compute): Promise<void> {
-  const { namespace } = client.options;
-  await client.workflowService.validateWorkerDeploymentVersionComputeConfig({
-    namespace,
-    identity: processIdentity(),
-    computeConfigScalingGroups: { [GROUP]: { scalingGroup: groupOf(compute) } },
-  });
-}
-
 function groupOf({ provider, details, scaling }: Compute) {
   return {
     provider: { type: provider, details: jsonPayload(details) },
@@ -138,7 +128,7 @@ function jsonPayload(value: Settings) {
 }
 
 /** The task queues that workers of this version registered. */
-export async function registeredQueues(client: Client, version: WorkerVersion): Promise<readonly string[]> {
+async function registeredQueues(client: Client, version: WorkerVersion): Promise<readonly string[]> {
   const { namespace } = client.options;
   const described = await unlessGone(
     client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version }),

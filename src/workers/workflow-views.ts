@@ -163,7 +163,7 @@ export async function listQuestions({ listing }: GateClient, limit = 100): Promi
 }
 
 const QUESTIONS = "WorkflowType = 'answerQuestion'";
-export const RUNNING_QUESTIONS = `${QUESTIONS} AND ExecutionStatus = 'Running'`;
+const RUNNING_QUESTIONS = `${QUESTIONS} AND ExecutionStatus = 'Running'`;
 
 /** The first of a listing, which comes in pages. */
 export async function first<T>(most: number, listing: AsyncIterable<T>): Promise<T[]> {
