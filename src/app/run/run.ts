@@ -261,12 +261,6 @@ async function withRun<T>(
   const sets = await each(plan.questions, (entry) => openSet(entry, opening));
   const of = (name: string): string => (sets.length > 1 ? `${name}: ` : '');
   for (const { name, board } of sets) for (const remark of board?.remarks ?? []) note(`note: ${name}: ${remark}`);
-  for (const set of sets) {
-    const without = set.items.filter((item) => !isScored(set, item)).map(({ id }) => id);
-    // A file without any gold is there to be answered.
-    if (without.length > 0 && (without.length < set.items.length || set.judge !== null || set.board !== null))
-      note(`${of(set.name)}${counted(without.length, 'question')} without gold (${someOf(without)}), in no accuracy`);
-  }
   const databases = new Map(sets.flatMap((set) => set.databases.all).map((one) => [one.name, one]));
   const composition = await compose(services.config, { adHoc: [...databases.values()] });
   try {
@@ -285,6 +279,12 @@ async function withRun<T>(
       rows: plan.rows ?? false,
     };
     if (wanted.out !== null) checkWritable(wanted.out);
+    for (const set of sets) {
+      const without = set.items.filter((item) => !isScored(set, item)).map(({ id }) => id);
+      // A file without any gold is there to be answered.
+      if (without.length > 0 && (without.length < set.items.length || set.judge !== null || set.board !== null))
+        note(`${of(set.name)}${counted(without.length, 'question')} without gold (${someOf(without)}), in no accuracy`);
+    }
     // An estimate says which databases cannot be used.
     const known = dryRun ? new Map() : await checkedDatabases(composition, [...new Set(asked)]);
     const bench = { services, now: () => surroundings.now(), note, stopping };
