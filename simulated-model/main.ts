@@ -12,6 +12,6 @@ async function main(options: string): Promise<void> {
 }
 
 main(process.argv[2] ?? '{}').catch((error: unknown) => {
-  console.error(error);
+  process.stderr.write(`${String(error)}\n`);
   process.exitCode = 1;
 });

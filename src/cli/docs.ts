@@ -62,7 +62,12 @@ const FIGURES = ['official', 'seed'] as const;
 function usualText(method: keyof typeof METHODS, setting: MethodSetting, figures: Figures): string {
   const usual = usualOf(method, setting, figures);
   const isEqual = usual === usualOf(method, setting);
-  const text = setting.range === undefined ? (usual === setting.value ? 'yes' : '') : String(usual ?? '');
+  const text =
+    setting.range === undefined
+      ? usual === setting.value
+        ? 'yes'
+        : ''
+      : String((usual as number | string | undefined) ?? '');
   return figures === 'official' || isEqual ? text : `${text || 'no'} (seed)`;
 }
 

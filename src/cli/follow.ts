@@ -6,7 +6,7 @@ import { progressText, type Progress } from '../search/progress';
 import type { Io } from './io';
 
 export interface EventPrinter {
-  onEvent(event: AppEvent): void;
+  readonly onEvent: (event: AppEvent) => void;
   /** What redraws itself goes. */
   stop(): void;
 }
@@ -27,9 +27,11 @@ export function eventPrinter(
     onEvent(event) {
       switch (event.kind) {
         case 'note':
-          return note(event.text);
+          note(event.text);
+          return;
         case 'log':
-          return debug ? note(event.text) : undefined;
+          if (debug) note(event.text);
+          return;
         case 'begun': {
           const { url, staysUp, decoding } = event.ui;
           if (url !== null) io.err(`Temporal UI ${url}${staysUp ? '' : ' (while this runs; gate dev keeps it up)'}\n`);
@@ -39,13 +41,17 @@ export function eventPrinter(
         }
         case 'progress':
           display ??= progressDisplay(io);
-          return display.show(event.progress);
+          display.show(event.progress);
+          return;
         case 'retrying':
           return display?.retried(event.outage);
-        case 'stopping':
-          return note('ending with the best answer so far; interrupt again to quit at once');
+        case 'stopping': {
+          note('ending with the best answer so far; interrupt again to quit at once');
+          return;
+        }
         case 'answer':
-          return stop();
+          stop();
+          return;
         default:
           return event satisfies never;
       }

@@ -43,7 +43,8 @@ export async function listEntries(flags: LayerFlags, io: Io): Promise<void> {
   const isShown = ({ status }: Held): boolean => flags.all === true || status === 'active';
   if (flags.json) {
     const shown = { entries: layer.entries.filter(isShown), rules: layer.rules.filter(isShown) };
-    return json(io, { database: database.name, ...layer, ...shown });
+    json(io, { database: database.name, ...layer, ...shown });
+    return;
   }
   const all = allHeld(layer);
   const shown = all.filter(isShown);
@@ -64,7 +65,10 @@ export async function listEntries(flags: LayerFlags, io: Io): Promise<void> {
 export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Promise<void> {
   const open = await app.openLayer(io, flags.db);
   const held = app.findEntry(open, wanted);
-  if (flags.json) return json(io, { ...held, history: app.historyOf(open, held) });
+  if (flags.json) {
+    json(io, { ...held, history: app.historyOf(open, held) });
+    return;
+  }
   io.out(`${(isCounted(held) ? entryLines(held) : ruleLines(held)).join('\n')}\n`);
 }
 
@@ -127,7 +131,10 @@ function printStated({ held, namesTable }: app.Stated, flags: LayerFlags, io: Io
 export async function diffLayers(flags: LayerFlags, io: Io): Promise<void> {
   const open = await app.openLayer(io, flags.db);
   const diff = await app.diffLayers(open, { since: flags.since, other: flags.with }, io);
-  if (flags.json) return json(io, diff);
+  if (flags.json) {
+    json(io, diff);
+    return;
+  }
   const line = (sign: string, { entry, statement }: Held, more = ''): void =>
     io.out(`${sign} ${short(entry)} ${statement}${more}\n`);
   for (const held of diff.added) line('+', held);
@@ -156,9 +163,9 @@ export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> 
   return checked > 0 && broken.length + fell.length + unseen === 0 ? EXIT.ok : EXIT.failed;
 }
 
-function printVerdict({ checked, broken, fell, heldAgain }: Omit<app.Verdict, 'nothing'>, { out }: Io): void {
+function printVerdict({ checked, broken, fell, heldAgain }: Omit<app.Verdict, 'nothing'>, io: Io): void {
   const line = (entry: { readonly entryId: string; readonly statement: string }, what: string, more: string): void =>
-    out(`${short(entry)} ${what}: ${entry.statement} (${more})\n`);
+    io.out(`${short(entry)} ${what}: ${entry.statement} (${more})\n`);
   for (const entry of broken)
     if (entry.heldUntil === null)
       line(entry, 'still does not hold', `${entry.why ?? ''}; broken since ${entry.brokenSince}`);
@@ -166,7 +173,7 @@ function printVerdict({ checked, broken, fell, heldAgain }: Omit<app.Verdict, 'n
   for (const entry of fell) line(entry, 'holds for fewer rows', fallText(entry));
   for (const entry of heldAgain) line(entry, 'holds again', `broken since ${entry.brokenSince}`);
   const found = { checked, broken: broken.length, lower: fell.length, unseen: 0, broke: 0, fell: 0, heldAgain: 0 };
-  if (checked > 0) out(`${resultText(found)}\n`);
+  if (checked > 0) io.out(`${resultText(found)}\n`);
 }
 
 function resultText({ checked, unseen, broken, lower, broke, fell, heldAgain }: WatchFound): string {
@@ -197,12 +204,14 @@ export async function runWatch(flags: WatchFlags, io: Io): Promise<void> {
     throw new UsageError('say how often the checks run, such as --every 1h, or give --list or --stop: one of them');
   if (list) {
     const watches = await watchesOf(io, db);
-    if (flags.json)
-      return json(io, {
+    if (flags.json) {
+      json(io, {
         watches: watches.map(({ input: { database }, everyMs: each, ...more }) => {
           return { database, every: intervalText(each), ...more };
         }),
       });
+      return;
+    }
     if (watches.length === 0) io.err('nothing is watched; begin with: gate layer watch --db NAME --every 1h\n');
     for (const each of watches) io.out(`${watchText(each)}\n`);
   } else if (stop) {
@@ -255,7 +264,10 @@ export async function exportLayer(flags: ExportFlags, io: Io): Promise<void> {
     throw new UsageError('--json prints everything as it is kept; give it without --format and --out');
   if (format === 'dbt' && out === undefined) throw new UsageError('dbt needs several files: give a folder with --out');
   const open = await app.openLayer(io, flags.db);
-  if (flags.json) return json(io, open.layer);
+  if (flags.json) {
+    json(io, open.layer);
+    return;
+  }
   const { files, leftOut } = await untilInterrupted(io, (signal) => app.exportLayer(open, format, signal));
   for (const { entryId, why } of leftOut) io.err(`${entryId} is left out, its check does not run: ${why}\n`);
   const folder = out === undefined ? null : resolve(io.cwd, out);
@@ -316,7 +328,10 @@ export async function addStatement(said: string, flags: AddFlags, io: Io): Promi
 }
 
 function printProved(proved: readonly app.Proved[], flags: LayerFlags, io: Io): void {
-  if (flags.json) return json(io, { entries: proved });
+  if (flags.json) {
+    json(io, { entries: proved });
+    return;
+  }
   for (const { entryId, statement, outcome, status, why, counts } of proved) {
     const more = [
       counts === null ? null : `${counts.matching ?? '?'} of ${counts.examined ?? '?'}`,

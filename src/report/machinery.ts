@@ -34,7 +34,7 @@ function entryList(key: string, entries: readonly Entry[], rerun: Rerun): Html {
 }
 
 function entryItem(key: string, entry: Entry, rerun: Rerun): Html {
-  const { sql, result, quoted, below = [], branches = [] } = entry;
+  const { sql, quoted, below = [], branches = [] } = entry;
   const isLeaf = sql === undefined && quoted === undefined && below.length === 0;
   return markup`<li>
     ${isLeaf ? entryLine(entry) : details(entryLine(entry), markup`<div class="card">${entryBody(key, entry, rerun)}</div>`)}

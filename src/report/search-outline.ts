@@ -196,7 +196,8 @@ function helperEntry(id: string, { task, helper, outcome, text }: HelperReport):
 }
 
 function testEntry(trace: Trace, { observationId, proposalId, tests }: Observation, at: number): Entry {
-  const test = tests[at]!;
+  const test = tests[at];
+  if (test === undefined) throw new Error(`${observationId} has no test ${at}`);
   const { operator, materiality } = test;
   const proposed = trace.proposals[proposalId]?.tests.find((each) => each.operator === operator)?.hypotheses ?? [];
   const grounding = Object.values(trace.groundings)

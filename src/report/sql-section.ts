@@ -1,5 +1,5 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
-import type { AnswerRecord, Coverage, Dialect } from '../domain';
+import type { AnswerRecord, Dialect } from '../domain';
 import { tokensOf } from '../sql/lexer';
 import { statementsOf } from '../sql/tree';
 import { anchor, type Html, markup } from './html';

@@ -2,17 +2,7 @@
  * Plain words for the names that the program uses inside: why a search ended, what a state means. The report and the terminal
  * share them, so that no reader meets an internal name without its meaning.
  */
-import type {
-  Ablation,
-  AnswerRecord,
-  BudgetName,
-  Claim,
-  EndedBy,
-  Evidence,
-  OperatorView,
-  Trajectory,
-  Verdict,
-} from '../domain';
+import type { AnswerRecord, BudgetName, Claim, EndedBy, Evidence, OperatorView, Trajectory, Verdict } from '../domain';
 import { isCutShort as endedEarly } from '../domain/control-view';
 import { utc } from './printable';
 import type { Trace } from './trace';
@@ -139,7 +129,7 @@ export function modelText({ record, input }: Pick<Trace, 'record' | 'input'>): s
 
 export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>): string {
   const method = record?.method ?? input?.settings.spec ?? '';
-  switch (method.split(':', 1)[0]) {
+  switch (method.split(':', 1)[0] ?? '') {
     case 'react':
       return method.includes('repeats=')
         ? `Independent runs of an agent queried the database; the model chose among their answers (method “${method}”), and no reading was proved.`

@@ -81,7 +81,7 @@ if (shared !== null)
     afterAll(() => data.close());
 
     test.each(files)('%s', async (file) => {
-      const items = await loadQuestions(join(shared ?? '', 'conventions', 'questions.jsonl'));
+      const items = await loadQuestions(join(shared, 'conventions', 'questions.jsonl'));
       // One store, so that the database is profiled once.
       const store = createMemoryStore();
       const wrong: string[] = [];

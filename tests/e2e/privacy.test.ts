@@ -264,7 +264,15 @@ describe('with encryption on', () => {
   test('results of a batch and a report are plain where the user wants them, without any secret', () => {
     const { plain } = lived;
     expect(plain.map(({ path }) => path).sort()).toEqual([
-      ...['out/report.csv', 'out/report.html', 'out/report.md', 'out/results.jsonl', 'out/summary.json', 'report.html'],
+      ...[
+        'out/.gate-batch.lock',
+        'out/report.csv',
+        'out/report.html',
+        'out/report.md',
+        'out/results.jsonl',
+        'out/summary.json',
+        'report.html',
+      ],
     ]);
     const readable = found(plain, READABLE);
     expect(readable).toEqual(expect.arrayContaining(['SQL_MARK in out/results.jsonl', 'BADGE in report.html']));

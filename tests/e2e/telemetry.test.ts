@@ -94,7 +94,7 @@ test('one trace leads from the client through workflow and activities to the mod
   const { id } = JSON.parse(asked.out) as { id: string };
   const { usage } = JSON.parse((await home.here(['show', id, '--wait', '--json'])).out) as AnswerRecord;
   const { traceId } = JSON.parse((await home.here(['show', id, '--json'])).out) as { traceId: string };
-  expect((await home.here(['show', id])).out).toContain(`trace ${traceId}\n`);
+  expect((await home.here(['show', id])).out).toContain(`Trace   ${traceId}\n`);
   worker.child.kill('SIGTERM');
   const { code, err } = await worker.ended;
   const lines = err

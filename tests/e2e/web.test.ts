@@ -5,7 +5,7 @@
 import { linesIn } from '../helpers/run-results';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { gateHome, type GateHome } from '../helpers/gate-process';
@@ -102,7 +102,7 @@ test('the web is looked up, cited in the record, and its orders are data', async
     expect(system?.content).not.toContain('PLANTED');
     expect(user?.content.replace(/<data name="[^"\n]*">\n[\s\S]*?\n<\/data>/g, '')).not.toContain('PLANTED');
   }
-  const trace = await home.here(['trace', record.id]);
+  const trace = await home.here(['show', record.id, '--trace']);
   expect(trace.out).toContain('i1.t0.w1: web_search close finish');
   expect(trace.out).toContain('[i1.t0.w1] https://rules.example.org/close');
 });

@@ -137,10 +137,13 @@ async function launch({ binary, folder, port }: Place): Promise<ChildProcess> {
     stdio: ['ignore', 'ignore', output],
   });
   closeSync(output);
-  for (const started = Date.now(); !(await answers(`${endpointOf(port)}/health`)); await sleep(20)) {
-    if (child.exitCode === null && Date.now() - started < START_TIMEOUT_MS) continue;
-    child.kill('SIGKILL');
-    throw new Error(`versitygw did not start: ${readFileSync(log, 'utf8').slice(-2000).trim()}`);
+  const started = Date.now();
+  while (!(await answers(`${endpointOf(port)}/health`))) {
+    if (child.exitCode !== null || Date.now() - started >= START_TIMEOUT_MS) {
+      child.kill('SIGKILL');
+      throw new Error(`versitygw did not start: ${readFileSync(log, 'utf8').slice(-2000).trim()}`);
+    }
+    await sleep(20);
   }
   return child;
 }

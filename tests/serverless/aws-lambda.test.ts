@@ -63,7 +63,7 @@ async function ask(question: string, ...flags: readonly string[]): Promise<strin
 }
 
 async function answer(id: string): Promise<Pick<AnswerRecord, 'status' | 'rows' | 'sql'>> {
-  const { out, err, code } = await stage.home.here(['result', id, '--wait', '--json']);
+  const { out, err, code } = await stage.home.here(['show', id, '--wait', '--json']);
   expect({ code, err }).toMatchObject({ code: 0 });
   const { status, rows, sql } = JSON.parse(out) as AnswerRecord;
   return { status, rows, sql };

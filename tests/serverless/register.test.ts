@@ -59,7 +59,7 @@ test('a registered version is current, and its workers, which the server starts,
   const asked = await home.here(['ask', QUESTION, '--db', 'sprint', '--detach', '--json']);
   expect(asked.err).toContain('The server starts a worker for it');
   const { id } = JSON.parse(asked.out) as { id: string };
-  expect(await home.here(['result', id, '--wait'])).toMatchObject({ code: 0 });
+  expect(await home.here(['show', id, '--wait'])).toMatchObject({ code: 0 });
   const shown = await home.here(['ops', 'deploy', 'register', '--show']);
   expect(shown.out).toMatch(/^gate\.one +current +subprocess$/m);
   const doctor = await home.here(['doctor']);

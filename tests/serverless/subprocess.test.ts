@@ -56,7 +56,7 @@ test('it starts the server, registers a worker, makes it current, and leaves onl
 
 test('with no worker running a question is answered, and then nothing runs again', async () => {
   const [id = ''] = await askDetached([QUESTIONS[0] ?? '']);
-  const { code, out } = await home.here(['result', id, '--wait', '--json']);
+  const { code, out } = await home.here(['show', id, '--wait', '--json']);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ status: 'answered' });
   expect(runningOf(home).length).toBeGreaterThan(0);
@@ -68,7 +68,7 @@ test('fifty questions at once are all answered by what the server starts', async
   for (let seed = 1; seed <= 25; seed += 1) ids.push(...(await askDetached(QUESTIONS, ['--seed', String(seed)])));
   expect(new Set(ids).size).toBe(50);
   for (const id of ids) {
-    const { code, out } = await home.here(['result', id, '--wait', '--json']);
+    const { code, out } = await home.here(['show', id, '--wait', '--json']);
     expect({ id, code, status: (JSON.parse(out) as { status: string }).status }).toEqual({
       id,
       code: 0,
@@ -84,7 +84,7 @@ test('a long search ends as with a worker that is there all the time', async () 
   copyFileSync(join(home.folder, 'gate.config.json'), join(other.folder, 'gate.config.json'));
   const { status, rows, sql } = await other.ask([QUESTIONS[1] ?? '', '--db', 'sprint', ...flags]);
   const [id = ''] = await askDetached([QUESTIONS[1] ?? ''], flags);
-  const { out } = await home.here(['result', id, '--wait', '--json']);
+  const { out } = await home.here(['show', id, '--wait', '--json']);
   expect(JSON.parse(out)).toMatchObject({ status, rows, sql });
   await nothingRuns(home);
 });
@@ -103,7 +103,7 @@ test('a database that the current version does not serve gets a worker in the ba
   ]);
   expect(err).toContain('the worker keep running');
   expect(code).toBe(0);
-  expect((await home.here(['result', (JSON.parse(out) as { id: string }).id, '--wait'])).code).toBe(0);
+  expect((await home.here(['show', (JSON.parse(out) as { id: string }).id, '--wait'])).code).toBe(0);
 });
 
 test('what it cannot do is one line that says what to change', async () => {

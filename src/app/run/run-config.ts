@@ -52,7 +52,6 @@ const Settings = z.strictObject({
   methods: z.array(MethodEntry).min(1).optional(),
   seeds: Seeds.optional(),
 });
-type RunSettings = z.infer<typeof Settings>;
 
 const Questions = Settings.extend({
   /** In tables; another name makes other batches. */

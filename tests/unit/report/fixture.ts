@@ -279,7 +279,7 @@ export const trace: Trace = {
       ordered: false,
       controlBodyId: null,
       wording: [],
-    } as unknown as Trace['plans'][string],
+    },
   },
   bodies: {},
   proposals: {

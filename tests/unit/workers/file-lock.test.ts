@@ -50,13 +50,13 @@ test('the lock of a process that was killed is free', async () => {
   });`;
   const holder = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), '-e', code]);
   await once(holder.stdout, 'data');
-  let waits = false;
+  const seen = { waits: false };
   const waiting = withFileLock(
     lock,
     () => Promise.resolve('free'),
-    () => (waits = true),
+    () => (seen.waits = true),
   );
-  while (!waits) await sleep(5);
+  while (!seen.waits) await sleep(5);
   holder.kill('SIGKILL');
   expect(await waiting).toBe('free');
 });
