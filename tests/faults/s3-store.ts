@@ -1,6 +1,7 @@
 /** A store in a bucket of a real S3 server, which can be killed and started again. Its objects are files in a folder. */
 import { join } from 'node:path';
 import { createS3Store } from '../../src/adapters/s3';
+import { ofThisFormat } from '../../src/workers/open-store';
 import { startS3Server } from '../helpers/s3-server';
 import type { StoreServer } from './stage';
 
@@ -13,7 +14,10 @@ export async function startS3Store(): Promise<StoreServer> {
   return {
     env: server.env(`s3://${BUCKET}`),
     enter: [],
-    store: createS3Store({ bucket: BUCKET, endpoint, region, credentials: { accessKeyId, secretAccessKey } }),
+    store: ofThisFormat(
+      createS3Store({ bucket: BUCKET, endpoint, region, credentials: { accessKeyId, secretAccessKey } }),
+      `s3://${BUCKET}`,
+    ),
     folder: join(server.folder, 'data', BUCKET),
     down: () => server.kill(),
     up: () => server.restart(),

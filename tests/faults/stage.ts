@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalStore } from '../../src/adapters/local/store';
+import { ofThisFormat } from '../../src/workers/open-store';
 import { userFolders } from '../../src/config/folders';
 import type { ObjectStore } from '../../src/ports';
 import { SIMULATED_MODEL } from '../../simulated-model';
@@ -213,7 +214,7 @@ async function openStorage(kind: StageOptions['store'], folder: string): Promise
   return {
     env: { GATE_STORE: root },
     enter: disk.enter,
-    store: createLocalStore(disk.folder),
+    store: ofThisFormat(createLocalStore(disk.folder), disk.folder),
     folder: disk.folder,
     down: nothing,
     up: nothing,
