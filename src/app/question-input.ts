@@ -174,7 +174,7 @@ export function searchInput(
       ...overrides,
       temperature: temperature ?? usual.temperature,
       topP: topP ?? usual.topP,
-      maxOutputTokens: maxOutputTokens ?? (reasoning === undefined ? usual.maxOutputTokens : cap),
+      maxOutputTokens: maxOutputTokens ?? (reasoning === null ? usual.maxOutputTokens : cap),
       seed: flags.seed ?? 0,
       budgets: { ...config.budgets, ...flags.budgets },
       ...lookupsOf(config, method, question),
