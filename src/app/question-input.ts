@@ -154,7 +154,7 @@ export function searchInput(
     readonly models: SearchInput['settings']['models'];
     readonly namespace: string;
     readonly nonce?: string;
-    /** Which database it is (`config/database-identity.ts`). */
+    /** Which database it is (`config/databases.ts`). */
     readonly identity: string;
     /** Where no flag says it. */
     readonly memory: MemoryMode;

@@ -137,10 +137,6 @@ export function storeOnly(app: Pick<App, 'onEvent'>): (problem: TemporalProblem)
   return ({ what, fix }) => note(app, `${what}: showing what the store holds; ${fix}`);
 }
 
-export function sayStoreOnly({ err }: { readonly err: (text: string) => void }): (problem: TemporalProblem) => void {
-  return ({ what, fix }) => err(`${what}: showing what the store holds; ${fix}\n`);
-}
-
 const ANSWER_WITHIN_MS = 3_000;
 const LIST_WITHIN_MS = 15_000;
 

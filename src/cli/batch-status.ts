@@ -10,9 +10,9 @@ import {
 } from '../app/run/batch-status';
 import { findBatch, type ListedBatch } from '../app/run/stored-batches';
 import { openServices } from '../app/services';
-import { openRunning, sayStoreOnly } from '../app/temporal-session';
+import { openRunning, storeOnly } from '../app/temporal-session';
 import { cut, utc } from '../report/printable';
-import { liveLines } from './follow';
+import { eventPrinter, liveLines } from './follow';
 import { isOver, pause, watchInterrupts } from './interrupts';
 import type { Io } from './io';
 import { textTable } from './table';
@@ -27,7 +27,7 @@ const WATCH_MS = 2_000;
 
 export async function showBatchStatus(wanted: string | undefined, flags: BatchStatusFlags, io: Io): Promise<void> {
   const services = openServices(io);
-  const session = await openRunning(services.config, io.env, sayStoreOnly(io));
+  const session = await openRunning(services.config, io.env, storeOnly({ onEvent: eventPrinter(io).onEvent }));
   try {
     const at: Looking = { services, session, surroundings: io, records: new Map() };
     if (wanted === undefined) {

@@ -87,8 +87,7 @@ export const CallIntent = z.object({
   model: z.string(),
   role: z.string(),
   messages: z.array(ChatMessage),
-  /** Absent: the limit of the settings. */
-  maxOutputTokens: z.number().int().positive().optional(),
+  maxOutputTokens: z.number().int().positive(),
   /** Number of calls that may have been billed although no reply came. */
   unanswered: z.number().int(),
   startedAtMs: z.number(),

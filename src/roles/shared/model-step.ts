@@ -129,13 +129,11 @@ async function conversation<R, V>(context: StepContext, step: ModelStep, task: R
   if (step.tryNumber === 0) return { messages: task.messages(), limit: settings.maxOutputTokens };
   const seed = seedOf(context, step);
   const before = await journalled(run, step.position, step.tryNumber - 1, seed);
-  const limit = before.intent.maxOutputTokens ?? settings.maxOutputTokens;
+  const limit = before.intent.maxOutputTokens;
   const failure = failureOf(task, before.text, step.executionError);
   const wasCut = isCut(before) && !failure.ran;
   const started = await begun(run, step.position, step.tryNumber, seed);
-  // A try that was begun is repeated unchanged, even if it is from a version that did not handle cut replies.
-  const isOld = started !== null && started.maxOutputTokens === undefined;
-  const { text, error, hint } = wasCut && !isOld ? cutFailure(before.text, limit) : { ...failure, text: before.text };
+  const { text, error, hint } = wasCut ? cutFailure(before.text, limit) : { ...failure, text: before.text };
   const repeated = async (): Promise<Conversation> => {
     const details = (await task.details?.(`${before.text}\n${error}`)) ?? null;
     const maxTries = Math.max(settings.parseRetries, step.tryNumber);
