@@ -12,7 +12,7 @@ import { sha256 } from '../../src/sha256';
 import { openStep } from '../../src/roles/shared/context';
 import { storeInput } from '../../src/record/run-store';
 import { runChecks } from '../../src/roles/layer/recall';
-import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
+import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { searchInput } from '../unit/roles/fixtures';
 
 const SETUP = 'CREATE TABLE sale (amount integer); INSERT INTO sale VALUES (300), (500), (150);';
@@ -27,9 +27,11 @@ interface Opened {
 let postgres: TestPostgres;
 const folder = mkdtempSync(join(tmpdir(), 'gate-checks-'));
 beforeAll(async () => {
-  postgres = await sharedPostgres();
+  // A server of its own: the revision of rows moves with every write on the server, another test's too.
+  postgres = await startPostgres();
 });
 afterAll(async () => {
+  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

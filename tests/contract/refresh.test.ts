@@ -19,7 +19,7 @@ import { createRunStore, storeInput } from '../../src/record/run-store';
 import { createSteps } from '../../src/roles';
 import { openStep, type StepDeps } from '../../src/roles/shared/context';
 import { refresh } from '../../src/roles/answer/refresh';
-import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
+import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { groundReply, planReply, text } from '../unit/roles/fixtures';
 
 const SETUP = `CREATE TABLE sale (id integer, amount integer, sold date);
@@ -31,9 +31,11 @@ let postgres: TestPostgres;
 const folder = mkdtempSync(join(tmpdir(), 'gate-refresh-'));
 
 beforeAll(async () => {
-  postgres = await sharedPostgres();
+  // A server of its own: the revision of rows moves with every write on the server, another test's too.
+  postgres = await startPostgres();
 });
 afterAll(async () => {
+  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
