@@ -19,26 +19,25 @@ const outside = (...folders) => ({
 /** Which folder of src may import which. Files at the root of src stand alone and are for all. */
 const KNOWS = {
   domain: [],
-  ports: ['domain'],
-  sql: ['domain', 'ports'],
-  database: ['domain', 'sql', 'text'],
+  sql: ['domain'],
+  database: ['domain', 'sql'],
   text: ['domain', 'sql'],
   config: ['domain'],
   layer: ['domain', 'sql', 'database', 'text'],
-  search: ['domain', 'ports', 'sql', 'roles'],
-  methods: ['domain', 'ports', 'sql', 'search', 'roles'],
-  record: ['domain', 'ports', 'sql', 'database'],
-  roles: ['domain', 'ports', 'sql', 'database', 'text', 'layer', 'record'],
-  report: ['domain', 'ports', 'sql', 'text', 'record', 'questions'],
-  questions: ['domain', 'ports', 'sql'],
-  activities: ['domain', 'ports', 'search', 'roles'],
-  workflows: ['domain', 'ports', 'search', 'methods', 'roles', 'activities'],
-  adapters: ['domain', 'ports', 'sql', 'text'],
-  workers: ['domain', 'ports', 'sql', 'search', 'record', 'roles', 'config', 'adapters', 'activities', 'workflows'],
+  search: ['domain', 'sql', 'roles'],
+  methods: ['domain', 'sql', 'search', 'roles'],
+  record: ['domain', 'sql', 'database'],
+  roles: ['domain', 'sql', 'database', 'text', 'layer', 'record'],
+  report: ['domain', 'sql', 'text', 'record', 'questions'],
+  questions: ['domain', 'sql'],
+  activities: ['domain', 'search', 'roles'],
+  workflows: ['domain', 'search', 'methods', 'roles', 'activities'],
+  adapters: ['domain', 'sql'],
+  workers: ['domain', 'sql', 'search', 'record', 'roles', 'config', 'adapters', 'activities', 'workflows'],
 };
 const FOLDERS = [...Object.keys(KNOWS), 'app', 'cli'];
 /** No I/O of their own. */
-const PURE = ['domain', 'ports', 'sql', 'database', 'layer', 'text', 'search', 'methods', 'activities', 'workflows'];
+const PURE = ['domain', 'sql', 'database', 'layer', 'text', 'search', 'methods', 'activities', 'workflows'];
 /** The loops, the workflows and the activities know the steps of roles by their types alone: no prompt and no zod is bundled. */
 const TYPES_OF_ROLES = ['search', 'methods', 'activities', 'workflows'];
 const typesOnly = {

@@ -9,7 +9,7 @@ import { Client } from 'pg';
 import { startPostgres } from '../tests/helpers/postgres';
 import { createPostgresEngine } from '../src/adapters/postgres';
 import { createSqliteEngine } from '../src/adapters/sqlite';
-import type { SqlEngine } from '../src/ports';
+import type { SqlEngine } from '../src/domain/ports';
 import { SCHEMA_CHARS, schemaContext } from '../src/database/context';
 import { withDescriptionCache } from '../src/workers/description-cache';
 import { median, printFigures, say, SHORT, type Figure } from './figure';

@@ -11,7 +11,7 @@ import { createGuardedEngine } from '../src/adapters/guard';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { BENCHMARKS } from '../benchmarks/boards';
 import { each } from '../src/limiter';
-import type { SqlEngine } from '../src/ports';
+import type { SqlEngine } from '../src/domain/ports';
 import { printFigures, type Figure } from './figure';
 
 const PAIRS = 1_000;

@@ -12,7 +12,7 @@ import { scriptedModel } from '../tests/helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { buildSprintDatabase } from '../src/app/demo';
 import type { SearchInput } from '../src/domain';
-import type { ModelRequest } from '../src/ports';
+import type { ModelRequest } from '../src/domain/ports';
 import { userFolders } from '../src/config/folders';
 import { settingsFor } from '../src/config/presets';
 import { runSearch } from '../src/search/search';

@@ -20,7 +20,7 @@ import { createGuardedEngine } from '../src/adapters/guard';
 import { createLocalStore } from '../src/adapters/local/store';
 import { createPostgresEngine, createPostgresInspector } from '../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
-import type { SqlEngine, SqlInspector } from '../src/ports';
+import type { SqlEngine, SqlInspector } from '../src/domain/ports';
 import { toCsv } from '../src/text/result-text';
 import { startPostgres } from '../tests/helpers/postgres';
 import { median, printFigures, SHORT, type Figure } from './figure';

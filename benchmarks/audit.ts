@@ -15,7 +15,7 @@ import { authorOf } from '../src/cli/steer';
 import { findBatch, RESULTS, searchesOfBatch } from '../src/app/run/stored-batches';
 import type { Dialect } from '../src/domain';
 import { each } from '../src/limiter';
-import type { ObjectStore, SqlInspector } from '../src/ports';
+import type { ObjectStore, SqlInspector } from '../src/domain/ports';
 import { SCHEMA_ID } from '../src/record/contents';
 import { createRunStore } from '../src/record/run-store';
 import { loadTrace } from '../src/report';

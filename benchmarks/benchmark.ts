@@ -3,7 +3,7 @@
  * a submission. Rules are those of `source`, also where this project would judge otherwise.
  */
 import type { SqlValue } from '../src/domain';
-import type { SqlEngine, SqlOptions } from '../src/ports';
+import type { SqlEngine, SqlOptions } from '../src/domain/ports';
 import type { BenchmarkItem, BoardScore, Metrics } from '../src/questions';
 
 export type { BoardScore, Metrics } from '../src/questions';

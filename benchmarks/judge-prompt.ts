@@ -7,7 +7,7 @@
  * not the user's. Whoever changes a text here changes `JUDGE_VERSION`: figures name it.
  */
 import { z } from 'zod';
-import type { ChatMessage, ModelRequest } from '../src/ports';
+import type { ChatMessage, ModelRequest } from '../src/domain/ports';
 import { parseReply, replySchema, sketch, type Parsed } from '../src/roles/shared/reply';
 import { data, replyRule, rulesSection } from '../src/roles/shared/prompt-parts';
 

@@ -6,8 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { canonical } from '../src/domain/canonical';
 import type { JudgeMode } from '../src/domain/judge-modes';
-import { ModelError, type Clock, type LanguageModel, type ModelErrorCode, type ObjectStore } from '../src/ports';
-import type { UsageDelta } from '../src/ports/step-parts';
+import { ModelError, type Clock, type LanguageModel, type ModelErrorCode, type ObjectStore } from '../src/domain/ports';
+import type { UsageDelta } from '../src/domain/ports/step-parts';
 import { retryMessages } from '../src/roles/shared/reply';
 import {
   abstentionTask,

@@ -18,7 +18,7 @@ import { openServices, recordOf } from '../src/app/services';
 import type { Config } from '../src/config';
 import type { Usage } from '../src/domain';
 import { JUDGE_MODES, type JudgeMode } from '../src/domain/judge-modes';
-import { SqlEngineError, type SqlEngine, type SqlOptions } from '../src/ports';
+import { SqlEngineError, type SqlEngine, type SqlOptions } from '../src/domain/ports';
 import {
   agreementOf,
   describeFailure,

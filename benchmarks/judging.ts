@@ -5,7 +5,7 @@ import { looksLikeReasoning, MODEL_DEFAULTS } from '../src/config/presets';
 import type { AnswerRecord, SqlResult, Usage } from '../src/domain';
 import { NO_USAGE } from '../src/domain/control-view';
 import { each } from '../src/limiter';
-import type { SqlEngine } from '../src/ports';
+import type { SqlEngine } from '../src/domain/ports';
 import { addUsage } from '../src/search/budgets';
 import type { JudgeMode } from '../src/domain/judge-modes';
 import { judgeAnswer, type Judge, type Judgement } from './judge-step';

@@ -4,7 +4,7 @@
  * are not among them, except where the method itself asked for those rows as a probe.
  */
 import type { AnswerRecord, SearchInput } from '../src/domain';
-import type { ObjectStore } from '../src/ports';
+import type { ObjectStore } from '../src/domain/ports';
 import type { Hash } from '../src/sql/body';
 import { createRunStore } from '../src/record/run-store';
 

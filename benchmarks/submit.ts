@@ -18,7 +18,7 @@ import { unknownLiterals } from './literal-origins';
 import { Settings, type AnswerRecord, type Dialect, type SearchInput } from '../src/domain';
 import { canonical } from '../src/domain/canonical';
 import { each } from '../src/limiter';
-import type { ObjectStore } from '../src/ports';
+import type { ObjectStore } from '../src/domain/ports';
 import { createRunStore } from '../src/record/run-store';
 import { SCHEMA_ID } from '../src/record/contents';
 import { seenValues } from './seen-values';

@@ -14,7 +14,7 @@ import { batchPorts } from '../src/workers/composition';
 import { buildSprintDatabase } from '../src/app/demo';
 import type { Question } from '../src/domain';
 import { userFolders } from '../src/config/folders';
-import { WebError, type LanguageModel, type Web } from '../src/ports';
+import { WebError, type LanguageModel, type Web } from '../src/domain/ports';
 import { createSteps } from '../src/roles';
 import { storeInput } from '../src/record/run-store';
 import { connectClient, type GateClient } from '../src/workers/client';

@@ -3,7 +3,7 @@
  * types them, and the relations it reads. Found on first use, once per query. The rows are not kept.
  */
 import type { Column, Dialect, SqlResult } from '../src/domain';
-import type { SqlEngine, SqlInspector } from '../src/ports';
+import type { SqlEngine, SqlInspector } from '../src/domain/ports';
 import { normaliseSql } from '../src/sql/body';
 import type { GoldQuestion } from './questions';
 

@@ -5,7 +5,7 @@
 import type { SearchInput } from '../../src/domain';
 import { runSearch } from '../../src/search/search';
 import type { SearchHooks } from '../../src/search/run';
-import type { AnswerSummary } from '../../src/ports/step-parts';
+import type { AnswerSummary } from '../../src/domain/ports/step-parts';
 import type { SearchSteps } from '../../src/roles';
 import type { BenchSteps } from '../world/steps';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildSprintDatabase } from '../../src/app/demo';
 import type { SearchInput } from '../../src/domain';
 import { userFolders } from '../../src/config/folders';
-import type { AnswerSummary } from '../../src/ports/step-parts';
+import type { AnswerSummary } from '../../src/domain/ports/step-parts';
 import { startSimulatedModel, type Rates } from '../../simulated-model';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../../src/workers/client';
 import { createGateWorkers, installLogger } from '../../src/workers/run-worker';

@@ -5,7 +5,7 @@ import { createOpenAiModel } from '../../src/adapters/openai';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SearchInput } from '../../src/domain';
-import type { ObjectStore } from '../../src/ports';
+import type { ObjectStore } from '../../src/domain/ports';
 import { sha256 } from '../../src/sha256';
 import { createSteps } from '../../src/roles';
 import { storeInput } from '../../src/record/run-store';

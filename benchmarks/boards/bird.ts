@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { someOf } from '../../src/counted';
 import type { Dialect } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/ports';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports';
 import { type BenchmarkItem, knownText, objectsIn } from '../../src/questions/question-file';
 import {
   type Benchmark,

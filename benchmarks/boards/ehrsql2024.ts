@@ -12,7 +12,7 @@ import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
 import { someOf } from '../../src/counted';
 import type { SqlResult } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/ports';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports';
 import { runAsWritten } from '../../src/questions/double-quoted';
 import { describeFailure } from '../../src/questions/execution-match';
 import { COMPARED_ROWS, officialAnswerMatch } from '../../src/questions/official-answer';

@@ -4,7 +4,7 @@
  * (`exAll`), or not at all (`exAnswerable`).
  */
 import type { SqlResult } from '../../src/domain';
-import { type SqlEngine, SqlEngineError, type SqlOptions } from '../../src/ports';
+import { type SqlEngine, SqlEngineError, type SqlOptions } from '../../src/domain/ports';
 import { runAsWritten } from '../../src/questions/double-quoted';
 import { describeFailure } from '../../src/questions/execution-match';
 import type { Gold } from '../../src/questions/question-file';

@@ -3,7 +3,7 @@
  * out of both.
  */
 import type { Dialect, SqlResult } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/ports';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports';
 import { describeFailure } from '../../src/questions/execution-match';
 import { normaliseSql } from '../../src/sql/body';
 import type { Rows } from '../../src/sql/equal';

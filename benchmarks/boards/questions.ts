@@ -10,7 +10,7 @@ import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
 import { someOf } from '../../src/counted';
 import { type AnswerStatus, type EndedBy, SqlValue } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/ports';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports';
 import { runAsWritten } from '../../src/questions/double-quoted';
 import { type BenchmarkItem, loadQuestions, objectsIn } from '../../src/questions/question-file';
 import { judge, scoreAnswer } from '../../src/questions/score';

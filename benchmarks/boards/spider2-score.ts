@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Dialect } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/ports';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports';
 import type { BoardScore, Prediction } from '../benchmark';
 import { describeFailure } from '../../src/questions/execution-match';
 import type { Verdict } from '../../src/questions/score';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { writeBatchManifest, type BatchEntry } from '../../src/activities/batch';
 import { DEMO_QUESTION } from '../../src/app/demo';
 import type { Settings } from '../../src/domain';
-import type { ObjectStore } from '../../src/ports';
+import type { ObjectStore } from '../../src/domain/ports';
 import {
   DEFAULT_BUDGETS,
   settingsFor,

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptedModel } from '../../tests/helpers/scripted';
-import { ModelError, type LanguageModel, type ModelRequest } from '../../src/ports';
+import { ModelError, type LanguageModel, type ModelRequest } from '../../src/domain/ports';
 import * as talk from './look-replies';
 import { firstPlan, judgement, secondPlan } from './search-replies';
 

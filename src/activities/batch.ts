@@ -6,8 +6,8 @@ import { activityInfo, Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { isDecided, type AnswerStatus } from '../domain/answer';
-import { StoreError, type ObjectStore } from '../ports/object-store';
-import type { AnswerSummary } from '../ports/step-parts';
+import { StoreError, type ObjectStore } from '../domain/ports/object-store';
+import type { AnswerSummary } from '../domain/ports/step-parts';
 import { UNUSABLE_REPLIES } from '../search/select-answer';
 import { runStep } from './run-step';
 

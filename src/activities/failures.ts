@@ -4,10 +4,10 @@
  * stripped of credentials, because they are stored in the history.
  */
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
-import type { ModelErrorCode } from '../ports/language-model';
-import type { StoreErrorCode } from '../ports/object-store';
-import type { SqlEngineErrorCode } from '../ports/sql-engine';
-import type { WebErrorCode } from '../ports/web';
+import type { ModelErrorCode } from '../domain/ports/language-model';
+import type { StoreErrorCode } from '../domain/ports/object-store';
+import type { SqlEngineErrorCode } from '../domain/ports/sql-engine';
+import type { WebErrorCode } from '../domain/ports/web';
 
 interface Rule {
   readonly retry: boolean;

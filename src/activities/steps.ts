@@ -15,7 +15,7 @@ import type {
   StepBase,
   StepOptions,
   UsageDelta,
-} from '../ports/step-parts';
+} from '../domain/ports/step-parts';
 import type {
   AdoptInput,
   AllSteps,

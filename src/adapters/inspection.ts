@@ -4,7 +4,7 @@
  * profile query in every search. A parse takes milliseconds, and its result depends on the text alone.
  */
 import { BoundedMap } from '../bounded-map';
-import type { Inspection, SqlInspector } from '../ports/sql-inspector';
+import type { Inspection, SqlInspector } from '../domain/ports/sql-inspector';
 
 /** Why a statement may not run, with what to write instead. */
 export class Refusal extends Error {}

@@ -1,6 +1,6 @@
 /** What all engines have in common: their results, errors, texts and names as standard SQL writes them. */
 import type { SqlResult } from '../domain';
-import { SqlEngineError, type SqlEngine, type SqlSnapshot, type SqlEngineErrorCode } from '../ports/sql-engine';
+import { SqlEngineError, type SqlEngine, type SqlSnapshot, type SqlEngineErrorCode } from '../domain/ports/sql-engine';
 import { sorted, type ErrorTable } from './error-table';
 
 /** A result larger than this is cut like one with too many rows. */

@@ -13,7 +13,7 @@ import { engineOfUrl, namedDatabase, resolveDatabase, type ResolvedDatabase } fr
 import { linesOf, readConfigFile } from '../config/file';
 import { holdsPassword } from '../config/secrets';
 import type { DatabaseDescription, TableDescription } from '../domain';
-import type { SqlEngine } from '../ports';
+import type { SqlEngine } from '../domain/ports';
 import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../database/context';
 import { profiledText, renderProfiles } from '../database/profile/render';
 import { sameRelation } from '../sql/validate';

@@ -8,7 +8,7 @@ import { loadConfig, type Config } from '../config';
 import { readConfigFile } from '../config/file';
 import { embeddedPlace, storeLocation } from '../config/store';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import type { WebErrorCode } from '../ports';
+import type { WebErrorCode } from '../domain/ports';
 import { counted, cut } from '../report/printable';
 import { compose } from '../workers/composition';
 import { openEngines } from '../workers/engines';

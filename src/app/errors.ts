@@ -4,7 +4,7 @@
  * not be loaded.
  */
 import type { AnswerRecord } from '../domain';
-import { visible, visibleLine } from '../text/clip';
+import { visible, visibleLine } from '../clip';
 
 /** `usage`: what was asked for is wrong; `cancelled`: a person ended it; `failed`: it could not be done. */
 export type GateErrorCode = 'usage' | 'cancelled' | 'failed';

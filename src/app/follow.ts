@@ -1,5 +1,5 @@
 /** Follows a running search until it ends: what it does, and which steps are being retried. */
-import type { AnswerSummary } from '../ports/step-parts';
+import type { AnswerSummary } from '../domain/ports/step-parts';
 import { awaitQuestion, type Ended } from '../workers/client';
 import type { App, Patience } from './app';
 import { GateError } from './errors';

@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { compareText } from '../domain/canonical';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
-import { StoreError, type ObjectEntry, type ObjectStore } from '../ports';
+import { StoreError, type ObjectEntry, type ObjectStore } from '../domain/ports';
 import { searchesInLayers } from '../record/layer-store';
 import { objectName, OBJECTS } from '../record/objects';
 import { createRunStore, JUDGEMENTS, referenceIn } from '../record/run-store';

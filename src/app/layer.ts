@@ -14,7 +14,7 @@ import { identityKey } from '../record/search-id';
 import { visibleLayer } from '../roles/layer/entries';
 import { importEntries, type Imported } from '../roles/layer/import';
 import { lowerOf, verifyEntries } from '../roles/layer/verify';
-import { visibleLine } from '../text/clip';
+import { visibleLine } from '../clip';
 import { checkDatabase, lookAt, withEngines } from './check-database';
 import { GateError, UsageError } from './errors';
 import { askedDatabase } from './question-input';

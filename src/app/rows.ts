@@ -1,7 +1,7 @@
 /** Telling an answer; rows beyond those that its record holds are read again with the same SQL. */
 import type { AnswerRecord, SqlResult } from '../domain';
 import { duration } from '../report/printable';
-import type { SqlEngine } from '../ports';
+import type { SqlEngine } from '../domain/ports';
 import type { Answer, Asked } from './app';
 import { GateError } from './errors';
 import type { Asking } from './start-search';

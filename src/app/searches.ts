@@ -1,7 +1,7 @@
 /** Searches of the store: which there are, which one is meant, and how each stands. */
 import { z } from 'zod';
 import { presetOf, type SearchInput } from '../domain';
-import type { ObjectStore } from '../ports';
+import type { ObjectStore } from '../domain/ports';
 import { readEnvelope, writeEnvelope } from '../record/run-store';
 import { sha256 } from '../sha256';
 import { statedText } from '../text/answer-text';

@@ -12,7 +12,7 @@ import { keptText } from '../text/claim-text';
 import { awaitKept, type Ended } from '../workers/client';
 import type { GateWorkers } from '../workers/run-worker';
 import { servedName } from '../workers/serving';
-import type { AnswerSummary } from '../ports/step-parts';
+import type { AnswerSummary } from '../domain/ports/step-parts';
 import { note, type Asked, type Patience } from './app';
 import { withClockOfAsking } from './ask-again';
 import { servedDetached } from './background';

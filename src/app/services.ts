@@ -1,7 +1,7 @@
 /** What use cases read and write besides the network: the configuration, and what the store holds of a search. */
 import { loadConfig, type Config } from '../config';
 import type { AnswerRecord, SearchInput, SearchState } from '../domain';
-import type { ObjectStore } from '../ports';
+import type { ObjectStore } from '../domain/ports';
 import { sha256 } from '../sha256';
 import { createRunStore, storeInput } from '../record/run-store';
 import { openStore } from '../workers/open-store';

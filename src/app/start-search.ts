@@ -24,7 +24,7 @@ import { questionWorkflowId } from '../workflows/ids';
 import { GateError } from './errors';
 import { note, type App } from './app';
 import type { TemporalSession } from './temporal-session';
-import type { ObjectStore } from '../ports';
+import type { ObjectStore } from '../domain/ports';
 import { tellWhoReceivesRows } from './notice';
 import { inputOf, saveInput, sha256 } from './services';
 import { addToIndex } from './searches';

@@ -9,7 +9,7 @@ import { fallText } from '../layer/drift';
 import { allHeld, figuresOf, isCounted, type Held, type HeldEntry, type HeldRule } from '../layer/state';
 import { counted } from '../report/printable';
 import { sourceText } from '../text/claim-text';
-import { visibleLine } from '../text/clip';
+import { visibleLine } from '../clip';
 import type { WatchFound } from '../roles/layer/verify';
 import { EXIT, type ExitCode } from './exit';
 import { untilInterrupted } from './interrupts';

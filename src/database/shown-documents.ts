@@ -5,7 +5,7 @@
  */
 import type { DatabaseDescription, DocumentNote, Question, TableDescription } from '../domain';
 import { sameRelation } from '../sql/validate';
-import { oneLine } from '../text/clip';
+import { oneLine } from '../clip';
 import { fitting, rankedTables, textRelevance } from './relevance';
 import { withEscapedBreaks } from './table-text';
 

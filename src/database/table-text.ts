@@ -4,7 +4,7 @@
  * the question is about are shown in full, the others with name and type only.
  */
 import type { ColumnDescription, Dialect, TableDescription } from '../domain';
-import { oneLine } from '../text/clip';
+import { oneLine } from '../clip';
 import { relevanceTo } from './relevance';
 
 export interface Detail {

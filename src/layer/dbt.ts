@@ -9,7 +9,7 @@
 import { stringify } from 'yaml';
 import { FLOOR, POINTS_APART } from '../sql/agreement';
 import { normaliseSql } from '../sql/body';
-import { visibleLine } from '../text/clip';
+import { visibleLine } from '../clip';
 import type { Held, HeldEntry } from './state';
 import { factText, tablesOfLayer } from './tables';
 

@@ -3,7 +3,7 @@ import type { DatabaseDescription, LayerRule } from '../domain';
 import { canonical } from '../domain/canonical';
 import { wordsOf } from '../database/relevance';
 import type { Hash } from '../sql/body';
-import { oneLine } from '../text/clip';
+import { oneLine } from '../clip';
 import type { HeldRule } from './state';
 
 /** The most rules that a prompt shows. */

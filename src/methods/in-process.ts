@@ -1,5 +1,5 @@
 /** A question in this process: its children are nested runs. In a workflow they are workflows (`workflows/children.ts`). */
-import { childRun } from '../ports/step-parts';
+import { childRun } from '../domain/ports/step-parts';
 import type { AllSteps, MethodSteps } from '../roles';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
 import { keepAfter } from '../search/keep-proved';

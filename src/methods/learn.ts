@@ -6,7 +6,7 @@
  */
 import type { EndedBy } from '../domain';
 import { readingOf } from '../domain/control-view';
-import type { AnswerSummary } from '../ports/step-parts';
+import type { AnswerSummary } from '../domain/ports/step-parts';
 import type { Learned, LearnSteps } from '../roles';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { SearchStopped, tryModel } from '../search/findings';

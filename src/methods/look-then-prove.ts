@@ -9,7 +9,7 @@
  */
 import type { EndedBy, Looking, SearchState } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
-import type { AnswerSummary } from '../ports/step-parts';
+import type { AnswerSummary } from '../domain/ports/step-parts';
 import type { Committed, Looked, LookSteps, ReactSteps, SearchSteps } from '../roles';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { type Findings, SearchStopped, tryModel } from '../search/findings';

@@ -4,7 +4,7 @@
  * queries are rewritten to run as their authors ran them.
  */
 import type { SqlResult } from '../domain';
-import type { SqlEngine, SqlOptions } from '../ports';
+import type { SqlEngine, SqlOptions } from '../domain/ports';
 import { rewritten } from '../sql/lexer';
 
 /** The most names replaced in a statement: more are not a slip of the author. */

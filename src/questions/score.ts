@@ -5,7 +5,7 @@
  * reply of its model could be used is one that answered wrongly.
  */
 import type { AnswerStatus, EndedBy, SqlResult } from '../domain';
-import { SqlEngineError, type SqlEngine, type SqlOptions } from '../ports';
+import { SqlEngineError, type SqlEngine, type SqlOptions } from '../domain/ports';
 import { normaliseSql } from '../sql/body';
 import type { Digest } from '../sql/equal';
 import { runAsWritten } from './double-quoted';

@@ -9,7 +9,7 @@
  * 3. Contents are frozen, because many steps share them. The journal is not cached: each call is made once.
  */
 import { BoundedMap } from '../bounded-map';
-import type { ObjectStore } from '../ports';
+import type { ObjectStore } from '../domain/ports';
 import type { Kind } from './contents';
 
 const MAX_CHARS = 48 * 1024 * 1024;

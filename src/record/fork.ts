@@ -8,7 +8,7 @@
  * 3. The checkpoint is written last. A fork with its checkpoint is complete, and making it again changes nothing.
  */
 import type { Remark, SearchInput, SearchState } from '../domain';
-import { StoreError, type ObjectStore } from '../ports';
+import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Hash } from '../sql/body';
 import { each } from '../limiter';
 import { NO_USAGE, ROOT } from '../domain/control-view';

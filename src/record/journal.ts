@@ -19,9 +19,9 @@ import {
   type ModelErrorCode,
   type ModelRequest,
   type ObjectStore,
-} from '../ports';
+} from '../domain/ports';
 import type { Hash } from '../sql/body';
-import type { UsageDelta } from '../ports/step-parts';
+import type { UsageDelta } from '../domain/ports/step-parts';
 import type { CallIntent, CallReply } from './contents';
 import type { RunStore } from './run-store';
 import { shareWork } from './shared-work';

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { LayerEvent } from '../domain';
-import { StoreError, type ObjectStore } from '../ports';
+import { StoreError, type ObjectStore } from '../domain/ports';
 import { canonical } from '../domain/canonical';
 import type { Hash } from '../sql/body';
 import { BoundedMap } from '../bounded-map';

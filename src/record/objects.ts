@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import { BoundedMap } from '../bounded-map';
-import { StoreError, type ObjectStore } from '../ports';
+import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Hash } from '../sql/body';
 import { cachedObject, perStore } from './content-cache';
 

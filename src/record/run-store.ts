@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import type { SearchInput } from '../domain';
-import { StoreError, type ObjectStore } from '../ports';
+import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Hash } from '../sql/body';
 import { CONTENTS, type Contents, type Kind } from './contents';
 import { cachedContents } from './content-cache';

@@ -2,7 +2,7 @@
  * Work of this process that several steps wait for, or several tries of one step: whoever needs the same result joins the
  * work that runs. A step is tried again while its first try still runs, for one, when its heartbeats were lost.
  */
-import type { ObjectStore } from '../ports';
+import type { ObjectStore } from '../domain/ports';
 import { perStore } from './content-cache';
 
 /** Whether the work stops or goes on when nobody waits for it any more. Work that goes on needs its own time limit. */

@@ -5,7 +5,7 @@
  */
 import { scaleBand, scaleLinear, scaleUtc } from 'd3-scale';
 import type { AnswerRecord } from '../domain';
-import { clip } from '../text/clip';
+import { clip } from '../clip';
 import { chooseChart, type Bar, type Chart, type Line } from './choose-chart';
 import { markup, type Html } from './html';
 import { counted, cut, visible } from './printable';

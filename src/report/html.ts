@@ -4,7 +4,7 @@
  * tables and results are the parts that several sections share.
  */
 import type { SqlResult, SqlValue } from '../domain';
-import { clip } from '../text/clip';
+import { clip } from '../clip';
 import { cell, counted, visible } from './printable';
 import type { Tone } from './words';
 

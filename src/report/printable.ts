@@ -2,7 +2,7 @@
 import type { SteeringNote, Usage } from '../domain';
 import { counted } from '../counted';
 import { shownNumber } from '../text/result-text';
-import { visible, visibleLine } from '../text/clip';
+import { visible, visibleLine } from '../clip';
 
 export { counted, visible };
 

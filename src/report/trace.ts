@@ -15,7 +15,7 @@ import type {
   SearchState,
   Update,
 } from '../domain';
-import type { ObjectStore } from '../ports';
+import type { ObjectStore } from '../domain/ports';
 import { limiter } from '../limiter';
 import type { Hash } from '../sql/body';
 import { SCHEMA_ID, type Contents, type Kind } from '../record/contents';

@@ -2,7 +2,7 @@
  * Role `evaluate`: one call scores progress, bottleneck and potential of the open trajectories (paper §3.3, rule S6). The
  * exploration term is arithmetic and belongs to code; only the method `paper` leaves it to the model.
  */
-import type { ModelOutcome, PlanRef, ModelStepInput } from '../ports/step-parts';
+import type { ModelOutcome, PlanRef, ModelStepInput } from '../domain/ports/step-parts';
 import type { StepContext } from './shared/context';
 import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
@@ -15,7 +15,7 @@ import {
   type PlanText,
 } from './shared/evidence-text';
 import { z } from 'zod';
-import type { ChatMessage } from '../ports';
+import type { ChatMessage } from '../domain/ports';
 import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';

@@ -8,7 +8,7 @@ import type { SqlPurpose, StepRole } from '../domain/roles';
 import { final, react } from '../methods/react/steps';
 import { redel, tool } from '../methods/redel/steps';
 import * as reforce from '../methods/reforce/steps';
-import type { ChildSteps, ModelOutcome, StepOptions, UsageDelta } from '../ports/step-parts';
+import type { ChildSteps, ModelOutcome, StepOptions, UsageDelta } from '../domain/ports/step-parts';
 import { createRunStore } from '../record/run-store';
 import { adopt, openChild } from './answer/children';
 import { amend, finish } from './answer/finish';

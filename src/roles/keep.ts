@@ -5,7 +5,7 @@
  */
 import type { Claim, DatabaseDescription, LayerEntry, LayerEvent, Dialect } from '../domain';
 import { canonical, compareText } from '../domain/canonical';
-import type { ModelOutcome, StepBase, UsageDelta, ModelStepInput } from '../ports/step-parts';
+import type { ModelOutcome, StepBase, UsageDelta, ModelStepInput } from '../domain/ports/step-parts';
 import type { HeldEntry } from '../layer/state';
 import type { Agreement } from '../sql/agreement';
 import { checkTerms, literalsOf } from '../sql/checks';
@@ -28,7 +28,7 @@ import {
 import { findLoaded, loadPlan, planSql, reachedFrom, type LoadedPlan } from './shared/load-plan';
 import { runModelStep } from './shared/model-step';
 import { z } from 'zod';
-import type { ChatMessage } from '../ports';
+import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 

@@ -3,7 +3,7 @@
  * runs both in one snapshot. What is known so far comes back as a ledger, not as the whole conversation.
  */
 import type { Claim, DatabaseDescription, LayerEvent, SqlResult } from '../domain';
-import type { ModelOutcome, StepBase, UsageDelta, ModelStepInput } from '../ports/step-parts';
+import type { ModelOutcome, StepBase, UsageDelta, ModelStepInput } from '../domain/ports/step-parts';
 import { namedIn, ruleText } from '../layer/rules';
 import type { Held } from '../layer/state';
 import { claimText, countedClaim, isSettled, readCounts } from '../sql/claims';
@@ -19,7 +19,7 @@ import { runSelects } from './sql/queries';
 import { refused } from './shared/statements';
 import { counted } from '../counted';
 import { LearnReply } from '../domain/turns';
-import type { ChatMessage } from '../ports';
+import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';

@@ -4,7 +4,7 @@
  * conversation to which messages are only appended, so that its prefix stays cacheable.
  */
 import { LookReply } from '../domain/turns';
-import type { ModelOutcome, ModelStepInput } from '../ports/step-parts';
+import type { ModelOutcome, ModelStepInput } from '../domain/ports/step-parts';
 import { selectsOf } from './sql/queries';
 import { parserScope, type SearchScope } from './shared/bodies';
 import { buildCommit } from './sql/commit-plan';
@@ -14,7 +14,7 @@ import { promptContext } from './shared/prompt-context';
 import { columnsOfNamed, extraTables } from './shared/shown-tables';
 import { z } from 'zod';
 import { OPERATOR_NAME, type SqlResult, type SqlValue } from '../domain';
-import type { ChatMessage, ModelRequest } from '../ports';
+import type { ChatMessage, ModelRequest } from '../domain/ports';
 import { parseReply, replySchema, unless, type Parsed, type Problem } from './shared/reply';
 import { sentenceRule, wantsSentence, type PromptContext } from './shared/prompt-parts';
 import * as shared from './shared/prompt-parts';

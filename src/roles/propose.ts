@@ -3,7 +3,7 @@
  * paper's: several probes, one after the other, before the judgement.
  */
 import { type LookupsReply, type MayLookUp, storeLookups } from './shared/lookups';
-import type { ModelOutcome, PlanRef, Lookup, ModelStepInput } from '../ports/step-parts';
+import type { ModelOutcome, PlanRef, Lookup, ModelStepInput } from '../domain/ports/step-parts';
 import { parserScope } from './shared/bodies';
 import {
   buildTests,
@@ -30,7 +30,7 @@ import {
   type PlanText,
 } from './shared/evidence-text';
 import { z } from 'zod';
-import type { ChatMessage } from '../ports';
+import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';

@@ -5,7 +5,7 @@
 import { groupBy } from '../group-by';
 import { headlineText } from '../text/answer-text';
 import { resultText } from '../text/result-text';
-import type { ModelOutcome, ModelStepInput } from '../ports/step-parts';
+import type { ModelOutcome, ModelStepInput } from '../domain/ports/step-parts';
 import type { StepContext } from './shared/context';
 import { told } from './answer/finish';
 import { loadPlan } from './shared/load-plan';
@@ -13,7 +13,7 @@ import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
 import { z } from 'zod';
 import type { Dialect, Question } from '../domain';
-import type { ChatMessage } from '../ports';
+import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, unless, type Parsed } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';

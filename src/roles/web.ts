@@ -9,10 +9,10 @@
  *    send database values out in an address.
  */
 import type { Citation, Observation, WebObservation } from '../domain';
-import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../ports';
-import { cut } from '../text/clip';
+import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../domain/ports';
+import { cut } from '../clip';
 import { now, once, type StepContext } from './shared/context';
-import type { StepBase, StepOptions, UsageDelta, WebTool } from '../ports/step-parts';
+import type { StepBase, StepOptions, UsageDelta, WebTool } from '../domain/ports/step-parts';
 
 /** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
 

@@ -1,6 +1,6 @@
 /** The ledger of one search and its limits (D6). */
 import type { BudgetName, Budgets, Usage } from '../domain';
-import type { UsageDelta } from '../ports/step-parts';
+import type { UsageDelta } from '../domain/ports/step-parts';
 
 /** What is counted only where it occurs is absent while there was none. */
 export function addUsage(a: Usage, delta: UsageDelta): Usage {

@@ -16,7 +16,7 @@ import type {
   Usage,
 } from '../domain';
 import { NO_USAGE } from '../domain/control-view';
-import type { MemoryRef, ModelOutcome, PlanRef, UsageDelta } from '../ports/step-parts';
+import type { MemoryRef, ModelOutcome, PlanRef, UsageDelta } from '../domain/ports/step-parts';
 import type { SearchSteps } from '../roles';
 import { planRef } from './plan-view';
 import { plansOfRoot } from './select-plan';

@@ -3,7 +3,7 @@
  */
 import type { OperatorView, PlanView, UpdateView } from '../domain';
 import { compareText } from '../domain/canonical';
-import type { PlanRef } from '../ports/step-parts';
+import type { PlanRef } from '../domain/ports/step-parts';
 
 /**
  * From this risk on, an assumption is worth a probe and an answer is called doubtful. Our own value, not the paper's. A

@@ -1,5 +1,5 @@
 import type { PlanView } from '../domain';
-import type { Lookup } from '../ports/step-parts';
+import type { Lookup } from '../domain/ports/step-parts';
 import type { Probed, ProbeInput, Proposed } from '../roles';
 import { evidence, type ExpansionContext, type Findings, type Tried, tryModel } from './findings';
 import { markImmaterial, planRef } from './plan-view';

@@ -4,7 +4,7 @@
  */
 import type { Budgets, EndedBy, SearchState, Settings, Steering } from '../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
-import type { AnswerSummary, ChildRun } from '../ports/step-parts';
+import type { AnswerSummary, ChildRun } from '../domain/ports/step-parts';
 import type { SearchSteps } from '../roles';
 import { Findings, reasonOf, type SearchNow, SearchStopped, webOf } from './findings';
 import type { Keeping } from './keep-proved';

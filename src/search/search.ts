@@ -8,7 +8,7 @@
  */
 import type { EndedBy, PlanView, SearchState, Settings, Trajectory, Usage } from '../domain';
 import { NO_USAGE } from '../domain/control-view';
-import type { AnswerSummary } from '../ports/step-parts';
+import type { AnswerSummary } from '../domain/ports/step-parts';
 import type { SearchSteps } from '../roles';
 import { runCandidates, withLastCommit } from './candidate';
 import { evaluatePlans, withScores } from './evaluate';

@@ -3,7 +3,7 @@
  * semicolons and comments after the statement are dropped. The statement itself is never edited.
  */
 import type { Body, Operator, OperatorView } from '../domain';
-import type { Inspection } from '../ports';
+import type { Inspection } from '../domain/ports';
 import { ANY, tokensOf } from './lexer';
 
 /** Hexadecimal SHA-256 of a text; passed in, because workflow code imports this file. */

@@ -3,7 +3,7 @@
  * returns null, or one line that tells the author of the SQL what to change.
  */
 import type { Operator } from '../domain';
-import type { Inspection } from '../ports';
+import type { Inspection } from '../domain/ports';
 
 type Declared = Pick<Operator, 'name' | 'relations' | 'inputs'>;
 

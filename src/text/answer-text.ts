@@ -7,7 +7,7 @@ import { counted, grouped } from '../counted';
 import type { AnswerRecord, Excerpt, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { coverageText } from '../sql/coverage';
 import { asideTexts, claimCaveats, declineTexts, withheldTexts } from './claim-text';
-import { cut, visibleLine } from './clip';
+import { cut, visibleLine } from '../clip';
 import { isToldWhole, valueText } from './result-text';
 import { fillSentence, showsColumns, showsRows } from './sentence';
 import { provedText } from './standing';

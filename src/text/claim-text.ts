@@ -3,7 +3,7 @@
  * (`20 of 20 laps`): the words may say more than that. Pure.
  */
 import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
-import { visibleLine, clip, cut } from './clip';
+import { visibleLine, clip, cut } from '../clip';
 import { FEW_ROWS } from '../sql/agreement';
 import { isAbsence, isSettled } from '../sql/claims';
 import { counted, grouped, singular } from '../counted';

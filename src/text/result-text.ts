@@ -1,7 +1,7 @@
 /** Results and values as text: CSV for models and programs, one line for people, a value inside a sentence. */
 import { counted } from '../counted';
 import type { ResultColumn, SqlResult, SqlValue } from '../domain';
-import { clip, cut, visible } from './clip';
+import { clip, cut, visible } from '../clip';
 
 /** A result as a model sees it. It is cut between rows, with a line that says how much is missing. */
 export function resultText(result: SqlResult, maxChars: number): string {

@@ -7,7 +7,7 @@
  * writes itself, is `{column}` where the plan declares a boolean and the engine may say 1.
  */
 import type { AnswerRecord, ResultColumn, SqlValue } from '../domain';
-import { visible } from './clip';
+import { visible } from '../clip';
 import { valueText } from './result-text';
 
 /** The prompt asks for at most 200 characters; a slightly longer sentence is still used. */

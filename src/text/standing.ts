@@ -16,7 +16,7 @@ import {
   uncheckedAssumptions,
   withheldTexts,
 } from './claim-text';
-import { cut } from './clip';
+import { cut } from '../clip';
 
 /** The evidence, claims and assumptions that an answer rests on. */
 export type Resting = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions' | 'coverage' | 'notUsed'>;

@@ -16,7 +16,7 @@ import {
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Settings } from '../domain';
-import type { AnswerSummary } from '../ports/step-parts';
+import type { AnswerSummary } from '../domain/ports/step-parts';
 import type { KeptAfter } from '../roles';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import type { BatchPause, BatchProgress } from '../workflows/batch-progress';

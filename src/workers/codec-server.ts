@@ -13,7 +13,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
-import { StoreError } from '../ports';
+import { StoreError } from '../domain/ports';
 import { parsedJson } from '../json';
 import type { StoredPayloads } from './external-storage';
 import { hostPort } from './host-port';

@@ -8,7 +8,7 @@ import type { PaceLimits } from '../adapters/paced';
 import type { Config, WebConfig } from '../config';
 import { limitsOf, shareOf } from '../config/limits';
 import type { ResolvedDatabase } from '../config/databases';
-import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore } from '../ports';
+import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore } from '../domain/ports';
 import { createRunStore } from '../record/run-store';
 import { sha256 } from '../sha256';
 import { createSteps } from '../roles';

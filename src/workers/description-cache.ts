@@ -7,7 +7,7 @@
  * 3. A description is used for a day at most, because samples and row counts may change without a new revision.
  */
 import type { DatabaseDescription } from '../domain';
-import type { SqlEngine } from '../ports';
+import type { SqlEngine } from '../domain/ports';
 
 const SHARED_MS = 5_000;
 const KEPT_MS = 24 * 3_600_000;

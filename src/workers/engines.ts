@@ -9,7 +9,7 @@ import type { Config } from '../config';
 import { asItIs, namedDatabase, type ResolvedDatabase } from '../config/databases';
 import type { SnowflakeLogin } from '../config/database';
 import type { Dialect } from '../domain';
-import { SqlEngineError, type SqlInspector } from '../ports';
+import { SqlEngineError, type SqlInspector } from '../domain/ports';
 import type { StepDeps } from '../roles/shared/context';
 import { observedEngine } from './telemetry/observed';
 import { withDescriptionCache } from './description-cache';

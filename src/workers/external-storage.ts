@@ -11,7 +11,7 @@
 import { ExternalStorage, StorageDriverClaim, type Payload, type StorageDriver } from '@temporalio/common';
 import { decodeReferencePayload, isReferencePayload } from '@temporalio/common/lib/internal-non-workflow';
 import { z } from 'zod';
-import { StoreError, type ObjectStore } from '../ports';
+import { StoreError, type ObjectStore } from '../domain/ports';
 import { sha256 } from '../sha256';
 import { parsedJson } from '../json';
 

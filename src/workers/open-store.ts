@@ -10,7 +10,7 @@ import { createLocalStore } from '../adapters/local/store';
 import { createS3Store } from '../adapters/s3';
 import type { Config } from '../config';
 import { storeLocation } from '../config/store';
-import { StoreError, type ObjectStore } from '../ports';
+import { StoreError, type ObjectStore } from '../domain/ports';
 
 /** Around every store that is opened: without keys it tells an encrypted object from a damaged one. */
 export function openStore(config: Pick<Config, 'store' | 'encryption'>): ObjectStore {

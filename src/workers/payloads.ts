@@ -9,7 +9,7 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { DataConverter, Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { EncryptingCodec, type KeyRing } from '../adapters/encryption';
-import type { ObjectStore } from '../ports';
+import type { ObjectStore } from '../domain/ports';
 import { externalStorage } from './external-storage';
 import type { Config } from '../config';
 import { keyRingOf } from './open-store';

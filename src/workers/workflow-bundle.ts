@@ -18,7 +18,7 @@ const PLAIN_FAILURES = 'gate-failures-plain';
 const ENCODED_FAILURES = 'gate-failures-encoded';
 const PREBUILT = 'workflow-bundle.js';
 /** Folders that a workflow may import from. */
-const BUNDLED_FOLDERS = ['workflows', 'search', 'methods', 'sql', 'ports', 'activities', 'domain'];
+const BUNDLED_FOLDERS = ['workflows', 'search', 'methods', 'sql', 'domain'];
 
 export async function workflowBundle(): Promise<WorkflowBundleOptions> {
   const codePath = prebuiltPath();

@@ -20,14 +20,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
+import { proxiedSteps, type StepQueues } from './proxied-steps';
 import type { SearchState, Settings } from '../domain';
 import { runMethod } from '../methods';
 import { reasonOf } from '../search/findings';
 import type { SearchHooks, SearchOutcome, SearchStart, SteeredSearch } from '../search/run';
 import type { Keeping } from '../search/keep-proved';
 import type { Progress, Waiting } from '../search/progress';
-import type { AnswerSummary, ChildInput, OpenedChild } from '../ports/step-parts';
+import type { AnswerSummary, ChildInput, OpenedChild } from '../domain/ports/step-parts';
 import type { MethodSteps } from '../roles';
 import { Children } from './children';
 import { endingMarkdown, failureMarkdown, openAttributes, progressMarkdown } from './details';

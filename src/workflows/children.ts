@@ -11,7 +11,13 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError, type Workflow } from '@temporalio/common';
 import type { Steering } from '../domain';
-import { childRun, type AnswerSummary, type ChildInput, type ChildSteps, type OpenedChild } from '../ports/step-parts';
+import {
+  childRun,
+  type AnswerSummary,
+  type ChildInput,
+  type ChildSteps,
+  type OpenedChild,
+} from '../domain/ports/step-parts';
 import { questionWorkflowId } from './ids';
 
 /** A command that was given to the parent. */

@@ -6,7 +6,7 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { Usage } from '../domain';
 import { progressText, waitedFor, type Progress } from '../search/progress';
-import type { AnswerSummary } from '../ports/step-parts';
+import type { AnswerSummary } from '../domain/ports/step-parts';
 import type { BatchProgress } from './batch-progress';
 import type { ShownAttributes } from './search-attributes';
 

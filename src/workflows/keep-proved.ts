@@ -3,7 +3,7 @@
  * on where the process that asked is gone, with whoever serves the database next.
  */
 import type { Settings } from '../domain';
-import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
+import { proxiedSteps, type StepQueues } from './proxied-steps';
 import { keepAfter, type Keeping } from '../search/keep-proved';
 import type { KeptAfter } from '../roles';
 import { asWorkflowFailure } from './ending';

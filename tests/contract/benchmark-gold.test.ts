@@ -6,7 +6,7 @@ import { createPostgresEngine } from '../../src/adapters/postgres';
 import type { BoardScore, OpenBenchmark } from '../../benchmarks/benchmark';
 import { birdMiniDev } from '../../benchmarks/boards/bird';
 import { questions } from '../../benchmarks/boards/questions';
-import type { SqlEngine } from '../../src/ports';
+import type { SqlEngine } from '../../src/domain/ports';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 

@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
 import { createMemoryStore, scriptedModel } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
-import type { SqlEngine, SqlInspector } from '../../src/ports';
+import type { SqlEngine, SqlInspector } from '../../src/domain/ports';
 import { sha256 } from '../../src/sha256';
 import { openStep } from '../../src/roles/shared/context';
 import { storeInput } from '../../src/record/run-store';

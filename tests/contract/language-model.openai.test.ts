@@ -1,6 +1,6 @@
 /** The OpenAI adapter over real HTTP: what it sends, what it gives up, what it bills, how it ends. */
 import { createOpenAiModel, type OpenAiConfig } from '../../src/adapters/openai';
-import type { ModelRequest } from '../../src/ports';
+import type { ModelRequest } from '../../src/domain/ports';
 import { startModelEndpoint, type ChatBody, type Fault, type ModelEndpoint } from '../helpers/model-endpoint';
 import { transportLimitsOf } from '../helpers/transport-limits';
 

@@ -7,7 +7,7 @@ import { createEncryptedStore, createKeyRing, KEY_BYTES } from '../../src/adapte
 import { createLocalStore } from '../../src/adapters/local/store';
 import { createS3Store } from '../../src/adapters/s3';
 import { createMemoryStore } from '../helpers/scripted';
-import type { ObjectStore } from '../../src/ports';
+import type { ObjectStore } from '../../src/domain/ports';
 import { findVersitygw, sharedS3Server, type S3Server } from '../helpers/s3-server';
 
 const folders: string[] = [];

@@ -10,7 +10,7 @@ import type { Exchange } from '../../src/adapters/recording/exchange';
 import { createMemoryStore, scriptedModel } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { loadQuestions, scoreAnswer } from '../../src/questions';
-import type { ObjectStore } from '../../src/ports';
+import type { ObjectStore } from '../../src/domain/ports';
 import { settingsFor } from '../../src/config/presets';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';

@@ -10,7 +10,7 @@ import { createMemoryStore, scriptedModel } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { AnswerRecord, Dialect, Settings } from '../../src/domain';
 import { runReact } from '../../src/methods/react/loop';
-import type { SqlEngine, SqlInspector } from '../../src/ports';
+import type { SqlEngine, SqlInspector } from '../../src/domain/ports';
 import { settingsFor } from '../../src/config/presets';
 import { runSearch } from '../../src/search/search';
 import { runLookThenProve } from '../../src/methods/look-then-prove';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { createSnowflakeEngine, type SnowflakeEngineSettings } from '../../src/adapters/snowflake';
 import { loadConfig } from '../../src/config';
 import { SqlResult } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports/sql-engine';
 import { openEngines } from '../../src/workers/engines';
 import { grants, startRecorder, type Recorder, type Reply, type Script } from '../helpers/snowflake-recorder';
 

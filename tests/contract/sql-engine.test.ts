@@ -15,8 +15,8 @@ import { createPostgresEngine, createPostgresInspector } from '../../src/adapter
 import { createSnowflakeEngine, createSnowflakeInspector } from '../../src/adapters/snowflake';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { DatabaseDescription, SqlResult } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
-import type { SqlInspector } from '../../src/ports/sql-inspector';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports/sql-engine';
+import type { SqlInspector } from '../../src/domain/ports/sql-inspector';
 import { equalResults } from '../../src/sql/equal';
 import { rowsQueries } from '../../src/database/profile/table-rows';
 import { startFakesnow, type TestSnowflake } from '../helpers/fakesnow';

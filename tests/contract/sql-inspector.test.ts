@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createPostgresInspector } from '../../src/adapters/postgres';
 import { createSnowflakeInspector } from '../../src/adapters/snowflake';
 import { createSqliteInspector } from '../../src/adapters/sqlite';
-import type { SqlInspector } from '../../src/ports/sql-inspector';
+import type { SqlInspector } from '../../src/domain/ports/sql-inspector';
 import fixture from '../fixtures/gold-statements.json';
 
 interface Gold {

@@ -12,7 +12,7 @@ import {
   type PostgresEngineSettings,
 } from '../../src/adapters/postgres';
 import { SqlResult } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports/sql-engine';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 
 let postgres: TestPostgres;

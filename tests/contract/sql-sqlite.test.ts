@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createSqliteEngine } from '../../src/adapters/sqlite';
 import { SqlResult } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports/sql-engine';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-sql-lite-'));
 const file = join(folder, 'odd.sqlite');

@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { COLUMNS_PER_TABLE, TABLES, tableStatements, wideTableName } from '../../bench/world/wide-schema';
 import { checkPostgres, createPostgresEngine } from '../../src/adapters/postgres';
 import { createSqliteEngine } from '../../src/adapters/sqlite';
-import type { SqlEngine } from '../../src/ports';
+import type { SqlEngine } from '../../src/domain/ports';
 import { SCHEMA_CHARS, schemaContext } from '../../src/database/context';
 import { withDescriptionCache } from '../../src/workers/description-cache';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';

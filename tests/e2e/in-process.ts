@@ -6,7 +6,7 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import { AnswerRecord, type Dialect, type PresetName, type SearchInput, type Settings } from '../../src/domain';
 import { runInProcess } from '../../src/methods/in-process';
 import { settingsFor } from '../../src/config/presets';
-import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/ports';
+import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/domain/ports';
 import { searchIdOf } from '../../src/record/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../simulated-model';
 import { toEnd } from '../helpers/fake-steps';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createLocalStore } from '../../src/adapters/local/store';
 import { ofThisFormat } from '../../src/workers/open-store';
 import { userFolders } from '../../src/config/folders';
-import type { ObjectStore } from '../../src/ports';
+import type { ObjectStore } from '../../src/domain/ports';
 import { SIMULATED_MODEL } from '../../simulated-model';
 import { connectClient, type GateClient } from '../../src/workers/client';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';

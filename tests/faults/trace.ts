@@ -3,7 +3,7 @@
  * and durations. Two runs of one question are the same search when the rest is equal, object by object.
  */
 import type { AnswerRecord } from '../../src/domain';
-import type { ObjectStore } from '../../src/ports';
+import type { ObjectStore } from '../../src/domain/ports';
 import { contentHashOf } from '../../simulated-model/reply';
 import { canonical } from '../../src/domain/canonical';
 import { sha256 } from '../../src/sha256';

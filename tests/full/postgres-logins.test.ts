@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { createPostgresEngine, type PostgresEngineSettings } from '../../src/adapters/postgres';
 import type { SqlResult } from '../../src/domain';
-import type { SqlEngine } from '../../src/ports/sql-engine';
+import type { SqlEngine } from '../../src/domain/ports/sql-engine';
 import { sharedPostgres, startPostgres, type TestPostgres } from '../helpers/postgres';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-sql-pg-'));

@@ -24,7 +24,7 @@ import { BrokenModelError } from '../../src/search/select-answer';
 import type { SearchHooks, SearchOutcome } from '../../src/search/run';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from './without-looking';
-import type { AnswerSummary, ModelOutcome, UsageDelta } from '../../src/ports/step-parts';
+import type { AnswerSummary, ModelOutcome, UsageDelta } from '../../src/domain/ports/step-parts';
 import type {
   CandidateInput,
   CandidateRun,

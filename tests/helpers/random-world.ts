@@ -4,7 +4,7 @@
  */
 import type { OperatorView, PlanView } from '../../src/domain';
 import { ancestors } from '../../src/search/plan-view';
-import type { PlanRef } from '../../src/ports/step-parts';
+import type { PlanRef } from '../../src/domain/ports/step-parts';
 import { judged, planOf, updateFor, type Script } from './fake-steps';
 
 export class Draw {

@@ -3,7 +3,7 @@
  * columns of a name. They are made here against a server that records; and what Snowflake guarantees less, as it is.
  */
 import { createSnowflakeEngine } from '../../src/adapters/snowflake';
-import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
+import type { SqlEngine, SqlOptions } from '../../src/domain/ports/sql-engine';
 import { startRecorder, type Recorder, type Reply } from './snowflake-recorder';
 
 const options = (more: Partial<SqlOptions> = {}): SqlOptions => ({

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createGuardedEngine } from '../../src/adapters/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
-import type { SqlEngine } from '../../src/ports/sql-engine';
+import type { SqlEngine } from '../../src/domain/ports/sql-engine';
 import gold from '../fixtures/gold-statements.json';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { common, erring, postgresql, since, sqlite, TABLES } from './legitimate';

@@ -12,7 +12,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createGuardedEngine } from '../../src/adapters/guard';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { SqlResult } from '../../src/domain';
-import type { SqlEngine } from '../../src/ports/sql-engine';
+import type { SqlEngine } from '../../src/domain/ports/sql-engine';
 import { extent } from '../helpers/extent';
 import { fill, type Group } from './corpus';
 import { acts, bombs } from './sqlite/statements';

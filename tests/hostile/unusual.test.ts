@@ -11,7 +11,7 @@ import { createGuardedEngine } from '../../src/adapters/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
 import { createSnowflakeInspector } from '../../src/adapters/snowflake';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
-import type { SqlEngine } from '../../src/ports/sql-engine';
+import type { SqlEngine } from '../../src/domain/ports/sql-engine';
 import { sharedPostgres } from '../helpers/postgres';
 
 const read = (name: string): string => readFileSync(join(__dirname, 'unusual', name), 'utf8');

@@ -3,7 +3,7 @@ import { steerQuestion } from '../../src/workers/steer-question';
 import { questionProgress } from '../../src/workers/workflow-views';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { ModelError, WebError } from '../../src/ports';
+import { ModelError, WebError } from '../../src/domain/ports';
 import { holdAt } from './hold';
 import { scriptedSettings, scriptedWorker, type Run, type Script, type StepCall } from './scripted-steps';
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { createEncryptedStore } from '../../src/adapters/encryption';
 import { createMemoryStore } from '../helpers/scripted';
 import { userFolders } from '../../src/config/folders';
-import type { ObjectStore } from '../../src/ports';
+import type { ObjectStore } from '../../src/domain/ports';
 import { connectClient } from '../../src/workers/client';
 import { startCodecServer } from '../../src/workers/codec-server';
 import { storedPayloads } from '../../src/workers/external-storage';

@@ -7,7 +7,7 @@ import { createDataConverter } from '../../src/workers/payloads';
 import { createGateWorkers, type WorkersOptions } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { ModelError } from '../../src/ports';
+import { ModelError } from '../../src/domain/ports';
 import { quietLogger, testTemporal, unique } from '../helpers/temporal';
 import { ringOf } from '../unit/adapters/encryption/keys';
 import { scriptedSettings, scriptedSteps, type Script } from './scripted-steps';

@@ -6,7 +6,7 @@ import type { SearchState, Steering } from '../../src/domain';
 import { temporal } from '@temporalio/proto';
 import { isCutShort } from '../../src/domain/control-view';
 import { limiter } from '../../src/limiter';
-import type { AnswerSummary } from '../../src/ports/step-parts';
+import type { AnswerSummary } from '../../src/domain/ports/step-parts';
 import { awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { steerQuestion, type Steered } from '../../src/workers/steer-question';
 import { questionWorkflowId } from '../../src/workflows/ids';

@@ -8,8 +8,8 @@ import {
   type BatchPorts,
   type BatchResult,
 } from '../../src/activities/batch';
-import { ModelError } from '../../src/ports';
-import type { AnswerSummary } from '../../src/ports/step-parts';
+import { ModelError } from '../../src/domain/ports';
+import type { AnswerSummary } from '../../src/domain/ports/step-parts';
 import {
   awaitBatch,
   awaitQuestion,

@@ -7,7 +7,7 @@ import { createMemoryStore } from '../helpers/scripted';
 import type { MethodName, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from '../helpers/without-looking';
-import type { AnswerSummary, MemoryRef, ModelOutcome, PlanRef } from '../../src/ports/step-parts';
+import type { AnswerSummary, MemoryRef, ModelOutcome, PlanRef } from '../../src/domain/ports/step-parts';
 import type { Committed } from '../../src/roles';
 import { connectClient, startQuestion, type GateClient, type StartQuestion } from '../../src/workers/client';
 import { createGateWorkers, type WorkersOptions, type WorkerSteps } from '../../src/workers/run-worker';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { msToTs } from '@temporalio/common/lib/time';
 import { writeBatchManifest } from '../../src/activities/batch';
-import { ModelError } from '../../src/ports';
+import { ModelError } from '../../src/domain/ports';
 import {
   awaitBatch,
   awaitQuestion,

@@ -3,7 +3,7 @@
  * their own, begun and ended by their agent's, and the votes of `reforce` in one workflow.
  */
 import { Worker } from '@temporalio/worker';
-import { ModelError } from '../../src/ports';
+import { ModelError } from '../../src/domain/ports';
 import { awaitQuestion, cancelWorkflow } from '../../src/workers/client';
 import { dataConverter } from '../../src/workers/payloads';
 import { questionWorkflowId } from '../../src/workflows/ids';

@@ -8,7 +8,7 @@
  * 3. Keys of other purposes (names of objects) are derived by HKDF and never used to encrypt.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { StoreError } from '../../ports';
+import { StoreError } from '../../domain/ports';
 
 export const KEY_BYTES = 32;
 

@@ -8,7 +8,7 @@
  * 4. An object that was encrypted with an unknown key is never replaced, so a wrong configuration loses no data.
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { StoreError, type ObjectStore } from '../../ports';
+import { StoreError, type ObjectStore } from '../../domain/ports';
 import { DamagedError, noKeys, UnknownKeyError, type KeyRing } from './key-ring';
 
 export function createEncryptedStore(inner: ObjectStore, ring: KeyRing): ObjectStore {

@@ -10,10 +10,10 @@
  *    partitions. The bodies of views and functions are not checked: deny those that show hidden columns. Without lists,
  *    catalogues may be read, except those with secrets (`postgres/inspector.ts`).
  */
-import { clip } from '../../text/clip';
+import { clip } from '../../clip';
 import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
-import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../ports/sql-engine';
-import type { SqlInspector } from '../../ports/sql-inspector';
+import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../domain/ports/sql-engine';
+import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { sha256 } from '../../sha256';
 import { fingerprintOf } from '../schema-fingerprint';
 import {

@@ -3,7 +3,7 @@
  * file name it is written with percent signs wherever a file system could refuse, fold or misread it. Capitals are among
  * those, because macOS and Windows would let `A` and `a` share a file.
  */
-import { StoreError } from '../../ports';
+import { StoreError } from '../../domain/ports';
 
 const MAX_SEGMENT_BYTES = 240;
 

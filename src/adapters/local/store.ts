@@ -12,7 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { open, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
+import { StoreError, type ObjectEntry, type ObjectStore } from '../../domain/ports';
 import { errorCode, toStoreError, assertKey, fromPathSegment, isListable, toPathSegments } from './keys';
 
 interface LocalStoreOptions {

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { z } from 'zod';
 import { types } from 'node:util';
 import type * as Undici from 'undici';
-import { ModelError } from '../../ports';
+import { ModelError } from '../../domain/ports';
 import { CONNECT_TIMEOUT_MS, timeoutError, toModelError, type CallContext } from './errors';
 
 export interface EndpointConfig {

@@ -6,7 +6,7 @@
  */
 import { types } from 'node:util';
 import { APIConnectionError, APIError } from 'openai';
-import { ModelError, type ModelErrorCode } from '../../ports';
+import { ModelError, type ModelErrorCode } from '../../domain/ports';
 import { sorted, type ErrorTable } from '../error-table';
 
 /** To set up a connection, TLS included. */

@@ -7,7 +7,7 @@
  * 3. A reply without text is a reply: the caller charges it and decides.
  */
 import { APIError } from 'openai';
-import type { LanguageModel, ModelRequest } from '../../ports';
+import type { LanguageModel, ModelRequest } from '../../domain/ports';
 import { openEndpoint, withinLimit, type EndpointConfig } from './endpoint';
 import type { CallContext } from './errors';
 import { DEFAULT_PRICES, type PriceTable } from './prices';

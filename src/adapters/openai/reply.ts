@@ -3,7 +3,7 @@
  * asks for little; a body that is no completion at all is an error that says what it looks like instead.
  */
 import { z } from 'zod';
-import { ModelError, type ModelReply, type ModelRequest } from '../../ports';
+import { ModelError, type ModelReply, type ModelRequest } from '../../domain/ports';
 import { errorInBody, oneLine, type CallContext } from './errors';
 import { costUsd, type PriceTable } from './prices';
 

@@ -2,7 +2,7 @@
  * A language model within its limits: each model name has its own pace (`pace.ts`). It never asks twice by itself: what
  * is refused is thrown as it came, with the time at which this process's pause is over.
  */
-import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../ports';
+import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../domain/ports';
 import { NoPlaceError, Pace, type PacedCall, type PaceLimits } from './pace';
 
 export interface PacedModelOptions {

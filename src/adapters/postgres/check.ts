@@ -3,7 +3,7 @@
  * writes without any parser before it, so that only the server can refuse them. Everything is rolled back in any case.
  * Then it reads which writing rights login and role have, and gives the statements that would revoke them.
  */
-import { SqlEngineError } from '../../ports/sql-engine';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
 import { identifier, literal } from '../results';
 import { connected, GateClient, readAddress } from './connection';

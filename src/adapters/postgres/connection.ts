@@ -9,7 +9,7 @@
  */
 import { Client, type ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
-import { SqlEngineError } from '../../ports/sql-engine';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { toConnectError, type Target } from './errors';
 
 export interface Address {

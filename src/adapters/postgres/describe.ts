@@ -1,6 +1,6 @@
 /** Tables, columns, keys, comments and samples of a PostgreSQL database: one query per kind of catalogue entry. */
 import type { DatabaseDescription, TableDescription } from '../../domain';
-import { SqlEngineError } from '../../ports/sql-engine';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { groupBy } from '../../group-by';
 import { identifier } from '../results';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';

@@ -11,7 +11,7 @@
 import { Pool, type PoolClient } from 'pg';
 import type { SqlResult } from '../../domain';
 import { limiter, type Limiter } from '../../limiter';
-import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../ports/sql-engine';
+import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../domain/ports/sql-engine';
 import { digestOf, hasTimedOut } from '../results';
 import { connected, GateClient, readAddress, type Address } from './connection';
 import { describePostgres, dataRevisionOfPostgres, revisionOfPostgres } from './describe';

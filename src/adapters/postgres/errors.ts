@@ -3,7 +3,7 @@
  * is thrown. Each message is one line and never holds the password.
  */
 import type { SqlResult } from '../../domain';
-import { SqlEngineError } from '../../ports/sql-engine';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { errorBy, type EngineErrors } from '../results';
 
 export interface Target {

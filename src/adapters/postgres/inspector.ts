@@ -7,7 +7,7 @@
  * nested in it; an inner name shadows an outer one; a schema-qualified name is never a CTE.
  */
 import { loadModule, parseSync } from 'libpg-query';
-import type { SqlInspector } from '../../ports/sql-inspector';
+import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { inspected, inspectingOnce, onlyStatement, Refusal } from '../inspection';
 
 export async function createPostgresInspector(): Promise<SqlInspector> {

@@ -10,7 +10,7 @@
  */
 import { Query, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
 import type { SqlResult, SqlValue } from '../../domain';
-import type { SqlOptions } from '../../ports/sql-engine';
+import type { SqlOptions } from '../../domain/ports/sql-engine';
 import { MAX_RESULT_BYTES, stopwatch } from '../results';
 import type { GateClient } from './connection';
 import { toResult, type Target } from './errors';

@@ -6,7 +6,7 @@
  * 3. An existing recording is continued; any other existing file is left as it is, with an error.
  */
 import { appendFile, open, type FileHandle } from 'node:fs/promises';
-import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../ports';
+import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../domain/ports';
 import { errorCode } from '../local/keys';
 import { contentHash, RECORDING_KIND, RecordingHeader, type Exchange } from './exchange';
 

@@ -10,7 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { z } from 'zod';
 import type { Role } from '../../domain';
-import { ModelError, type LanguageModel, type ModelRequest } from '../../ports';
+import { ModelError, type LanguageModel, type ModelRequest } from '../../domain/ports';
 import { errorCode } from '../local/keys';
 import { contentHash, Exchange, firstDifference, RecordingHeader } from './exchange';
 

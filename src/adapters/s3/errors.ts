@@ -3,7 +3,7 @@
  * right and a wrong key are `misconfigured`; the message is one line and names the setting to change. The SDK's own texts
  * are not repeated, because some contain the access key.
  */
-import { StoreError, type StoreErrorCode } from '../../ports';
+import { StoreError, type StoreErrorCode } from '../../domain/ports';
 import { sorted, type ErrorTable } from '../error-table';
 
 /** For messages: where the store is and where its key comes from. No secrets. */

@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as ClientS3 from '@aws-sdk/client-s3';
-import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
+import { StoreError, type ObjectEntry, type ObjectStore } from '../../domain/ports';
 import { limiter } from '../../limiter';
 import { assertKey, fromPathSegment, isListable, toPathSegments } from '../local/keys';
 import { isGarbled, isNoSuchKey, isTaken, isThere, toStoreError, type S3Place } from './errors';

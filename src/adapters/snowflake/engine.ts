@@ -10,7 +10,7 @@
  * 5. With a ceiling on scanned bytes, the plan is checked first, within the statement's time limit (`scan.ts`).
  */
 import type { DatabaseDescription, SqlResult } from '../../domain';
-import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../ports/sql-engine';
+import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../domain/ports/sql-engine';
 import { Pool } from '../pool';
 import { digestOf, hasTimedOut, stopwatch } from '../results';
 import { describeSnowflake } from './describe';

@@ -1,6 +1,6 @@
 /** The reader of Snowflake queries (`reader.ts`) as a `SqlInspector`. */
 import { statementIn, tokensOf, type Token } from '../../sql/lexer';
-import type { SqlInspector } from '../../ports/sql-inspector';
+import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { inspected } from '../inspection';
 import { functionRules } from './functions';
 import { isWord, Reader } from './reader';

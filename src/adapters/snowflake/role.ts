@@ -3,7 +3,7 @@
  * statement from writing. So the grants are read, including those of inherited roles and of PUBLIC, and every privilege
  * that is not known to only read counts as writing.
  */
-import { SqlEngineError } from '../../ports/sql-engine';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { identifier } from '../results';
 import type { Request, Session } from './session';
 

@@ -9,7 +9,7 @@ import type { Connection, ConnectionOptions, RowStatement, SnowflakeError } from
 import type { ResultColumn, SqlValue } from '../../domain';
 import { literal, MAX_RESULT_BYTES } from '../results';
 import { NoAnswer } from './errors';
-import { SqlEngineError } from '../../ports/sql-engine';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { compactJson, exactNumber } from '../value-text';
 
 const PARAMETERS: Readonly<Record<string, string | number | boolean>> = {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'snowflake-sdk';
-import { SqlEngineError } from '../../ports/sql-engine';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 
 export type SnowflakeLoginSettings =
   | { readonly kind: 'key'; readonly privateKey: string; readonly passphrase: string | null }

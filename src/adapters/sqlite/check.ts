@@ -4,7 +4,7 @@
  */
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SqlEngineError } from '../../ports/sql-engine';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 import type { DatabaseCheck, WritingRight } from '../database-check';
 import { SqliteClient } from './client';
 import { checkFile, orThrow } from './errors';

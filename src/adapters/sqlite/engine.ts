@@ -9,7 +9,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DatabaseDescription } from '../../domain';
-import { SqlEngineError, type SqlEngine } from '../../ports/sql-engine';
+import { SqlEngineError, type SqlEngine } from '../../domain/ports/sql-engine';
 import { Pool } from '../pool';
 import { hasCostItsChild, SqliteClient, type Statement, type TimedReply } from './client';
 import { describeSqlite, revisionOfSqlite } from './describe';

@@ -1,7 +1,7 @@
 /** What a process of SQLite ended with, as a result or as an error of the engine. */
 import { open, stat } from 'node:fs/promises';
 import type { SqlResult } from '../../domain';
-import { SqlEngineError } from '../../ports/sql-engine';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { errorBy, type EngineErrors } from '../results';
 import type { ChildReply, Reply, TimedReply } from './client';
 

@@ -2,7 +2,7 @@
  * A SQLite parser (sql-parser-cst) as a `SqlInspector`: is this one SELECT, which relations does it read, and which CTEs
  * does it define. In SQLite every CTE of a WITH sees all the others, and names are compared without regard to case.
  */
-import type { SqlInspector } from '../../ports/sql-inspector';
+import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { statementsOf } from '../../sql/tree';
 import { inspected, inspectingOnce, onlyStatement, Refusal } from '../inspection';
 import { refuseFunction, refuseRelation } from './program';

@@ -14,7 +14,7 @@ import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
-import { WebError } from '../../ports';
+import { WebError } from '../../domain/ports';
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 

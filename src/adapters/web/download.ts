@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
-import { WebError } from '../../ports';
+import { WebError } from '../../domain/ports';
 import {
   checkedUrl,
   ownNetworks,

@@ -1,5 +1,5 @@
 /** The web behind a search provider, and any public page. */
-import type { Web } from '../../ports';
+import type { Web } from '../../domain/ports';
 import { createPages, type PagesOptions } from './pages';
 import { createSearch, type ProviderOptions } from './providers';
 

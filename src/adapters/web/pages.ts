@@ -3,7 +3,7 @@
  * checks of `connection.ts`. Bytes, characters, redirects and time are limited.
  */
 import robotsParser from 'robots-parser';
-import { WebError, type WebOptions, type WebPage } from '../../ports';
+import { WebError, type WebOptions, type WebPage } from '../../domain/ports';
 import {
   checkedUrl,
   ownNetworks,

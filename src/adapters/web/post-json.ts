@@ -3,7 +3,7 @@
  * host, and signed. No redirect is followed, the answer is not read, and no message quotes the URL, which may hold a token.
  */
 import { createHmac } from 'node:crypto';
-import { WebError } from '../../ports';
+import { WebError } from '../../domain/ports';
 import { checkedUrl, exchange, ownNetworks, systemResolve, type Resolve } from './connection';
 import { afterOf } from './pages';
 

@@ -5,8 +5,8 @@
  */
 import { convert } from 'html-to-text';
 import { z } from 'zod';
-import { clip } from '../../text/clip';
-import { WebError, type SearchResult, type WebOptions } from '../../ports';
+import { clip } from '../../clip';
+import { WebError, type SearchResult, type WebOptions } from '../../domain/ports';
 import { exchange, LONGEST_URL, ownNetworks, systemResolve } from './connection';
 import { afterOf } from './pages';
 import { oneLine } from './readable';

@@ -3,8 +3,8 @@
  * Other types are refused, with the type in the message. Pure.
  */
 import { convert, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { clip } from '../../text/clip';
-import { WebError } from '../../ports';
+import { clip } from '../../clip';
+import { WebError } from '../../domain/ports';
 
 interface Readable {
   readonly title: string | null;

@@ -12,7 +12,7 @@ import type { Config } from '../../config';
 import type { ResolvedDatabase } from '../../config/databases';
 import type { Question, SearchInput, Settings } from '../../domain';
 import { each } from '../../limiter';
-import type { ObjectStore } from '../../ports';
+import type { ObjectStore } from '../../domain/ports';
 import { canonical } from '../../domain/canonical';
 import { documentationOf, searchInput, toolsOf, type SearchChoices } from '../question-input';
 import type { QuestionDatabases } from './question-databases';

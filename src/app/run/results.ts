@@ -21,7 +21,7 @@ import { z } from 'zod';
 import type { BatchOutcome } from '../../activities/batch';
 import type { AnswerRecord } from '../../domain';
 import { parsedJson } from '../../json';
-import type { SqlEngine, SqlOptions } from '../../ports';
+import type { SqlEngine, SqlOptions } from '../../domain/ports';
 import { OUTCOMES, ResultLine, scoreAnswer, type BenchmarkItem, type BoardScore, type Score } from '../../questions';
 import { provedShare, standingOf } from '../../text/standing';
 import { withFileLock } from '../../workers/file-lock';

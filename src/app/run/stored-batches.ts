@@ -6,7 +6,7 @@ import type { BatchOutcome, BatchResult } from '../../activities/batch';
 import { groupBy } from '../../group-by';
 import { parsedJson } from '../../json';
 import { each } from '../../limiter';
-import type { ObjectStore } from '../../ports';
+import type { ObjectStore } from '../../domain/ports';
 import { GateError, UsageError, withoutSecrets } from '../errors';
 
 /** The file of results in the folder that `--out` names. */

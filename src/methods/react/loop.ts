@@ -9,7 +9,7 @@
 import type { EndedBy } from '../../domain';
 import { ROOT } from '../../domain/control-view';
 import type { Acted, ActInput, FinalRun, ReactSteps, RedelActed, ToolRun, WebRun } from '../../roles';
-import type { AnswerSummary, ModelOutcome, WebTool } from '../../ports/step-parts';
+import type { AnswerSummary, ModelOutcome, WebTool } from '../../domain/ports/step-parts';
 import { addUnanswerable, candidateOfRun, nextCandidateId } from '../../search/candidate';
 import { type Findings, SearchStopped, type Tried, tryModel } from '../../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { HelperReport, Question } from '../../domain';
-import type { ChatMessage, ModelRequest } from '../../ports';
+import type { ChatMessage, ModelRequest } from '../../domain/ports';
 import { COVERED } from '../../sql/coverage';
 import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../roles/shared/reply';
 import { SentenceReply } from '../../domain/turns';

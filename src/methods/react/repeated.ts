@@ -7,7 +7,7 @@
  */
 import type { EndedBy } from '../../domain';
 import { ROOT } from '../../domain/control-view';
-import type { AnswerSummary, ChildRun } from '../../ports/step-parts';
+import type { AnswerSummary, ChildRun } from '../../domain/ports/step-parts';
 import type { MethodSteps } from '../../roles';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../../search/candidate';
 import { reasonOf } from '../../search/findings';

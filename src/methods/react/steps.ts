@@ -3,7 +3,7 @@ import type { Coverage, Observation } from '../../domain';
 import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn } from './prompt';
 import { readCoverage } from '../../sql/coverage';
 import { resultTexts } from '../../text/result-text';
-import type { ModelOutcome, StepBase, UsageDelta, WebTool, ModelStepInput } from '../../ports/step-parts';
+import type { ModelOutcome, StepBase, UsageDelta, WebTool, ModelStepInput } from '../../domain/ports/step-parts';
 import { clockIn, finishCandidate, type CandidateRun } from '../../roles/sql/candidate';
 import { runError } from '../../roles/shared/bodies';
 import type { Contents } from '../../record/contents';

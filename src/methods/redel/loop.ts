@@ -10,7 +10,7 @@
 import type { Budgets, Delegated, EndedBy, Redel } from '../../domain';
 import { toolCallsOf } from '../../domain/control-view';
 import type { ActInput, HelperRun, RedelActed, RedelSteps } from '../../roles';
-import type { AnswerSummary, ChildRun, ModelOutcome } from '../../ports/step-parts';
+import type { AnswerSummary, ChildRun, ModelOutcome } from '../../domain/ports/step-parts';
 import { reasonOf } from '../../search/findings';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../../search/run';
 import { budgetsOfChild } from '../../search/budgets';

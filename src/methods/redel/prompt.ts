@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Redel } from '../../domain';
-import type { ChatMessage, ModelRequest } from '../../ports';
+import type { ChatMessage, ModelRequest } from '../../domain/ports';
 import {
   called,
   cameBack,

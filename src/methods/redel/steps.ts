@@ -23,7 +23,7 @@ import {
   type ActInput,
   type Acted,
 } from '../react/steps';
-import type { ModelOutcome } from '../../ports/step-parts';
+import type { ModelOutcome } from '../../domain/ports/step-parts';
 import { createRunStore } from '../../record/run-store';
 import { now, once, type StepContext } from '../../roles/shared/context';
 import { contentId, runModelStep } from '../../roles/shared/model-step';

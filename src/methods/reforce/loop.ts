@@ -8,7 +8,7 @@
  */
 import type { CandidateView, EndedBy, Reforce, ReforceSettings } from '../../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../../domain/control-view';
-import type { AnswerSummary, ModelOutcome } from '../../ports/step-parts';
+import type { AnswerSummary, ModelOutcome } from '../../domain/ports/step-parts';
 import type { Chosen, FormatInput, Formatted, Linked, Phrased, ReforceSteps } from '../../roles';
 import { candidateOfRun } from '../../search/candidate';
 import { askModel, Findings, SearchStopped } from '../../search/findings';

@@ -4,7 +4,7 @@
  * conversation to which messages are only appended.
  */
 import { z } from 'zod';
-import type { ChatMessage, ModelRequest } from '../../ports';
+import type { ChatMessage, ModelRequest } from '../../domain/ports';
 import { parseReply, replySchema, sketch, unless, type Parsed } from '../../roles/shared/reply';
 import { SentenceReply } from '../../domain/turns';
 import { sentenceRule, type PromptContext } from '../../roles/shared/prompt-parts';

@@ -2,9 +2,9 @@
 import type { Role, SqlResult } from '../../domain';
 import * as prompts from './prompts';
 import type { PromptContext } from '../../roles/shared/prompt-parts';
-import type { MemoryRef, ModelOutcome, UsageDelta, StepBase, ModelStepInput } from '../../ports/step-parts';
+import type { MemoryRef, ModelOutcome, UsageDelta, StepBase, ModelStepInput } from '../../domain/ports/step-parts';
 import { SCHEMA_ID } from '../../record/contents';
-import { compressedTables, compressedText, withRows } from '../../database/compressed';
+import { compressedTables, compressedText, withRows } from './compressed';
 import { agree as agreeing, countsInVote, flawOf, repeats } from './same-results';
 import { resultText } from '../../text/result-text';
 import { clockIn, finishCandidate, type CandidateRun } from '../../roles/sql/candidate';

@@ -13,7 +13,7 @@ import type {
   ReforceSteps,
 } from '../../roles';
 import { askModel, type Findings } from '../../search/findings';
-import type { ModelOutcome } from '../../ports/step-parts';
+import type { ModelOutcome } from '../../domain/ports/step-parts';
 
 /** Limits of an exploration, as upstream has them: corrections of one query, results, messages of the conversation. */
 const CORRECTIONS = 3;

@@ -1,7 +1,7 @@
 /** What passes between a search and its children: their inputs, and the answers that are taken over. */
 import { isConclusive } from '../../domain/answer';
 import { type CandidateRun, storeCandidate } from '../sql/candidate';
-import type { ChildInput, OpenedChild, StepBase } from '../../ports/step-parts';
+import type { ChildInput, OpenedChild, StepBase } from '../../domain/ports/step-parts';
 import { createRunStore, storeInput } from '../../record/run-store';
 import { childIdOf } from '../../record/search-id';
 import type { StepContext } from '../shared/context';

@@ -3,7 +3,7 @@
  * evidence summaries). The reply is judgement; rule S1 is applied to it afterwards, by code.
  */
 import { z } from 'zod';
-import type { ChatMessage } from '../../ports';
+import type { ChatMessage } from '../../domain/ports';
 import { AssumptionReply, checkAssumption } from '../plan/prompt';
 import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../shared/reply';
 import * as shared from '../shared/prompt-parts';

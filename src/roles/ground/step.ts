@@ -5,9 +5,9 @@
 import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGrounding, TestOutcome } from '../../domain';
 import { groundSchema, parseGround, renderGround, type GroundReply } from './prompt';
 import { CLOCK } from '../../sql/clock';
-import { oneLine } from '../../text/clip';
+import { oneLine } from '../../clip';
 import { keepVerdict, prove, resultsOf } from '../../sql/proof';
-import type { ModelOutcome, PlanRef, ModelStepInput } from '../../ports/step-parts';
+import type { ModelOutcome, PlanRef, ModelStepInput } from '../../domain/ports/step-parts';
 import { mergedOutcomes, dependencies } from '../shared/attempts';
 import { operatorBody, storeBody } from '../shared/bodies';
 import { buildTests, storeProposal, type TestScope } from '../shared/tests';

@@ -4,7 +4,7 @@ import { canonical } from '../../domain/canonical';
 import { countedClaim, readCounts } from '../../sql/claims';
 import type { Hash } from '../../sql/body';
 import { wordsOf } from '../../database/relevance';
-import { oneLine } from '../../text/clip';
+import { oneLine } from '../../clip';
 import { layerOf, type HeldEntry, type Layer } from '../../layer/state';
 import { readLayer, type LayerPlace } from '../../record/layer-store';
 import { identityKey } from '../../record/search-id';

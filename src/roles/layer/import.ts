@@ -13,7 +13,7 @@ import {
 import { canonical } from '../../domain/canonical';
 import { type ClaimedEntry, OssieError } from '../../layer/ossie';
 import type { HeldEntry } from '../../layer/state';
-import type { SqlEngine, SqlInspector } from '../../ports';
+import type { SqlEngine, SqlInspector } from '../../domain/ports';
 import type { Hash } from '../../sql/body';
 import { readCounts } from '../../sql/claims';
 import { isClocked } from '../../sql/clock';

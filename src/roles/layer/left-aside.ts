@@ -5,7 +5,7 @@
 import type { AnswerRecord, DatabaseDescription, Dialect, NotUsed } from '../../domain';
 import { allHeld, figuresOf, isCounted, type Held } from '../../layer/state';
 import { ruleText } from '../../layer/rules';
-import type { UsageDelta } from '../../ports/step-parts';
+import type { UsageDelta } from '../../domain/ports/step-parts';
 import { SCHEMA_ID, type SchemaContent } from '../../record/contents';
 import { wordsOf } from '../../database/relevance';
 import { keyColumns } from '../../database/table-text';

@@ -7,7 +7,7 @@ import type { DatabaseDescription, LayerEvent, SqlResult } from '../../domain';
 import type { HeldEntry } from '../../layer/state';
 import { rulesFor, ruleText } from '../../layer/rules';
 import { relevantEntries } from '../../layer/relevance';
-import type { UsageDelta } from '../../ports/step-parts';
+import type { UsageDelta } from '../../domain/ports/step-parts';
 import { SCHEMA_ID } from '../../record/contents';
 import { appendToLayer } from '../../record/layer-store';
 import { rankedTables } from '../../database/relevance';

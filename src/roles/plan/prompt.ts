@@ -3,7 +3,7 @@
  * lets the plan carry them, or `unanswerable`. A revised plan and a second derivation are the same role. What a check of the reply
  * finds goes back to the model, with what is allowed.
  */
-import type { ChatMessage } from '../../ports';
+import type { ChatMessage } from '../../domain/ports';
 import { parseReply, replySchema, sketch, type Parsed, oneOf, unless, type Problem } from '../shared/reply';
 import * as shared from '../shared/prompt-parts';
 import { type PromptContext, sentenceRule, wantsSentence } from '../shared/prompt-parts';

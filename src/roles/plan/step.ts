@@ -7,7 +7,7 @@ import { parsePlanOrLookups, planSchemaFor, renderPlan, type PlanReply } from '.
 import { type LookupsReply, type MayLookUp, storeLookups } from '../shared/lookups';
 import { CLOCK } from '../../sql/clock';
 import { toOperatorView } from '../../sql/body';
-import type { ModelOutcome, PlanRef, Lookup, ModelStepInput } from '../../ports/step-parts';
+import type { ModelOutcome, PlanRef, Lookup, ModelStepInput } from '../../domain/ports/step-parts';
 import { sameRelation } from '../../sql/validate';
 import { operatorBody, parserScope, queryBody, storeBody, type SearchScope } from '../shared/bodies';
 import { buildTests, storeProposal, type BuiltTest } from '../shared/tests';

@@ -2,7 +2,7 @@
 import type { HypothesisOutcome, Test, TestOutcome, Dependencies, Operator, Update, UpdateView } from '../../domain';
 import { type Contents, SCHEMA_ID } from '../../record/contents';
 import type { RunStore } from '../../record/run-store';
-import { updateIdOf } from '../../ports/step-parts';
+import { updateIdOf } from '../../domain/ports/step-parts';
 import { operatorShape } from '../../sql/body';
 import type { StepContext } from './context';
 import { findLoaded, restsOn, type LoadedPlan } from './load-plan';

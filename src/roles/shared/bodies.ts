@@ -1,6 +1,6 @@
 /** Checks the SQL of a reply by the engine's parser and makes it into bodies (rule S8). */
 import type { Assumption, Body, DatabaseDescription, Operator, SqlResult } from '../../domain';
-import type { SqlInspector } from '../../ports';
+import type { SqlInspector } from '../../domain/ports';
 import { SCHEMA_ID } from '../../record/contents';
 import { makeBody, makeOperatorBody, normaliseSql, type Hash, type SelectInspection } from '../../sql/body';
 import { CLOCK } from '../../sql/clock';

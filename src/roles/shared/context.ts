@@ -1,9 +1,9 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
 import type { Dialect, SearchInput, Settings, SqlResult } from '../../domain';
-import type { Clock, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../../ports';
+import type { Clock, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../../domain/ports';
 import type { Hash } from '../../sql/body';
 import { canonical } from '../../domain/canonical';
-import type { StepOptions, UsageDelta } from '../../ports/step-parts';
+import type { StepOptions, UsageDelta } from '../../domain/ports/step-parts';
 import { createRunStore, type RunStore } from '../../record/run-store';
 
 export interface StepDeps {

@@ -1,7 +1,7 @@
 /** Plans and evidence as prompts show them, one operator or test at a time, always as data; and how they are loaded. */
 import type { Hypothesis, HypothesisVerdict, TestOutcome } from '../../domain';
 import { resultText } from '../../text/result-text';
-import type { PlanRef } from '../../ports/step-parts';
+import type { PlanRef } from '../../domain/ports/step-parts';
 import { loadAttempts } from './attempts';
 import type { StepContext } from './context';
 import type { Contents } from '../../record/contents';

@@ -5,7 +5,7 @@
 import type { Assumption, Body, Dialect, Operator, Plan, Update } from '../../domain';
 import { clockOperator, CLOCK, readsClock } from '../../sql/clock';
 import { CompileError, compilePlan, compileSelect, type PlanOperator, type SelectText } from '../../sql/compile';
-import type { PlanRef } from '../../ports/step-parts';
+import type { PlanRef } from '../../domain/ports/step-parts';
 import type { StepContext } from './context';
 import { SCHEMA_ID } from '../../record/contents';
 

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import type { Question } from '../../domain';
 import { unless, type Problem } from './reply';
 import type { PromptContext } from './prompt-parts';
-import { clip } from '../../text/clip';
-import type { Lookup, MemoryRef } from '../../ports/step-parts';
+import { clip } from '../../clip';
+import type { Lookup, MemoryRef } from '../../domain/ports/step-parts';
 import type { StepContext } from './context';
 
 export type WebTool = Exclude<Question['tools'][number], 'execute_sql'>;

@@ -5,12 +5,12 @@
  * later tries keep the larger limit.
  */
 import type { Role } from '../../domain';
-import { ModelError, type ChatMessage, type ModelRequest } from '../../ports';
+import { ModelError, type ChatMessage, type ModelRequest } from '../../domain/ports';
 import { retryMessages, type Parsed } from './reply';
-import type { MemoryRef, ModelOutcome } from '../../ports/step-parts';
+import type { MemoryRef, ModelOutcome } from '../../domain/ports/step-parts';
 import type { StepContext } from './context';
 import { begun, callOnce, journalled, type Called } from '../../record/journal';
-import { clip, oneLine } from '../../text/clip';
+import { clip, oneLine } from '../../clip';
 
 export interface ModelStep {
   readonly searchId: string;

@@ -3,7 +3,7 @@ import type { SearchInput, Update } from '../../domain';
 import type { MemoryEntry, PromptContext } from './prompt-parts';
 import { CLOCK_CONTEXT } from '../../sql/clock';
 import { renderDocumentation, shownDocuments } from '../../database/shown-documents';
-import type { MemoryRef } from '../../ports/step-parts';
+import type { MemoryRef } from '../../domain/ports/step-parts';
 import { SCHEMA_ID } from '../../record/contents';
 import type { StepContext } from './context';
 import { entryText } from '../layer/entries';

@@ -8,7 +8,7 @@
  *    knows, the question, the task.
  */
 import type { Dialect, Question } from '../../domain';
-import type { ChatMessage } from '../../ports';
+import type { ChatMessage } from '../../domain/ports';
 
 export interface MemoryEntry {
   readonly updateId: string;

@@ -7,7 +7,7 @@
  * 3. Every problem says which field, what was found and what is allowed.
  */
 import { z } from 'zod';
-import type { ChatMessage, ModelRequest } from '../../ports';
+import type { ChatMessage, ModelRequest } from '../../domain/ports';
 import { extractJson } from './json';
 import { data } from './prompt-parts';
 

@@ -6,7 +6,7 @@ import type { Dialect, TableDescription } from '../../domain';
 import { data } from './prompt-parts';
 import { renderProfiles } from '../../database/profile/render';
 import { renderTables } from '../../database/context';
-import type { UsageDelta } from '../../ports/step-parts';
+import type { UsageDelta } from '../../domain/ports/step-parts';
 import { sameRelation } from '../../sql/validate';
 import type { StepContext } from './context';
 import { SCHEMA_ID, type SchemaContent } from '../../record/contents';

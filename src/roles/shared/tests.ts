@@ -7,7 +7,7 @@ import { tidyOptionalSql, tidySql } from './prompt-parts';
 import { oneOf, unless, type Problem } from './reply';
 import type { Body, DatabaseDescription, Hypothesis, Operator, Test } from '../../domain';
 import { expressionQuery, namesSomething } from '../../sql/expression';
-import { cut } from '../../text/clip';
+import { cut } from '../../clip';
 import { validateExpression } from '../../sql/validate';
 import { operatorBody, selectText, storeBody, type BodyScope } from './bodies';
 import type { StepContext } from './context';

@@ -6,7 +6,7 @@ import type { Dialect, SqlResult, CandidateView } from '../../domain';
 import { isClocked, withClock } from '../../sql/clock';
 import { readCoverage } from '../../sql/coverage';
 import { equalResults, isTrivial, type Digest } from '../../sql/equal';
-import type { UsageDelta, PlanRef, StepBase } from '../../ports/step-parts';
+import type { UsageDelta, PlanRef, StepBase } from '../../domain/ports/step-parts';
 import { addDeltas, now, once, openEngine, runSql, sqlOptions, sqlUsage, type StepContext } from '../shared/context';
 import type { CandidateContent } from '../../record/contents';
 import { loadPlan, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../shared/load-plan';

@@ -11,7 +11,7 @@ import { decideMateriality } from '../../sql/materiality';
 import { resultPreview, resultText } from '../../text/result-text';
 import { doubtText, withoutDoubt } from '../../database/profile/row-doubts';
 import { operatorShape, toOperatorView } from '../../sql/body';
-import type { UsageDelta, StepBase } from '../../ports/step-parts';
+import type { UsageDelta, StepBase } from '../../domain/ports/step-parts';
 import { runError, engineScope, selectText, type SearchScope } from '../shared/bodies';
 import { candidate, type CandidateRun } from './candidate';
 import { claimProbe, type Counted, type ReadProbe } from './claim-probe';

@@ -3,7 +3,7 @@
  * shown table, and what the layer of the database may tell.
  */
 import type { DatabaseDescription, UpdateView } from '../../domain';
-import { SqlEngineError } from '../../ports';
+import { SqlEngineError } from '../../domain/ports';
 import { placeNotes } from '../../database/shown-documents';
 import { profiledText } from '../../database/profile/render';
 import { SCHEMA_CHARS, schemaContext } from '../../database/context';
@@ -11,7 +11,7 @@ import { addDeltas, once, openEngine, type StepContext } from '../shared/context
 import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../../record/contents';
 import { recall } from '../layer/recall';
-import type { StepBase, UsageDelta } from '../../ports/step-parts';
+import type { StepBase, UsageDelta } from '../../domain/ports/step-parts';
 
 /** Reads the schema, profiles columns that the question likely needs, recalls what the layer of the database knows. */
 

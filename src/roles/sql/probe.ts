@@ -4,7 +4,7 @@
  * same answer, and whether the choice makes no difference at all (rule S9).
  */
 import type { Body, MaterialityOutcome, Test, TestOutcome, HypothesisOutcome } from '../../domain';
-import type { SqlInspector } from '../../ports';
+import type { SqlInspector } from '../../domain/ports';
 import { layTest, readTest, resultsOf, type TestRun } from '../../sql/proof';
 import { builtOn } from '../shared/tests';
 import { weigh } from '../../sql/vacuous-test';
@@ -12,7 +12,7 @@ import { addDeltas, once, openEngine, runSql, type StepContext, type SqlRun } fr
 import { findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan, planSql } from '../shared/load-plan';
 import { loadBodies } from '../shared/bodies';
 import { together, type Statements } from '../shared/statements';
-import type { PlanRef, StepBase, UsageDelta } from '../../ports/step-parts';
+import type { PlanRef, StepBase, UsageDelta } from '../../domain/ports/step-parts';
 import {
   materialityCombinations,
   operatorMateriality,

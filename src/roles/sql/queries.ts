@@ -8,7 +8,7 @@ import { addDeltas, once, openEngine, runSql, type SqlRun, type StepContext } fr
 import { profileExtra, showTables } from '../shared/shown-tables';
 import { clockOf } from '../shared/load-plan';
 import { refused, single, together, type Statements } from '../shared/statements';
-import type { StepBase, UsageDelta } from '../../ports/step-parts';
+import type { StepBase, UsageDelta } from '../../domain/ports/step-parts';
 
 /** Runs the queries of a look in one snapshot. */
 

@@ -11,7 +11,7 @@ import { testOf } from '../shared/attempts';
 import { once, runSql, type StepContext } from '../shared/context';
 import { plainCheck } from '../layer/entries';
 import { loadPlan, type LoadedPlan } from '../shared/load-plan';
-import type { StepBase, UsageDelta } from '../../ports/step-parts';
+import type { StepBase, UsageDelta } from '../../domain/ports/step-parts';
 
 /** Writes the groundings of a candidate as claims, each with one check, and runs these. */
 

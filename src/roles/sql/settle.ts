@@ -12,7 +12,7 @@ import { once, runSql, type StepContext } from '../shared/context';
 import type { Contents } from '../../record/contents';
 import { findLoaded, loadPlan, planSql, withBodies, type LoadedPlan } from '../shared/load-plan';
 import { orRefused, together } from '../shared/statements';
-import type { PlanRef, StepBase, MemoryRef, UsageDelta } from '../../ports/step-parts';
+import type { PlanRef, StepBase, MemoryRef, UsageDelta } from '../../domain/ports/step-parts';
 
 /** Runs the winners' bodies over their inputs and makes updates of those that rule S1 proves. */
 

@@ -7,7 +7,7 @@ import {
   type ModelRequest,
   type SqlEngine,
   type SqlOptions,
-} from '../../ports';
+} from '../../domain/ports';
 import type { NewSpan } from './opentelemetry';
 import { telemetry, traced } from './tracing';
 

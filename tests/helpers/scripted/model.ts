@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../../../src/domain';
-import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../../src/ports';
+import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../../src/domain/ports';
 
 /** A text, a text with its own figures, or the error to throw. */
 export type ScriptedReply = string | (Partial<ModelReply> & { readonly text: string }) | ModelError;

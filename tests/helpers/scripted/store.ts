@@ -1,5 +1,5 @@
 /** An object store in memory, for tests and runs that keep nothing. Same contract as the others, byte for byte. */
-import { StoreError, type ObjectStore } from '../../../src/ports';
+import { StoreError, type ObjectStore } from '../../../src/domain/ports';
 import { assertKey } from '../../../src/adapters/local/keys';
 
 export interface MemoryStore extends ObjectStore {

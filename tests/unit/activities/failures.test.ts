@@ -1,6 +1,6 @@
 import { ApplicationFailureCategory, ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { publicMessage, toFailure } from '../../../src/activities/failures';
-import { ModelError, SqlEngineError, StoreError, WebError } from '../../../src/ports';
+import { ModelError, SqlEngineError, StoreError, WebError } from '../../../src/domain/ports';
 
 const model = (...rest: ConstructorParameters<typeof ModelError>) => new ModelError(...rest);
 const sql = (...rest: ConstructorParameters<typeof SqlEngineError>) => new SqlEngineError(...rest);

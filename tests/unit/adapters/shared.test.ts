@@ -1,5 +1,5 @@
 import { inspectingOnce } from '../../../src/adapters/inspection';
-import type { SqlInspector } from '../../../src/ports';
+import type { SqlInspector } from '../../../src/domain/ports';
 import { compactJson, exactNumber } from '../../../src/adapters/value-text';
 
 function counting(): { readonly inspector: SqlInspector; readonly asked: string[] } {

@@ -1,6 +1,6 @@
 import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../helpers/scripted';
-import { ModelError } from '../../../src/ports';
-import type { UsageDelta } from '../../../src/ports/step-parts';
+import { ModelError } from '../../../src/domain/ports';
+import type { UsageDelta } from '../../../src/domain/ports/step-parts';
 import { judgeAnswer, judgeContradiction, type Judge, type ToJudge } from '../../../benchmarks/judge-step';
 import { hash } from '../roles/fixtures';
 

@@ -8,7 +8,7 @@ import {
 } from '../../../src/app/gc';
 import { addToIndex } from '../../../src/app/searches';
 import { openServices, saveInput, sha256 } from '../../../src/app/services';
-import type { ObjectStore } from '../../../src/ports';
+import type { ObjectStore } from '../../../src/domain/ports';
 import { createRunStore, writeEnvelope } from '../../../src/record/run-store';
 import { externalStorage, payloadFolder } from '../../../src/workers/external-storage';
 import { writeBatchManifest, batchResultKey } from '../../../src/activities/batch';

@@ -1,5 +1,5 @@
 import type { TableDescription } from '../../../src/domain';
-import { compressedTables, compressedText, withRows } from '../../../src/database/compressed';
+import { compressedTables, compressedText, withRows } from '../../../src/methods/reforce/compressed';
 
 const table = (name: string, columns: readonly string[] = ['id', 'mark']): TableDescription => ({
   ...{ name, kind: 'table', comment: null, rowEstimate: null, primaryKey: [], uniqueKeys: [], foreignKeys: [] },

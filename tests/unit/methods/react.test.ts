@@ -15,7 +15,7 @@ import type {
 import { settingsFor } from '../../../src/config/presets';
 import { NO_USAGE } from '../../../src/domain/control-view';
 import { addUsage } from '../../../src/search/budgets';
-import type { AnswerSummary, ModelOutcome } from '../../../src/ports/step-parts';
+import type { AnswerSummary, ModelOutcome } from '../../../src/domain/ports/step-parts';
 import { MODEL_COST, SQL_COST, testHooks, toEnd } from '../../helpers/fake-steps';
 import { Draw } from '../../helpers/random-world';
 

@@ -1,6 +1,6 @@
 /** ReFoRCE over its real steps and a small database; the model is scripted, each vote by its seed. */
 import type { ReforceSettings, Settings } from '../../../src/domain';
-import type { ModelRequest } from '../../../src/ports';
+import type { ModelRequest } from '../../../src/domain/ports';
 import { settingsFor, type Figures } from '../../../src/config/presets';
 import { runReforce } from '../../../src/methods/reforce/loop';
 import { createRunStore } from '../../../src/record/run-store';

@@ -1,5 +1,5 @@
 import { runAsWritten } from '../../../src/questions/double-quoted';
-import type { SqlEngine, SqlOptions } from '../../../src/ports';
+import type { SqlEngine, SqlOptions } from '../../../src/domain/ports';
 
 const OPTIONS: SqlOptions = { timeoutMs: 1000, maxRows: 1, signal: new AbortController().signal, tag: 'gold' };
 

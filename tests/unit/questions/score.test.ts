@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createSqliteEngine } from '../../../src/adapters/sqlite';
 import { judge, scoreAnswer, summarise, type BenchmarkItem, type Gold, type Verdict } from '../../../src/questions';
 import type { SqlResult, SqlValue } from '../../../src/domain';
-import { SqlEngineError, type SqlEngine } from '../../../src/ports';
+import { SqlEngineError, type SqlEngine } from '../../../src/domain/ports';
 
 const rows = (...values: SqlValue[]): SqlResult => ({
   kind: 'rows',

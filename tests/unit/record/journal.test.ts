@@ -1,5 +1,11 @@
 import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../helpers/scripted';
-import { ModelError, StoreError, type ModelRequest, type ObjectStore, type StoreErrorCode } from '../../../src/ports';
+import {
+  ModelError,
+  StoreError,
+  type ModelRequest,
+  type ObjectStore,
+  type StoreErrorCode,
+} from '../../../src/domain/ports';
 import { createRunStore } from '../../../src/record/run-store';
 import { callOnce, journalled } from '../../../src/record/journal';
 import { containing, hash } from '../roles/fixtures';

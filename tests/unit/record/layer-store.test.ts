@@ -2,7 +2,7 @@
 import { createMemoryStore } from '../../helpers/scripted';
 import { layerOf } from '../../../src/layer/state';
 import type { LayerEvent } from '../../../src/domain';
-import type { ObjectStore } from '../../../src/ports';
+import type { ObjectStore } from '../../../src/domain/ports';
 import { appendToLayer, readLayer, searchesInLayers } from '../../../src/record/layer-store';
 import { sha256 } from '../../../src/sha256';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ObjectStore } from '../../../src/ports';
+import type { ObjectStore } from '../../../src/domain/ports';
 import { loadTrace } from '../../../src/report';
 import { createRunStore } from '../../../src/record/run-store';
 import { observation, record, state, trace } from './fixture';

@@ -1,7 +1,7 @@
 /** Check, probe, ground and settle: what the data says, and what is kept of it. */
 import { planRef } from '../../../src/search/plan-view';
 import { columnDifference } from '../../../src/roles/shared/bodies';
-import type { PlanRef } from '../../../src/ports/step-parts';
+import type { PlanRef } from '../../../src/domain/ports/step-parts';
 import { createRunStore } from '../../../src/record/run-store';
 import {
   GAP_SQL,

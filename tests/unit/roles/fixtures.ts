@@ -11,7 +11,7 @@ import type {
 } from '../../../src/domain';
 import { createMemoryStore, scriptedModel, type ScriptedReplies } from '../../helpers/scripted';
 import { createSqliteInspector } from '../../../src/adapters/sqlite';
-import type { SqlEngine } from '../../../src/ports';
+import type { SqlEngine } from '../../../src/domain/ports';
 import { settingsFor } from '../../../src/config/presets';
 import { withoutLooking } from '../../helpers/without-looking';
 import { createSteps } from '../../../src/roles';

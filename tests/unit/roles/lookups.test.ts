@@ -2,7 +2,7 @@
 import type { Settings } from '../../../src/domain';
 import { createRunStore, storeInput } from '../../../src/record/run-store';
 import { createSteps } from '../../../src/roles';
-import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/ports';
+import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/domain/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { runSearch } from '../../../src/search/search';
 import { SEARCH, bench, groundReply, hash, planReply, text } from './fixtures';

@@ -2,7 +2,7 @@
 import type { Budgets, Settings } from '../../../src/domain';
 import { settingsFor, type Figures } from '../../../src/config/presets';
 import { runInProcess } from '../../../src/methods/in-process';
-import { ModelError, type ModelRequest } from '../../../src/ports';
+import { ModelError, type ModelRequest } from '../../../src/domain/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { createRunStore } from '../../../src/record/run-store';
 import { SEARCH, bench, hash, searchInput, text } from './fixtures';

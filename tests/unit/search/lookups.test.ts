@@ -1,7 +1,7 @@
 /** Lookups on the web in the control loop: limited, counted, kept for every later prompt, and gone where nobody asked. */
 import { SearchState, type Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
-import type { Lookup } from '../../../src/ports/step-parts';
+import type { Lookup } from '../../../src/domain/ports/step-parts';
 import type { PlanInput, Planned, ProposeInput, WebInput } from '../../../src/roles';
 import {
   FakeSteps,

@@ -1,4 +1,4 @@
-import { clip } from '../../../src/text/clip';
+import { clip } from '../../../src/clip';
 import { csvLine, toCsv, type CsvResult } from '../../../src/text/result-text';
 
 const result = (rows: CsvResult['rows'], truncated = false): CsvResult => ({

@@ -3,7 +3,7 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { ExternalStorageRunner } from '@temporalio/common/lib/internal-non-workflow';
 import { createEncryptedStore } from '../../../src/adapters/encryption';
 import { createMemoryStore } from '../../helpers/scripted';
-import { StoreError, type ObjectStore } from '../../../src/ports';
+import { StoreError, type ObjectStore } from '../../../src/domain/ports';
 import { startCodecServer, type CodecServer, type CodecServerOptions } from '../../../src/workers/codec-server';
 import { externalStorage, storedPayloads } from '../../../src/workers/external-storage';
 import { createDataConverter, forListing } from '../../../src/workers/payloads';

@@ -1,5 +1,5 @@
 import type { DatabaseDescription } from '../../../src/domain';
-import type { SqlEngine } from '../../../src/ports';
+import type { SqlEngine } from '../../../src/domain/ports';
 import { withDescriptionCache } from '../../../src/workers/description-cache';
 
 const signal = new AbortController().signal;

@@ -1,4 +1,4 @@
-import type { AnswerSummary } from '../../../src/ports/step-parts';
+import type { AnswerSummary } from '../../../src/domain/ports/step-parts';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from '../../../src/workflows/details';
 import { record } from '../report/fixture';
 

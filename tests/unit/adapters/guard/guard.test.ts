@@ -3,8 +3,8 @@ import { createPostgresInspector } from '../../../../src/adapters/postgres';
 import { createSnowflakeInspector } from '../../../../src/adapters/snowflake';
 import { createSqliteInspector } from '../../../../src/adapters/sqlite';
 import type { DatabaseDescription, SqlResult, TableDescription } from '../../../../src/domain';
-import type { SqlEngine } from '../../../../src/ports/sql-engine';
-import type { SqlInspector } from '../../../../src/ports/sql-inspector';
+import type { SqlEngine } from '../../../../src/domain/ports/sql-engine';
+import type { SqlInspector } from '../../../../src/domain/ports/sql-inspector';
 
 const table = (name: string, columns: string[], more: Partial<TableDescription> = {}): TableDescription => ({
   name, kind: 'table', comment: null, rowEstimate: null, primaryKey: ['id'], uniqueKeys: [], foreignKeys: [],

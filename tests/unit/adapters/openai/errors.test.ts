@@ -1,5 +1,5 @@
 import { APIConnectionError, APIError } from 'openai';
-import type { ModelErrorCode } from '../../../../src/ports';
+import type { ModelErrorCode } from '../../../../src/domain/ports';
 import { toModelError } from '../../../../src/adapters/openai/errors';
 
 const KEY = 'sk-proj-abcdef1234567890';

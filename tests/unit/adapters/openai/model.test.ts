@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { combined, fullShape, narrower, requestBody, type RequestShape } from '../../../../src/adapters/openai/model';
-import type { ModelRequest } from '../../../../src/ports';
+import type { ModelRequest } from '../../../../src/domain/ports';
 import { PromptUsage, promptTokensOf } from '../../../../src/adapters/openai/reply';
 import { costUsd, DEFAULT_PRICES, DEFAULT_PRICES_DATE, priceOf } from '../../../../src/adapters/openai/prices';
 import { detectOllama } from '../../../../src/adapters/openai';

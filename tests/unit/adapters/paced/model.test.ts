@@ -1,6 +1,6 @@
 import { createPacedModel, type PaceLimits } from '../../../../src/adapters/paced';
 import { scriptedModel, type ScriptedReply } from '../../../helpers/scripted';
-import { ModelError, type ModelRequest } from '../../../../src/ports';
+import { ModelError, type ModelRequest } from '../../../../src/domain/ports';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());

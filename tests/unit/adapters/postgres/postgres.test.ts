@@ -1,5 +1,5 @@
 import { createPostgresInspector } from '../../../../src/adapters/postgres/inspector';
-import type { SqlInspector } from '../../../../src/ports/sql-inspector';
+import type { SqlInspector } from '../../../../src/domain/ports/sql-inspector';
 import { toConnectError, toEngineError, toResult } from '../../../../src/adapters/postgres/errors';
 
 let inspector: SqlInspector;

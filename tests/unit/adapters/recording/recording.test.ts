@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { contentHash, recordingModel, replayModel } from '../../../../src/adapters/recording';
 import { scriptedModel } from '../../../helpers/scripted';
 import type { Role } from '../../../../src/domain';
-import type { ModelRequest } from '../../../../src/ports';
+import type { ModelRequest } from '../../../../src/domain/ports';
 
 let dir: string;
 let file: string;

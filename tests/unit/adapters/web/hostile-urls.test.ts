@@ -1,6 +1,6 @@
 /** URLs that try to reach what is not the public web: each is refused before anything is sent, whatever it is called. */
 import { createWeb } from '../../../../src/adapters/web';
-import { WebError } from '../../../../src/ports';
+import { WebError } from '../../../../src/domain/ports';
 
 /** Addresses, several on a line; what holds blanks or needs an escape is given beside them. */
 const urls = (text: string, ...more: readonly string[]): readonly string[] => [...text.trim().split(/\s+/), ...more];

@@ -11,7 +11,7 @@ import { createSqliteEngine, createSqliteInspector } from '../../../../src/adapt
 import type { BoardScore, OpenBenchmark, Prediction } from '../../../../benchmarks/benchmark';
 import { ehrsql2024 } from '../../../../benchmarks/boards/ehrsql2024';
 import { complexityOf, tableOf } from '../../../../benchmarks/boards/ehrsql2024-subset';
-import type { SqlEngine } from '../../../../src/ports';
+import type { SqlEngine } from '../../../../src/domain/ports';
 
 const DATABASE = `
   CREATE TABLE drugs (id INTEGER, name TEXT, dose REAL, given TEXT, route TEXT);

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SqlResult } from '../../../../src/domain';
-import { type SqlEngine, SqlEngineError } from '../../../../src/ports';
+import { type SqlEngine, SqlEngineError } from '../../../../src/domain/ports';
 import type { BoardScore, OpenBenchmark, Prediction } from '../../../../benchmarks/benchmark';
 import {
   livesqlbenchBaseFull,

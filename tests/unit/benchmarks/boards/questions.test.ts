@@ -7,7 +7,7 @@ import { createSqliteEngine, createSqliteInspector } from '../../../../src/adapt
 import { loadQuestions } from '../../../../src/questions';
 import type { Prediction } from '../../../../benchmarks/benchmark';
 import { questions } from '../../../../benchmarks/boards/questions';
-import type { SqlEngine } from '../../../../src/ports';
+import type { SqlEngine } from '../../../../src/domain/ports';
 
 let folder: string;
 let engine: SqlEngine;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { OpenBenchmark, Prediction } from '../../../../benchmarks/benchmark';
 import { spider2Lite, spider2Snow } from '../../../../benchmarks/boards/spider2';
 import type { SqlResult } from '../../../../src/domain';
-import { SqlEngineError, type SqlEngine } from '../../../../src/ports';
+import { SqlEngineError, type SqlEngine } from '../../../../src/domain/ports';
 
 interface Pair {
   readonly name: string;

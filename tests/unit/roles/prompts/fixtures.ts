@@ -1,5 +1,5 @@
 /** One small database as each role sees it: a swimming club's lap times, stored as JSON in two formats. */
-import type { ChatMessage } from '../../../../src/ports';
+import type { ChatMessage } from '../../../../src/domain/ports';
 import { outsideOf } from '../../../../simulated-model/request';
 import type { EvaluatePrompt } from '../../../../src/roles/evaluate';
 import type { EvidenceText, PlanText } from '../../../../src/roles/shared/evidence-text';

@@ -6,7 +6,7 @@ import { renderPlan } from '../../../../src/roles/plan/prompt';
 import { renderPropose } from '../../../../src/roles/propose';
 import { renderSelectAnswer, renderSelectByNumber } from '../../../../src/roles/select';
 import { retryMessages } from '../../../../src/roles/shared/reply';
-import type { ChatMessage } from '../../../../src/ports';
+import type { ChatMessage } from '../../../../src/domain/ports';
 import { reactSchema, renderReact } from '../../../../src/methods/react/prompt';
 import { renderRedel, type RedelPrompt } from '../../../../src/methods/redel/prompt';
 import * as given from './fixtures';

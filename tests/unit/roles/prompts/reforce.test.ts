@@ -2,7 +2,7 @@
 import * as prompts from '../../../../src/methods/reforce/prompts';
 import type { ExploreTurn, GenerateTurn } from '../../../../src/methods/reforce/prompts';
 import type { PromptContext } from '../../../../src/roles/shared/prompt-parts';
-import type { ChatMessage } from '../../../../src/ports';
+import type { ChatMessage } from '../../../../src/domain/ports';
 import { context, rulesOf } from './fixtures';
 
 const query = 'SELECT class FROM race';

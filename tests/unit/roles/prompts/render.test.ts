@@ -6,7 +6,7 @@ import { renderLook } from '../../../../src/roles/look';
 import { renderSelectAnswer, selectAnswerSchema, renderSelectByNumber } from '../../../../src/roles/select';
 import { reactSchema, renderReact } from '../../../../src/methods/react/prompt';
 import { redelSchema, renderRedel } from '../../../../src/methods/redel/prompt';
-import type { ChatMessage } from '../../../../src/ports';
+import type { ChatMessage } from '../../../../src/domain/ports';
 import type { Dialect } from '../../../../src/domain';
 import * as given from './fixtures';
 

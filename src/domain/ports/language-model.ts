@@ -1,6 +1,6 @@
 /** A chat model behind any provider. Adapters throw `ModelError`; a reply that is not usable JSON is still a reply. */
-import type { Role } from '../domain';
-import type { ChatMessage, ModelReply } from '../domain/model-call';
+import type { Role } from '..';
+import type { ChatMessage, ModelReply } from '../model-call';
 
 export type { ChatMessage, ModelReply };
 

@@ -2,11 +2,11 @@
  * A schema as ReFoRCE compresses it: of tables whose names differ only in digits, one stands for all if they are many. What
  * linking keeps is rendered the same way.
  */
-import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../domain';
-import { cut } from '../text/clip';
-import { toCsv } from '../text/result-text';
-import { firstRows } from './profile/table-rows';
-import { tableName, tableText } from './table-text';
+import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
+import { cut } from '../../clip';
+import { toCsv } from '../../text/result-text';
+import { firstRows } from '../../database/profile/table-rows';
+import { tableName, tableText } from '../../database/table-text';
 
 /** More tables than this of one name without digits are shown as one. */
 const MANY = 10;

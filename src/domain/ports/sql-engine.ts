@@ -2,7 +2,7 @@
  * One database, read-only by construction. What a statement does is a value (`SqlResult`): rows, an SQL error, a
  * timeout, a refusal. Only infrastructure throws: `SqlEngineError`.
  */
-import type { DatabaseDescription, Dialect, SqlResult } from '../domain';
+import type { DatabaseDescription, Dialect, SqlResult } from '..';
 
 export interface SqlOptions {
   readonly timeoutMs: number;

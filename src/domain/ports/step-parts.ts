@@ -8,8 +8,8 @@
  * 2. Failures that the search can learn from are values; only infrastructure errors are thrown (D5).
  * 3. Everything in and out is plain JSON and small: it becomes Temporal history (D3).
  */
-import type { Question, SearchInput, Settings, Usage } from '../domain';
-import type { AnswerRecord, Standing } from '../domain/answer';
+import type { Question, SearchInput, Settings, Usage } from '..';
+import type { AnswerRecord, Standing } from '../answer';
 
 export interface StepBase {
   readonly searchId: string;

@@ -21,9 +21,16 @@ import {
 import type { Settings } from '../domain';
 import { toolCallsOf } from '../domain/control-view';
 import { SQL_PURPOSES, STEP_ROLES, type StepRole } from '../domain/roles';
-import type { ModelOutcome, StepBase, StepOptions, UsageDelta } from '../ports/step-parts';
+import type { ModelOutcome, StepBase, StepOptions, UsageDelta } from '../domain/ports/step-parts';
 import type { AllSteps, ModelSteps, SqlSteps } from '../roles';
-import type { ModelActivities, ModelCall, SqlActivities, SqlCall, StoreActivities, WebActivities } from './steps';
+import type {
+  ModelActivities,
+  ModelCall,
+  SqlActivities,
+  SqlCall,
+  StoreActivities,
+  WebActivities,
+} from '../activities/steps';
 
 /** Queues other than the workflow's own. */
 export interface StepQueues {
