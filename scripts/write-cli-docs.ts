@@ -5,8 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
-import { benchDocs } from '../benchmarks/docs';
-import { cliDocs, methodSettings } from '../src/cli/docs';
+import { benchDocs, cliDocs, methodSettings } from './generated-docs';
 
 const docs = join(__dirname, '..', 'docs');
 writeFileSync(join(docs, 'cli.md'), cliDocs());

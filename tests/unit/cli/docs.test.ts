@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { benchDocs } from '../../../benchmarks/docs';
-import { cliDocs } from '../../../src/cli/docs';
+import { benchDocs, cliDocs } from '../../../scripts/generated-docs';
 
 test.each([
   ['cli.md', cliDocs],

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { benchSchemas } from '../../../benchmarks/docs';
-import { jsonSchemas } from '../../../src/cli/docs';
+import { benchSchemas, jsonSchemas } from '../../../scripts/generated-docs';
 
 const FOLDER = join(__dirname, '../../../docs/schemas');
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { methodSettings } from '../../../src/cli/docs';
+import { methodSettings } from '../../../scripts/generated-docs';
 import { METHODS } from '../../../src/config/method-specs';
 
 const folder = join(__dirname, '../../../docs/methods');

@@ -1,19 +1,24 @@
 /**
- * What is generated into `docs`: the help texts as they are printed, and JSON schemas of what programs read of GATE, made from
- * the zod schemas that the code itself uses.
+ * What is generated into `docs`: the help texts of both programs as they are printed, and JSON schemas of what other programs
+ * read of them, made from the zod schemas that the code itself uses.
  */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { EXIT } from './exit';
-import type { Io } from './io';
-import { createProgram, GATE, withSubcommands, type Program } from './program';
-import { howToWrite, METHODS, usualOf, type MethodSetting } from '../config/method-specs';
-import type { Figures } from '../config/presets';
-import { AnswerRecord, Standing } from '../domain';
-import { Run } from '../report/run';
-import { ResultLine } from '../questions';
-import { BatchEvent } from './run-display';
-import { BatchStatus } from '../app/run/batch-status';
+import { JudgedLine } from '../benchmarks/judge';
+import { GATE_BENCH } from '../benchmarks/program';
+import { ScoreReport } from '../benchmarks/score';
+import { Submission } from '../benchmarks/submit';
+import { UpdateAudit } from '../benchmarks/update-audit';
+import { EXIT } from '../src/cli/exit';
+import type { Io } from '../src/cli/io';
+import { createProgram, GATE, withSubcommands, type Program } from '../src/cli/program';
+import { howToWrite, METHODS, usualOf, type MethodSetting } from '../src/config/method-specs';
+import type { Figures } from '../src/config/presets';
+import { AnswerRecord, Standing } from '../src/domain';
+import { Run } from '../src/report/run';
+import { ResultLine } from '../src/questions';
+import { BatchEvent } from '../src/cli/run-display';
+import { BatchStatus } from '../src/app/run/batch-status';
 
 const headOf = (title: string, folder: string): string => `# ${title}
 
@@ -109,7 +114,25 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
   };
 }
 
+export const benchDocs = (): string => cliDocs(GATE_BENCH, 'The command line of gate-bench', 'benchmarks/program.ts');
+
+/** Texts of schemas by the names of their files in `docs/schemas`. */
+export function benchSchemas(): Readonly<Record<string, string>> {
+  return {
+    'score.schema.json': schemaText(
+      'A predictions file by the rules of its benchmark: gate-bench score --json',
+      ScoreReport,
+    ),
+    'submission.schema.json': schemaText(
+      'OUT.manifest.json beside what gate-bench submit wrote, and its --json',
+      Submission,
+    ),
+    'update-audit.schema.json': schemaText('gate-bench audit updates --json', UpdateAudit),
+    'judged.schema.json': schemaText('A line of judged.jsonl: one answer that gate-bench judge read', JudgedLine),
+  };
+}
+
 /** `io: 'input'`: fields that have a default may be missing. */
-export function schemaText(title: string, schema: z.ZodType): string {
+function schemaText(title: string, schema: z.ZodType): string {
   return `${JSON.stringify({ title, ...z.toJSONSchema(schema, { io: 'input' }) }, null, 2)}\n`;
 }
