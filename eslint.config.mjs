@@ -31,7 +31,7 @@ const KNOWS = {
   report: ['domain', 'sql', 'text', 'record', 'questions'],
   questions: ['domain', 'sql'],
   activities: ['domain', 'search', 'roles'],
-  workflows: ['domain', 'search', 'methods', 'roles', 'activities'],
+  workflows: ['domain', 'search', 'methods', 'roles'],
   adapters: ['domain', 'sql'],
   workers: ['domain', 'sql', 'search', 'record', 'roles', 'config', 'adapters', 'activities', 'workflows'],
 };

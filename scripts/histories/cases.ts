@@ -1,9 +1,10 @@
 /** Which searches are recorded. Between them they take every path of the control loop that a history can show. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeBatchManifest, type BatchEntry } from '../../src/activities/batch';
+import { writeBatchManifest } from '../../src/activities/batch';
 import { DEMO_QUESTION } from '../../src/app/demo';
 import type { Settings } from '../../src/domain';
 import type { ObjectStore } from '../../src/domain/ports';
+import type { BatchEntry } from '../../src/domain/ports/batch';
 import {
   DEFAULT_BUDGETS,
   settingsFor,

@@ -15,6 +15,13 @@ import {
 import { createBatchActivities, type BatchPorts } from '../activities/batch';
 import { createModelActivities, createStepActivities, createWatchActivities } from '../activities/steps';
 import type { WatchSteps } from '../roles/layer/verify';
+import type {
+  ModelActivities,
+  SqlActivities,
+  StoreActivities,
+  WatchActivities,
+  WebActivities,
+} from '../workflows/activities';
 import type { createSteps } from '../roles';
 import { countedActivities, telemetry, tracedActivities, traceSinks } from './telemetry/tracing';
 import { BUCKETS, createMetrics } from './telemetry/metrics';
@@ -209,12 +216,10 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
   const plainBundle = options.bundle ?? (await workflowBundle());
   const encodes = options.dataConverter?.failureConverterPath !== undefined;
   const workflows = { workflowBundle: encodes ? await withEncodedFailures(plainBundle) : plainBundle };
-  const model = createModelActivities(steps);
-  const everything = {
-    ...createStepActivities(steps),
-    ...createBatchActivities(options.batch),
-    ...(options.watch && createWatchActivities(options.watch)),
-  };
+  const model: ModelActivities = createModelActivities(steps);
+  const ofSteps: SqlActivities & StoreActivities & WebActivities = createStepActivities(steps);
+  const watch: WatchActivities | undefined = options.watch && createWatchActivities(options.watch);
+  const everything = { ...model, ...ofSteps, ...createBatchActivities(options.batch), ...watch };
   return [
     ...(options.modelQueues ?? []).map(({ taskQueue, requestsPerSecond, concurrency }) => ({
       ...grace,

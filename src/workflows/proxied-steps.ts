@@ -21,16 +21,9 @@ import {
 import type { Settings } from '../domain';
 import { toolCallsOf } from '../domain/control-view';
 import { SQL_PURPOSES, STEP_ROLES, type StepRole } from '../domain/roles';
-import type { ModelOutcome, StepBase, StepOptions, UsageDelta } from '../domain/ports/step-parts';
+import type { ModelCall, ModelOutcome, SqlCall, StepBase, StepOptions, UsageDelta } from '../domain/ports/step-parts';
 import type { AllSteps, ModelSteps, SqlSteps } from '../roles';
-import type {
-  ModelActivities,
-  ModelCall,
-  SqlActivities,
-  SqlCall,
-  StoreActivities,
-  WebActivities,
-} from '../activities/steps';
+import type { ModelActivities, SqlActivities, StoreActivities, WebActivities } from './activities';
 
 /** Queues other than the workflow's own. */
 export interface StepQueues {

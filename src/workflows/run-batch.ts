@@ -29,8 +29,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { BatchActivities, BatchEntry, BatchOutcome } from '../activities/batch';
 import type { Steering } from '../domain';
+import type { BatchActivities, BatchEntry, BatchOutcome } from '../domain/ports/batch';
 import { reasonOf } from '../search/findings';
 import { UNUSABLE_REPLIES } from '../search/select-answer';
 import { answerQuestion, type AnswerQuestionInput } from './answer-question';

@@ -15,11 +15,11 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
-import type { StoreActivities } from '../activities/steps';
 import type { CandidateView, FactView, PlanView, Steering, SteeringKind, SteeringOf, UpdateView } from '../domain';
 import type { SteeredSearch } from '../search/run';
 import type { Progress } from '../search/progress';
 import { isBare } from '../search/steering';
+import type { StoreActivities } from './activities';
 import { fromParent } from './children';
 
 /** The total paused time, and since when the search is paused, if it is. Carried over continue-as-new. */

@@ -3,7 +3,8 @@
  * what broke is in the layer.
  */
 import { isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { WatchActivities, WatchFound, WatchRun } from '../activities/steps';
+import type { WatchFound, WatchRun } from '../roles/layer/verify';
+import type { WatchActivities } from './activities';
 import { asWorkflowFailure } from './ending';
 
 export type WatchLayerInput = Omit<WatchRun, 'at'>;

@@ -1,13 +1,8 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Payload } from '@temporalio/common';
 import { createMemoryStore } from '../helpers/scripted';
-import {
-  batchResultKey,
-  writeBatchManifest,
-  type BatchEntry,
-  type BatchPorts,
-  type BatchResult,
-} from '../../src/activities/batch';
+import { batchResultKey, writeBatchManifest, type BatchPorts } from '../../src/activities/batch';
+import type { BatchEntry, BatchResult } from '../../src/domain/ports/batch';
 import { ModelError } from '../../src/domain/ports';
 import type { AnswerSummary } from '../../src/domain/ports/step-parts';
 import {

@@ -5,7 +5,7 @@
  * 1. The store decides what is answered: asked again, it is scored anew without a model.
  * 2. An infrastructure failure is never a wrong answer; it is asked again by the next run.
  */
-import type { BatchOutcome } from '../../activities/batch';
+import type { BatchOutcome } from '../../domain/ports/batch';
 import { isDecided, type AnswerRecord } from '../../domain';
 import { each, limiter } from '../../limiter';
 import type { BoardScore } from '../../questions';

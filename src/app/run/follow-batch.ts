@@ -8,14 +8,8 @@
  *    on and are followed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  batchResultKey,
-  outcomeOf,
-  putBatchResult,
-  writeBatchManifest,
-  type BatchOutcome,
-  type BatchResult,
-} from '../../activities/batch';
+import { batchResultKey, outcomeOf, putBatchResult, writeBatchManifest } from '../../activities/batch';
+import type { BatchOutcome, BatchResult } from '../../domain/ports/batch';
 import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
 import { counted, cut } from '../../report/printable';

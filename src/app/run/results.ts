@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { BatchOutcome } from '../../activities/batch';
+import type { BatchOutcome } from '../../domain/ports/batch';
 import type { AnswerRecord } from '../../domain';
 import { parsedJson } from '../../json';
 import type { SqlEngine, SqlOptions } from '../../domain/ports';

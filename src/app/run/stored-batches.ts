@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { BatchOutcome, BatchResult } from '../../activities/batch';
+import type { BatchOutcome, BatchResult } from '../../domain/ports/batch';
 import { groupBy } from '../../group-by';
 import { parsedJson } from '../../json';
 import { each } from '../../limiter';

@@ -10,6 +10,7 @@
  */
 import type { Question, SearchInput, Settings, Usage } from '..';
 import type { AnswerRecord, Standing } from '../answer';
+import type { SqlPurpose, StepRole } from '../roles';
 
 export interface StepBase {
   readonly searchId: string;
@@ -35,6 +36,9 @@ export interface ModelStepInput extends StepBase {
   /** Added to the seed of the settings, so that concurrent calls with the same words differ. */
   readonly seedShift?: number;
 }
+
+export type ModelCall = ModelStepInput & { readonly role: StepRole };
+export type SqlCall = StepBase & { readonly purpose: SqlPurpose };
 
 /** Every model step is charged, parsed or not. */
 export type ModelOutcome<T> =

@@ -1,0 +1,51 @@
+/** The activities as workflows call them (design D1). `workers/run-worker.ts` checks that those of `src/activities` are these. */
+import type { SearchState } from '../domain';
+import type { SqlPurpose } from '../domain/roles';
+import type {
+  AnswerSummary,
+  ChildInput,
+  ModelCall,
+  ModelOutcome,
+  OpenedChild,
+  SqlCall,
+  UsageDelta,
+} from '../domain/ports/step-parts';
+import type {
+  AdoptInput,
+  AmendInput,
+  CandidateRun,
+  FinishInput,
+  KeptAfter,
+  NewRemark,
+  WebInput,
+  WebRun,
+} from '../roles';
+import type { WatchFound, WatchRun } from '../roles/layer/verify';
+
+export interface ModelActivities {
+  callModel(input: ModelCall): Promise<ModelOutcome<unknown>>;
+}
+
+/** The UI's timeline shows the type of a local activity, not its summary. So each purpose is also an activity type. */
+export type SqlActivities = Readonly<
+  Record<'executeSql' | SqlPurpose, (input: SqlCall) => Promise<{ readonly usage: UsageDelta }>>
+>;
+
+export interface StoreActivities {
+  saveCheckpoint(state: SearchState): Promise<void>;
+  saveRemark(searchId: string, remark: NewRemark): Promise<void>;
+  /** Returns only what the workflow does not know: the rest of the summary would be in its history twice (D3). */
+  finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql' | 'proof'>>;
+  amendRecord(input: AmendInput): Promise<KeptAfter>;
+  openChild(input: ChildInput): Promise<OpenedChild>;
+  adoptAnswer(input: AdoptInput): Promise<CandidateRun>;
+}
+
+export interface WebActivities {
+  /** A site that does not answer is an observation after a few tries; an outage of the search provider is retried. */
+  useWeb(input: WebInput): Promise<WebRun>;
+}
+
+export interface WatchActivities {
+  verifyLayer(run: WatchRun): Promise<WatchFound>;
+}
