@@ -24,7 +24,7 @@ const KNOWS = {
   text: ['domain', 'sql'],
   config: ['domain'],
   layer: ['domain', 'sql', 'database', 'text'],
-  search: ['domain', 'sql', 'roles'],
+  search: ['domain', 'sql'],
   methods: ['domain', 'sql', 'search', 'roles'],
   record: ['domain', 'sql', 'database'],
   roles: ['domain', 'sql', 'database', 'text', 'layer', 'record'],
@@ -39,7 +39,7 @@ const FOLDERS = [...Object.keys(KNOWS), 'app', 'cli'];
 /** No I/O of their own. */
 const PURE = ['domain', 'sql', 'database', 'layer', 'text', 'search', 'methods', 'activities', 'workflows'];
 /** The loops, the workflows and the activities know the steps of roles by their types alone: no prompt and no zod is bundled. */
-const TYPES_OF_ROLES = ['search', 'methods', 'activities', 'workflows'];
+const TYPES_OF_ROLES = ['methods', 'activities', 'workflows'];
 const typesOnly = {
   regex: '(?<!domain)/(roles(/.*)?|prompts?|steps)$',
   allowTypeImports: true,

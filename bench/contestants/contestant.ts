@@ -6,8 +6,8 @@ import type { SearchInput } from '../../src/domain';
 import { runSearch } from '../../src/search/search';
 import type { SearchHooks } from '../../src/search/run';
 import type { AnswerSummary } from '../../src/domain/ports/step-parts';
-import type { SearchSteps } from '../../src/roles';
 import type { BenchSteps } from '../world/steps';
+import type { SearchSteps } from '../../src/domain/ports/steps';
 
 export const CONTESTANTS = ['in-process', 'gate', 'langgraph-sqlite', 'langgraph-postgres', 'dbos'] as const;
 export type ContestantKind = (typeof CONTESTANTS)[number];

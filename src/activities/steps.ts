@@ -15,7 +15,15 @@ import type {
   StepOptions,
   UsageDelta,
 } from '../domain/ports/step-parts';
-import type { AdoptInput, AllSteps, AmendInput, FinishInput, NewRemark, RemarkStep, WebInput } from '../roles';
+import type {
+  AdoptInput,
+  AllSteps,
+  AmendInput,
+  FinishInput,
+  NewRemark,
+  RemarkStep,
+  WebInput,
+} from '../domain/ports/steps';
 import type { WatchRun, WatchSteps } from '../roles/layer/verify';
 import { runStep } from './run-step';
 

@@ -1,5 +1,4 @@
 /** Runs a question by the method that its settings name: in a workflow and in a process alike. */
-import type { MethodSteps } from '../roles';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
 import { runLearn } from './learn';
@@ -8,6 +7,7 @@ import { runReact } from './react/loop';
 import { runReactRepeated } from './react/repeated';
 import { runRedel } from './redel/loop';
 import { runReforce } from './reforce/loop';
+import type { MethodSteps } from '../domain/ports/steps';
 
 export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   const { method, procedure, repeated } = start.settings;

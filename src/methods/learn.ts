@@ -7,11 +7,11 @@
 import type { EndedBy } from '../domain';
 import { readingOf } from '../domain/control-view';
 import type { AnswerSummary } from '../domain/ports/step-parts';
-import type { Learned, LearnSteps } from '../roles';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { SearchStopped, tryModel } from '../search/findings';
 import { keepProved } from '../search/keep-proved';
 import { counted } from '../counted';
+import type { LearnSteps, Learned } from '../domain/ports/steps';
 
 /** Turns in a row without a new proof, after which nothing more is expected. */
 const BARREN = 2;

@@ -10,7 +10,6 @@
 import type { EndedBy, Looking, SearchState } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary } from '../domain/ports/step-parts';
-import type { Committed, Looked, LookSteps, ReactSteps, SearchSteps } from '../roles';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { type Findings, SearchStopped, tryModel } from '../search/findings';
 import { mergeExpansion, nextTrajectory } from '../search/remember';
@@ -19,6 +18,7 @@ import { runSearch } from '../search/search';
 import { decided } from '../search/select-answer';
 import { enforce } from '../search/steering';
 import { runReact } from './react/loop';
+import type { Committed, LookSteps, Looked, ReactSteps, SearchSteps } from '../domain/ports/steps';
 
 /** How often a commit or a decline goes back with its figures before the search takes over. */
 const RETURNS = 2;

@@ -2,7 +2,7 @@
  * Role `evaluate`: one call scores progress, bottleneck and potential of the open trajectories (paper §3.3, rule S6). The
  * exploration term is arithmetic and belongs to code; only the method `paper` leaves it to the model.
  */
-import type { ModelOutcome, PlanRef, ModelStepInput } from '../domain/ports/step-parts';
+import type { ModelOutcome } from '../domain/ports/step-parts';
 import type { StepContext } from './shared/context';
 import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
@@ -19,6 +19,7 @@ import type { ChatMessage } from '../domain/ports';
 import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';
+import type { EvaluateInput, Evaluation } from '../domain/ports/steps';
 
 export interface TrajectoryText {
   readonly id: string;
@@ -112,29 +113,6 @@ function checkScores(reply: EvaluateReply, input: EvaluatePrompt): Problem[] {
       ];
     }),
   ];
-}
-
-export interface TrajectoryRef {
-  readonly id: string;
-  readonly depth: number;
-  readonly plan: PlanRef | null;
-  readonly distance: number;
-  readonly density: number;
-  /** Its evidence: ids of observations and of the groundings that judged them, oldest first. */
-  readonly attempts: readonly string[];
-}
-
-export interface EvaluateInput extends ModelStepInput {
-  readonly role: 'evaluate';
-  readonly trajectories: readonly TrajectoryRef[];
-}
-export interface Evaluation {
-  readonly scores: readonly {
-    readonly trajectory: string;
-    readonly progress: number;
-    readonly potential: number;
-    readonly bottleneck: string | null;
-  }[];
 }
 
 /** How much of a result is shown: scores compare trajectories, and the rows were judged before. */

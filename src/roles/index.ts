@@ -3,12 +3,11 @@
  * is a function of a context and an input; `createSteps` gives it the ports. A composition root does that once; activities and
  * in-process runs call the same functions. A new role or purpose is a file, its name in `domain/roles.ts`, and a line here.
  */
-import type { Remark, SearchState } from '../domain';
-import type { SqlPurpose, StepRole } from '../domain/roles';
 import { final, react } from '../methods/react/steps';
 import { redel, tool } from '../methods/redel/steps';
 import * as reforce from '../methods/reforce/steps';
-import type { ChildSteps, ModelOutcome, StepOptions, UsageDelta } from '../domain/ports/step-parts';
+import type { StepOptions } from '../domain/ports/step-parts';
+import type { AllSteps, ModelSteps, OtherSteps, RemarkStep, SqlSteps } from '../domain/ports/steps';
 import { createRunStore } from '../record/run-store';
 import { adopt, openChild } from './answer/children';
 import { amend, finish } from './answer/finish';
@@ -31,32 +30,13 @@ import { restate } from './sql/restate';
 import { settle } from './sql/settle';
 import { web } from './web';
 
-export type * from '../methods/react/steps';
-export type * from '../methods/redel/steps';
-export type * from '../methods/reforce/steps';
-export type * from './answer/children';
-export type * from './answer/finish';
-export type * from './evaluate';
-export type * from './ground/step';
-export type * from './keep';
-export type * from './learn';
-export type * from './look';
-export type * from './plan/step';
-export type * from './propose';
-export type * from './select';
-export type * from './sql/candidate';
-export type * from './sql/check';
-export type * from './sql/commit';
-export type * from './sql/prepare';
-export type * from './sql/probe';
-export type * from './sql/queries';
-export type * from './sql/restate';
-export type * from './sql/settle';
-export type * from './web';
+type Table<Steps> = {
+  readonly [Name in keyof Steps]: Steps[Name] extends (input: infer Input, options?: StepOptions) => infer Output
+    ? (context: StepContext, input: Input, options: StepOptions) => Output
+    : never;
+};
 
-type Step<Output> = (context: StepContext, input: never, options: StepOptions) => Promise<Output>;
-
-const OF_MODELS = {
+const OF_MODELS: Table<ModelSteps> = {
   look,
   evaluate,
   plan,
@@ -73,9 +53,9 @@ const OF_MODELS = {
   'reforce-generate': reforce.generate,
   'reforce-choose': reforce.choose,
   'reforce-answer': reforce.phrase,
-} satisfies Record<StepRole, Step<ModelOutcome<unknown>>>;
+};
 
-const OF_DATABASES = {
+const OF_DATABASES: Table<SqlSteps> = {
   prepare,
   queries,
   commit,
@@ -92,59 +72,16 @@ const OF_DATABASES = {
   explore: reforce.runExploration,
   refine: reforce.refine,
   agree: reforce.agree,
-} satisfies Record<SqlPurpose, Step<{ readonly usage: UsageDelta }>>;
-
-const OTHERS = { web, openChild, adopt, finish, amend };
-
-type Steps<Table> = {
-  readonly [Name in keyof Table]: Table[Name] extends (
-    context: StepContext,
-    input: infer Input,
-    options: never,
-  ) => infer Output
-    ? (input: Input, options?: StepOptions) => Output
-    : never;
 };
-export type ModelSteps = Steps<typeof OF_MODELS>;
-export type SqlSteps = Steps<typeof OF_DATABASES>;
 
-export interface AllSteps extends ModelSteps, SqlSteps, Steps<typeof OTHERS> {
-  checkpoint(state: SearchState, options?: StepOptions): Promise<void>;
-}
-
-/** With the one that the caller runs: as a workflow of its own, or within this process. */
-export type MethodSteps = AllSteps & ChildSteps;
-
-/** What every way of searching asks for. */
-type Common = 'prepare' | 'web' | 'checkpoint' | 'finish';
-type Judging = 'evaluate' | 'plan' | 'propose' | 'ground' | 'select';
-/** The search (Algorithm 1). */
-export type SearchSteps = Pick<AllSteps, Common | Judging | 'check' | 'probe' | 'settle' | 'candidate'>;
-/** The conversation with which a search by `look-then-prove` begins. */
-export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit'>;
-/** Learning a database without a question. */
-export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | 'keep' | 'recount'>;
-/** Keeping what was proved. */
-export type KeepSteps = Pick<AllSteps, 'keep' | 'recount' | 'restate' | 'amend'>;
-/** The ReAct agent. */
-export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
-/** An agent that may have helpers. */
-export type RedelSteps = Pick<AllSteps, Common | 'redel' | 'tool' | 'final'> & ChildSteps;
-/** The votes of `reforce`. */
-export type ReforceSteps = Pick<
-  AllSteps,
-  Common | (`reforce-${string}` & StepRole) | 'compress' | 'explore' | 'refine' | 'agree'
->;
-
-/** A person's remark, without its time. */
-export type NewRemark = Omit<Remark, 'at'>;
-/** Stores a remark for later prompts. */
-export interface RemarkStep {
-  keepRemark(searchId: string, remark: NewRemark): Promise<void>;
-}
+const OTHERS: Table<OtherSteps> = { web, openChild, adopt, finish, amend };
 
 export function createSteps(deps: StepDeps): AllSteps & RemarkStep {
-  const table: Record<string, Step<unknown>> = { ...OF_MODELS, ...OF_DATABASES, ...OTHERS };
+  const table: Record<string, (context: StepContext, input: never, options: StepOptions) => Promise<unknown>> = {
+    ...OF_MODELS,
+    ...OF_DATABASES,
+    ...OTHERS,
+  };
   const steps = Object.entries(table).map(([name, step]) => [
     name,
     async (input: { readonly searchId: string; readonly position?: string }, options: StepOptions = {}) =>

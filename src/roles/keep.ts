@@ -5,7 +5,7 @@
  */
 import type { Claim, DatabaseDescription, LayerEntry, LayerEvent, Dialect } from '../domain';
 import { canonical, compareText } from '../domain/canonical';
-import type { ModelOutcome, StepBase, UsageDelta, ModelStepInput } from '../domain/ports/step-parts';
+import type { ModelOutcome } from '../domain/ports/step-parts';
 import type { HeldEntry } from '../layer/state';
 import type { Agreement } from '../sql/agreement';
 import { checkTerms, literalsOf } from '../sql/checks';
@@ -31,6 +31,7 @@ import { z } from 'zod';
 import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
 import * as shared from './shared/prompt-parts';
+import type { KeepInput, Kept, Recount, RecountInput } from '../domain/ports/steps';
 
 export interface KeepPrompt {
   readonly dialect: Dialect;
@@ -88,31 +89,6 @@ const RULES = `You read what a database has just counted, before it is kept for 
 - restsOn: keys of what was kept before, without which it means nothing; mostly [].
 - replaces: keys of what was kept before that this one says as well, and more, or more strictly; mostly [].
 - contradicts: what was kept before that cannot be true if this is, by key, and which rival of this claim, counted from 1, is its reading, if one is; mostly [].`;
-
-/** Reads what the commit of a turn proved, before the layer of the database keeps it. */
-
-export interface KeepInput extends ModelStepInput {
-  readonly role: 'keep';
-  readonly turnId: string;
-}
-export interface Kept {
-  /** How many entries. */
-  readonly kept: number;
-  /** Entries of before that cannot be right if these are: their checks are to run again (`recount`). */
-  readonly contradicted: readonly string[];
-}
-
-/** Runs the checks of entries of the layer again, and says there which no longer hold. */
-
-export interface RecountInput extends StepBase {
-  readonly purpose: 'recount';
-  readonly entries: readonly string[];
-}
-export interface Recount {
-  /** How many no longer hold. */
-  readonly broken: number;
-  readonly usage: UsageDelta;
-}
 
 /** The id under which a search stores what it kept. */
 export const KEPT_ID = 'kept';

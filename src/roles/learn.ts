@@ -3,7 +3,7 @@
  * runs both in one snapshot. What is known so far comes back as a ledger, not as the whole conversation.
  */
 import type { Claim, DatabaseDescription, LayerEvent, SqlResult } from '../domain';
-import type { ModelOutcome, StepBase, UsageDelta, ModelStepInput } from '../domain/ports/step-parts';
+import type { ModelOutcome } from '../domain/ports/step-parts';
 import { namedIn, ruleText } from '../layer/rules';
 import type { Held } from '../layer/state';
 import { claimText, countedClaim, isSettled, readCounts } from '../sql/claims';
@@ -23,6 +23,7 @@ import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';
+import type { LearnInput, Learned, Prove, ProveInput } from '../domain/ports/steps';
 
 export const LEARN_QUERIES = 8;
 export const LEARN_CLAIMS = 12;
@@ -109,32 +110,6 @@ function tidied(reply: LearnReply): LearnReply {
       rivals: claim.rivals.slice(0, RIVALS),
     })),
   };
-}
-
-/** One turn of learning a database (`methods/learn.ts`). */
-
-export interface LearnInput extends ModelStepInput {
-  readonly role: 'learn';
-  /** Ids of the turns so far, and how many there may be. */
-  readonly turns: readonly string[];
-  readonly limit: number;
-}
-export interface Learned {
-  readonly turnId: string;
-  /** The model says that nothing is left. */
-  readonly done: boolean;
-}
-
-/** Runs the queries of a lesson and counts its claims. */
-
-export interface ProveInput extends StepBase {
-  readonly purpose: 'prove';
-  readonly turnId: string;
-}
-export interface Prove {
-  /** How many of its claims hold. */
-  readonly proved: number;
-  readonly usage: UsageDelta;
 }
 
 /** Claims need an operator; this name stands for a lesson, which has none. */

@@ -4,7 +4,7 @@
  * conversation to which messages are only appended, so that its prefix stays cacheable.
  */
 import { LookReply } from '../domain/turns';
-import type { ModelOutcome, ModelStepInput } from '../domain/ports/step-parts';
+import type { ModelOutcome } from '../domain/ports/step-parts';
 import { selectsOf } from './sql/queries';
 import { parserScope, type SearchScope } from './shared/bodies';
 import { buildCommit } from './sql/commit-plan';
@@ -20,6 +20,7 @@ import { sentenceRule, wantsSentence, type PromptContext } from './shared/prompt
 import * as shared from './shared/prompt-parts';
 import { toCsv, resultText } from '../text/result-text';
 import { SCHEMA_ID, type Contents } from '../record/contents';
+import type { LookInput, Looked } from '../domain/ports/steps';
 
 /** Queries of one look, which run together. */
 export const QUERIES = 8;
@@ -228,20 +229,6 @@ const EMPTY: Omit<LookReply, 'action'> = {
   ...{ queries: [], operators: [], ordered: false, claims: [], assumed: [], coverage: null, ifPartial: null },
   ...{ control: null, wording: [], sentence: null, reason: null, absent: [] },
 };
-
-/** One turn of the conversation of `look-then-prove`. */
-
-export interface LookInput extends ModelStepInput {
-  readonly role: 'look';
-  /** Ids of the turns so far. */
-  readonly turns: readonly string[];
-  /** The last turn was settled; this one is for what a person said since. */
-  readonly hearsOut?: true;
-}
-export interface Looked {
-  readonly turnId: string;
-  readonly action: 'look' | 'commit' | 'unanswerable';
-}
 
 export async function look(context: StepContext, step: LookInput): Promise<ModelOutcome<Looked>> {
   const prompt = {

@@ -2,8 +2,8 @@
  * Role `propose`: rival readings of a bottleneck and one probe that tells them apart (paper §3.2). Mode `rollout` is the
  * paper's: several probes, one after the other, before the judgement.
  */
-import { type LookupsReply, type MayLookUp, storeLookups } from './shared/lookups';
-import type { ModelOutcome, PlanRef, Lookup, ModelStepInput } from '../domain/ports/step-parts';
+import { type LookupsReply, storeLookups } from './shared/lookups';
+import type { ModelOutcome } from '../domain/ports/step-parts';
 import { parserScope } from './shared/bodies';
 import {
   buildTests,
@@ -35,8 +35,9 @@ import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } fr
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';
 import * as web from './shared/lookups';
+import type { MayLookUp, ProposeInput, Proposed } from '../domain/ports/steps';
 
-export interface ProposePrompt extends PromptContext, web.MayLookUp {
+export interface ProposePrompt extends PromptContext, MayLookUp {
   readonly plan: PlanText;
   /** The operators to test, most useful first. */
   readonly targets: readonly string[];
@@ -60,7 +61,7 @@ function webReply(tools: readonly web.WebTool[]) {
 }
 
 /** The schema for this very prompt: `proposeSchema`, unless it allows lookups. */
-export function proposeSchemaFor(input: PromptContext & web.MayLookUp): typeof proposeSchema {
+export function proposeSchemaFor(input: PromptContext & MayLookUp): typeof proposeSchema {
   const tools = web.lookupTools(input);
   return tools.length === 0 ? proposeSchema : replySchema('propose', webReply(tools));
 }
@@ -131,24 +132,6 @@ function checkPropose(reply: ProposeReply, input: ProposePrompt): Problem[] {
       : checkTests(reply.tests, 'tests', planShape(input.plan), input.targets);
   const isEnough = reply.done && input.mode === 'rollout' && input.rollout.length > 0;
   return unless(isEnough, 'tests', 'found []', `give a test of ${input.targets.join(' or ')}`);
-}
-
-export interface ProposeInput extends ModelStepInput, MayLookUp {
-  readonly role: 'propose';
-  readonly plan: PlanRef;
-  readonly targets: readonly string[];
-  /** Ids of observations and groundings to show: of the trajectory and of this expansion. */
-  readonly attempts: readonly string[];
-  /** Preset `paper`: the observations of this rollout so far. */
-  readonly rollout: readonly string[];
-  readonly callsLeft: number;
-}
-export interface Proposed {
-  readonly proposalId: string;
-  readonly operators: readonly string[];
-  readonly done: boolean;
-  /** Present if the reply wants lookups first; then there is no proposal. */
-  readonly lookups?: readonly Lookup[];
 }
 
 export async function propose(context: StepContext, step: ProposeInput): Promise<ModelOutcome<Proposed>> {

@@ -5,7 +5,7 @@
 import { groupBy } from '../group-by';
 import { headlineText } from '../text/answer-text';
 import { resultText } from '../text/result-text';
-import type { ModelOutcome, ModelStepInput } from '../domain/ports/step-parts';
+import type { ModelOutcome } from '../domain/ports/step-parts';
 import type { StepContext } from './shared/context';
 import { told } from './answer/finish';
 import { loadPlan } from './shared/load-plan';
@@ -17,6 +17,7 @@ import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, unless, type Parsed } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';
+import type { SelectAnswerInput, SelectedAnswer } from '../domain/ports/steps';
 
 export interface CandidateText {
   /** null for an unanswerable reading. */
@@ -144,27 +145,6 @@ function foundText({ answer, frequency, depth, evidence }: FoundAnswer): string 
     `answer: ${answer.trimEnd()}`,
     ...evidence.map((line) => `evidence: ${line}`),
   ].join('\n');
-}
-
-export interface SelectAnswerInput extends ModelStepInput {
-  readonly role: 'select';
-  /** Best first, one per distinct result, at most 10. */
-  readonly candidates: readonly {
-    readonly id: string;
-    /** How many independent derivations have this result. */
-    readonly agreesWith: number;
-    /** The reason, if the candidate is that the question is unanswerable. */
-    readonly unanswerable: string | null;
-    /** By number: grounding updates on the way to it. */
-    readonly depth?: number;
-  }[];
-  /** All candidates, in the order they were found: what they answer is merged, and at most 10 are shown. */
-  readonly byNumber?: true;
-}
-export interface SelectedAnswer {
-  /** null: the judge abstains. */
-  readonly candidate: string | null;
-  readonly reason: string;
 }
 
 export async function select(context: StepContext, step: SelectAnswerInput): Promise<ModelOutcome<SelectedAnswer>> {

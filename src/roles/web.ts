@@ -12,23 +12,8 @@ import type { Citation, Observation, WebObservation } from '../domain';
 import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../domain/ports';
 import { cut } from '../clip';
 import { now, once, type StepContext } from './shared/context';
-import type { StepBase, StepOptions, UsageDelta, WebTool } from '../domain/ports/step-parts';
-
-/** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
-
-export interface WebInput extends StepBase {
-  readonly purpose: 'web';
-  readonly actionId: string;
-  readonly tool: WebTool;
-  readonly turns: readonly string[];
-  /** An outage of the search provider is recorded as an observation instead of thrown. */
-  readonly mayFail?: boolean;
-}
-export interface WebRun {
-  readonly observationId: string;
-  readonly outcome: 'found' | 'nothing' | 'failed' | 'refused';
-  readonly usage: UsageDelta;
-}
+import type { StepOptions } from '../domain/ports/step-parts';
+import type { WebInput, WebRun } from '../domain/ports/steps';
 
 /** `mayRetry`: the caller will try once more if a site does not answer. */
 export interface WebOptions extends StepOptions {

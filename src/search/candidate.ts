@@ -5,11 +5,11 @@
 import type { CandidateView, EndedBy, PlanView, SearchState, Trajectory } from '../domain';
 import { compareText } from '../domain/canonical';
 import { isCutShort, ROOT } from '../domain/control-view';
-import type { CandidateInput, CandidateRun, SearchSteps } from '../roles';
 import { isComplete, openRisk, perObject, planRef } from './plan-view';
 import { refutedReading } from './memory';
 import { addUsage } from './budgets';
 import { textOf } from '../sql/body';
+import type { CandidateInput, CandidateRun, SearchSteps } from '../domain/ports/steps';
 
 const UNANSWERABLE_CLASS = 'unanswerable';
 

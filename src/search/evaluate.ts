@@ -1,9 +1,9 @@
 import type { SearchState, Trajectory } from '../domain';
-import type { Evaluation, SearchSteps } from '../roles';
 import { type Findings, type Tried, tryModel } from './findings';
 import { density } from './select-plan';
 import { planRef } from './plan-view';
 import { counted } from '../counted';
+import type { Evaluation, SearchSteps } from '../domain/ports/steps';
 
 /** One model call scores the open trajectories (Algorithm 1, EvaluatePlans). */
 export function evaluatePlans(

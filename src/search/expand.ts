@@ -1,13 +1,13 @@
 /** Expands one selected trajectory: gets its plan, applies the memory, attempts its bottlenecks (design §3, steps 3 to 5). */
 import type { PlanView } from '../domain';
 import { ROOT } from '../domain/control-view';
-import type { Probed } from '../roles';
 import { type Expansion, type ExpansionContext, Findings, SearchStopped } from './findings';
 import { ground } from './ground';
 import { applyMemory } from './memory';
 import { makePlan, type NewPlan } from './plan';
 import { chooseBottlenecks, findOperator, isTestable, needsWork } from './plan-view';
 import { type PendingProposal, probe, probeInput, propose, takeImmaterial, takeProbe } from './propose';
+import type { Probed } from '../domain/ports/steps';
 
 export async function expand(context: ExpansionContext): Promise<Expansion> {
   const { trajectory } = context;

@@ -17,10 +17,10 @@ import type {
 } from '../domain';
 import { NO_USAGE } from '../domain/control-view';
 import type { MemoryRef, ModelOutcome, PlanRef, UsageDelta } from '../domain/ports/step-parts';
-import type { SearchSteps } from '../roles';
 import { planRef } from './plan-view';
 import { plansOfRoot } from './select-plan';
 import { addUsage, callsLeft, exhaustedBudget, type Spending } from './budgets';
+import type { SearchSteps } from '../domain/ports/steps';
 
 /** What may change while a turn or an expansion runs: read at the moment of asking. */
 export interface SearchNow {

@@ -1,8 +1,8 @@
 import type { PlanView, UpdateView } from '../domain';
-import type { Grounded, Probed, Settled } from '../roles';
 import { evidence, type ExpansionContext, type Findings, tryModel } from './findings';
 import { ancestors, applyBody, assumedBody, DOUBT, findOperator, holdBeside, planRef } from './plan-view';
 import { distanceOf, type PendingProposal } from './propose';
+import type { Grounded, Probed, Settled } from '../domain/ports/steps';
 
 /**
  * One judgement of the attempt's observations (Algorithm 1, SummarizeAndGround). Its SQL is then run; a body that fails is

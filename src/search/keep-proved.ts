@@ -4,10 +4,10 @@
  */
 import type { Budgets, EndedBy, SearchState, Settings, Usage } from '../domain';
 import { isCutShort, ROOT } from '../domain/control-view';
-import type { KeepSteps, Kept, KeptAfter } from '../roles';
 import { Findings, reasonOf, SearchStopped, tryModel } from './findings';
 import { addUsage } from './budgets';
 import type { Decision } from './select-answer';
+import type { KeepSteps, Kept, KeptAfter } from '../domain/ports/steps';
 
 /** What a search proved, to be read once its answer is stored. */
 export interface Keeping {

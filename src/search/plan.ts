@@ -7,7 +7,7 @@ import type { PlanView } from '../domain';
 import { isBlocked, planRef, removeBody } from './plan-view';
 import { type ExpansionContext, type Findings, tryModel } from './findings';
 import { lookingUp, mayLookUp, type PendingProposal, tooManyLookups } from './propose';
-import type { Checked, Planned } from '../roles';
+import type { Checked, Planned } from '../domain/ports/steps';
 
 export interface NewPlan {
   readonly plan: PlanView;

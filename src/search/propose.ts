@@ -1,9 +1,9 @@
 import type { PlanView } from '../domain';
 import type { Lookup } from '../domain/ports/step-parts';
-import type { Probed, ProbeInput, Proposed } from '../roles';
 import { evidence, type ExpansionContext, type Findings, type Tried, tryModel } from './findings';
 import { markImmaterial, planRef } from './plan-view';
 import { DISTANCE } from './select-plan';
+import type { ProbeInput, Probed, Proposed } from '../domain/ports/steps';
 
 export interface PendingProposal {
   readonly proposalId: string;

@@ -5,7 +5,6 @@
 import type { Budgets, EndedBy, SearchState, Settings, Steering } from '../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, ChildRun } from '../domain/ports/step-parts';
-import type { SearchSteps } from '../roles';
 import { Findings, reasonOf, type SearchNow, SearchStopped, webOf } from './findings';
 import type { Keeping } from './keep-proved';
 import type { Progress } from './progress';
@@ -13,6 +12,7 @@ import { rootTrajectory } from './remember';
 import { brokenModel, BrokenModelError, type Decision } from './select-answer';
 import { addUsage, exhaustedBudget } from './budgets';
 import { budgetsOf, heard, refusal, steer, unheardHints, type Command } from './steering';
+import type { SearchSteps } from '../domain/ports/steps';
 
 export interface SearchHooks {
   now(): number;

@@ -9,7 +9,6 @@
 import type { EndedBy, PlanView, SearchState, Settings, Trajectory, Usage } from '../domain';
 import { NO_USAGE } from '../domain/control-view';
 import type { AnswerSummary } from '../domain/ports/step-parts';
-import type { SearchSteps } from '../roles';
 import { runCandidates, withLastCommit } from './candidate';
 import { evaluatePlans, withScores } from './evaluate';
 import { expand } from './expand';
@@ -23,6 +22,7 @@ import { frontierOf, rootOf, secondDerivation, selectPlan } from './select-plan'
 import { exhaustedBudget } from './budgets';
 import { steer, type Command } from './steering';
 import { stopReason } from './stop';
+import type { SearchSteps } from '../domain/ports/steps';
 
 export function runSearch(start: SearchStart, steps: SearchSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new SearchLoop(start, steps, hooks).run();

@@ -4,11 +4,11 @@
  */
 import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
 import { isCutShort, isProved } from '../domain/control-view';
-import type { SearchSteps, SelectedAnswer } from '../roles';
 import { agrees, independentSupport, resultClasses, unanswerableReason, usable } from './candidate';
 import { type Findings, type Tried, tryModel } from './findings';
 import { compareText } from '../domain/canonical';
 import { DOUBT } from './plan-view';
+import type { SearchSteps, SelectedAnswer } from '../domain/ports/steps';
 
 /** The paper shows its judge at most 10 distinct candidates. */
 const SELECTOR_CAP = 10;

@@ -17,7 +17,6 @@ import {
 import type { DataConverter } from '@temporalio/common';
 import type { Settings } from '../domain';
 import type { AnswerSummary } from '../domain/ports/step-parts';
-import type { KeptAfter } from '../roles';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import type { BatchPause, BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, keepWorkflowId, questionWorkflowId } from '../workflows/ids';
@@ -30,6 +29,7 @@ import { dataConverter, forListing } from './payloads';
 import { hasSearchAttributes, isUnknownAttribute } from './search-attributes';
 import type { Serving, ServingParts } from './serving';
 import type { QuestionQueues } from './task-queues';
+import type { KeptAfter } from '../domain/ports/steps';
 
 export interface GateClient {
   readonly client: Client;

@@ -10,6 +10,7 @@ import type {
   SqlCall,
   UsageDelta,
 } from '../domain/ports/step-parts';
+import type { WatchFound, WatchRun } from '../roles/layer/verify';
 import type {
   AdoptInput,
   AmendInput,
@@ -19,8 +20,7 @@ import type {
   NewRemark,
   WebInput,
   WebRun,
-} from '../roles';
-import type { WatchFound, WatchRun } from '../roles/layer/verify';
+} from '../domain/ports/steps';
 
 export interface ModelActivities {
   callModel(input: ModelCall): Promise<ModelOutcome<unknown>>;

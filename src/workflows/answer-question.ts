@@ -28,7 +28,6 @@ import type { SearchHooks, SearchOutcome, SearchStart, SteeredSearch } from '../
 import type { Keeping } from '../search/keep-proved';
 import type { Progress, Waiting } from '../search/progress';
 import type { AnswerSummary, ChildInput, OpenedChild } from '../domain/ports/step-parts';
-import type { MethodSteps } from '../roles';
 import { Children } from './children';
 import { endingMarkdown, failureMarkdown, openAttributes, progressMarkdown } from './details';
 import { asWorkflowFailure, continueUpgraded } from './ending';
@@ -36,6 +35,7 @@ import { keepWorkflowId, questionWorkflowId } from './ids';
 import { keepProved } from './keep-proved';
 import { GATE_ATTRIBUTES, searchCounters, startAttributes, type ShownAttributes } from './search-attributes';
 import { progressQuery, SteeringHandlers, type Pause } from './steering';
+import type { MethodSteps } from '../domain/ports/steps';
 
 export interface AnswerQuestionInput {
   readonly searchId: string;

@@ -5,8 +5,8 @@
 import type { Settings } from '../domain';
 import { proxiedSteps, type StepQueues } from './proxied-steps';
 import { keepAfter, type Keeping } from '../search/keep-proved';
-import type { KeptAfter } from '../roles';
 import { asWorkflowFailure } from './ending';
+import type { KeptAfter } from '../domain/ports/steps';
 
 export interface KeepProvedInput {
   readonly keeping: Keeping;

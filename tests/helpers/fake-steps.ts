@@ -26,6 +26,7 @@ import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from './without-looking';
 import type { AnswerSummary, ModelOutcome, UsageDelta } from '../../src/domain/ports/step-parts';
 import type {
+  AmendInput,
   CandidateInput,
   CandidateRun,
   CheckInput,
@@ -33,33 +34,32 @@ import type {
   EvaluateInput,
   Evaluation,
   FinishInput,
-  Grounded,
   GroundInput,
-  AmendInput,
+  Grounded,
   KeepInput,
   KeepSteps,
-  KeptAfter,
   Kept,
+  KeptAfter,
   PlanInput,
   Planned,
   PrepareInput,
   Prepared,
   ProbeInput,
   Probed,
-  Proposed,
   ProposeInput,
+  Proposed,
   Recount,
   RecountInput,
-  Restated,
   RestateInput,
+  Restated,
   SearchSteps,
-  SelectedAnswer,
   SelectAnswerInput,
-  Settled,
+  SelectedAnswer,
   SettleInput,
+  Settled,
   WebInput,
   WebRun,
-} from '../../src/roles';
+} from '../../src/domain/ports/steps';
 
 /** Contents of the replies; what is left out has a plain default. `{ invalid }` is an unusable reply. */
 export interface Script {

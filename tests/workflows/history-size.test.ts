@@ -1,13 +1,13 @@
 import type { OperatorView, Settings, UpdateView, Usage } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from '../helpers/without-looking';
-import type { CandidateInput, CandidateRun, Planned } from '../../src/roles';
 import { sha256 } from '../../src/sha256';
 import { awaitQuestion } from '../../src/workers/client';
 import type { WorkerSteps } from '../../src/workers/run-worker';
 import type { Serving } from '../../src/workers/serving';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { scriptedSettings, scriptedSteps, scriptedWorker, type Script, type Turn } from './scripted-steps';
+import type { CandidateInput, CandidateRun, Planned } from '../../src/domain/ports/steps';
 
 /** Bytes of history that a model call may cost (design D3). */
 const A_CALL = 8 * 1024;

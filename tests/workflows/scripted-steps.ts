@@ -8,11 +8,11 @@ import type { MethodName, SearchState, Settings, UpdateView, Usage } from '../..
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from '../helpers/without-looking';
 import type { AnswerSummary, MemoryRef, ModelOutcome, PlanRef } from '../../src/domain/ports/step-parts';
-import type { Committed } from '../../src/roles';
 import { connectClient, startQuestion, type GateClient, type StartQuestion } from '../../src/workers/client';
 import { createGateWorkers, type WorkersOptions, type WorkerSteps } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
 import { quietLogger, testTemporal, unique } from '../helpers/temporal';
+import type { Committed } from '../../src/domain/ports/steps';
 
 export interface StepCall {
   readonly searchId: string;

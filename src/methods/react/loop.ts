@@ -8,7 +8,6 @@
  */
 import type { EndedBy } from '../../domain';
 import { ROOT } from '../../domain/control-view';
-import type { Acted, ActInput, FinalRun, ReactSteps, RedelActed, ToolRun, WebRun } from '../../roles';
 import type { AnswerSummary, ModelOutcome, WebTool } from '../../domain/ports/step-parts';
 import { addUnanswerable, candidateOfRun, nextCandidateId } from '../../search/candidate';
 import { type Findings, SearchStopped, type Tried, tryModel } from '../../search/findings';
@@ -16,6 +15,7 @@ import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../
 import { decided, rankClasses } from '../../search/select-answer';
 import { addUsage } from '../../search/budgets';
 import { counted } from '../../counted';
+import type { ActInput, Acted, FinalRun, ReactSteps, RedelActed, ToolRun, WebRun } from '../../domain/ports/steps';
 
 export function runReact(start: SearchStart, steps: ReactSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new ReactLoop(start, steps, hooks).run();

@@ -8,12 +8,12 @@
 import type { EndedBy } from '../../domain';
 import { ROOT } from '../../domain/control-view';
 import type { AnswerSummary, ChildRun } from '../../domain/ports/step-parts';
-import type { MethodSteps } from '../../roles';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../../search/candidate';
 import { reasonOf } from '../../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
 import { BrokenModelError, chooseByNumber, judge, judged } from '../../search/select-answer';
 import { addUsage, budgetsOfChild } from '../../search/budgets';
+import type { MethodSteps } from '../../domain/ports/steps';
 
 type RepeatedSteps = Pick<MethodSteps, 'prepare' | 'checkpoint' | 'finish' | 'select' | 'child' | 'adopt'>;
 

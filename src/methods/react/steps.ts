@@ -3,8 +3,8 @@ import type { Coverage, Observation } from '../../domain';
 import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn } from './prompt';
 import { readCoverage } from '../../sql/coverage';
 import { resultTexts } from '../../text/result-text';
-import type { ModelOutcome, StepBase, UsageDelta, WebTool, ModelStepInput } from '../../domain/ports/step-parts';
-import { clockIn, finishCandidate, type CandidateRun } from '../../roles/sql/candidate';
+import type { ModelOutcome } from '../../domain/ports/step-parts';
+import { clockIn, finishCandidate } from '../../roles/sql/candidate';
 import { runError } from '../../roles/shared/bodies';
 import type { Contents } from '../../record/contents';
 import { once, type StepContext } from '../../roles/shared/context';
@@ -12,51 +12,7 @@ import { contentId, runModelStep } from '../../roles/shared/model-step';
 import { promptContext } from '../../roles/shared/prompt-context';
 import { runQueries, type QueryRun } from '../../roles/sql/queries';
 import { refused } from '../../roles/shared/statements';
-
-/** One action of the method `react`. */
-
-export interface ActInput extends ModelStepInput {
-  readonly role: 'react';
-  /** Observation ids of the turns so far. */
-  readonly turns: readonly string[];
-  readonly callsUsed: number;
-  readonly callsLimit: number;
-}
-export type Acted =
-  | { readonly kind: 'tool'; readonly actionId: string }
-  /** Only if the question allows the web. */
-  | { readonly kind: 'web'; readonly actionId: string; readonly tool: WebTool }
-  | { readonly kind: 'end'; readonly actionId: string }
-  | { readonly kind: 'unanswerable'; readonly reason: string };
-
-/** Runs the queries of an action of the method `react`, or reads what the helpers of an action that delegates found. */
-
-export interface ToolInput extends StepBase {
-  readonly purpose: 'tool';
-  readonly actionId: string;
-  /** By subtask; null: refused. */
-  readonly helpers?: readonly (HelperRun | null)[];
-}
-export type HelperRun =
-  | { readonly helper: string; readonly calls: number }
-  /** It ended with this error. */
-  | { readonly failed: string };
-export interface ToolRun {
-  readonly observationId: string;
-  readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
-  readonly usage: UsageDelta;
-}
-
-/** Runs the final SQL of an `end` action and stores it as the candidate. */
-
-export interface FinalInput extends StepBase {
-  readonly purpose: 'final';
-  readonly actionId: string;
-  readonly candidateId: string;
-}
-export interface FinalRun extends CandidateRun {
-  readonly error: string | null;
-}
+import type { ActInput, Acted, FinalInput, FinalRun, ToolInput, ToolRun } from '../../domain/ports/steps';
 
 /** Observations need an operator; this name stands for the agent, which has none. */
 const AGENT = 'op_agent';

@@ -9,12 +9,12 @@
  */
 import type { Budgets, Delegated, EndedBy, Redel } from '../../domain';
 import { toolCallsOf } from '../../domain/control-view';
-import type { ActInput, HelperRun, RedelActed, RedelSteps } from '../../roles';
 import type { AnswerSummary, ChildRun, ModelOutcome } from '../../domain/ports/step-parts';
 import { reasonOf } from '../../search/findings';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../../search/run';
 import { budgetsOfChild } from '../../search/budgets';
 import { actLabel, AgentLoop, type Turn } from '../react/loop';
+import type { ActInput, HelperRun, RedelActed, RedelSteps } from '../../domain/ports/steps';
 
 export function runRedel(start: SearchStart, steps: RedelSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new RedelLoop(start, steps, hooks).run();

@@ -13,32 +13,12 @@ import {
   type RedelAction,
   type RedelPrompt,
 } from './prompt';
-import {
-  type HelperRun,
-  type ToolInput,
-  type ToolRun,
-  agentPrompt,
-  runTool,
-  storeAction,
-  type ActInput,
-  type Acted,
-} from '../react/steps';
+import { agentPrompt, runTool, storeAction } from '../react/steps';
 import type { ModelOutcome } from '../../domain/ports/step-parts';
 import { createRunStore } from '../../record/run-store';
 import { now, once, type StepContext } from '../../roles/shared/context';
 import { contentId, runModelStep } from '../../roles/shared/model-step';
-
-/** One action of an agent of the methods redel-…. */
-
-export interface RedelInput extends Omit<ActInput, 'role'> {
-  readonly role: 'redel';
-}
-export type RedelActed =
-  | Acted
-  /** The subtasks; null: refused, no helper gets it. */
-  | { readonly kind: 'delegate'; readonly actionId: string; readonly tasks: readonly (string | null)[] }
-  /** How a helper ends. */
-  | { readonly kind: 'report'; readonly actionId: string };
+import type { HelperRun, RedelActed, RedelInput, ToolInput, ToolRun } from '../../domain/ports/steps';
 
 /** A subtask that is more alike, of 100, to what the agent itself was asked is no part of it. Upstream's. */
 const SIMILAR = 80;

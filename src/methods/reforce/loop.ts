@@ -9,7 +9,6 @@
 import type { CandidateView, EndedBy, Reforce, ReforceSettings } from '../../domain';
 import { isCutShort, NO_USAGE, ROOT } from '../../domain/control-view';
 import type { AnswerSummary, ModelOutcome } from '../../domain/ports/step-parts';
-import type { Chosen, FormatInput, Formatted, Linked, Phrased, ReforceSteps } from '../../roles';
 import { candidateOfRun } from '../../search/candidate';
 import { askModel, Findings, SearchStopped } from '../../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
@@ -17,6 +16,7 @@ import { decided } from '../../search/select-answer';
 import { addUsage, shareOfBudgets } from '../../search/budgets';
 import { Vote, type VoteEnd, type VoteStart } from './vote';
 import { counted } from '../../counted';
+import type { Chosen, FormatInput, Formatted, Linked, Phrased, ReforceSteps } from '../../domain/ports/steps';
 
 export function runReforce(start: SearchStart, steps: ReforceSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new ReforceLoop(start, steps, hooks).run();

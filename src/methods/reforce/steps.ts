@@ -2,159 +2,38 @@
 import type { Role, SqlResult } from '../../domain';
 import * as prompts from './prompts';
 import type { PromptContext } from '../../roles/shared/prompt-parts';
-import type { MemoryRef, ModelOutcome, UsageDelta, StepBase, ModelStepInput } from '../../domain/ports/step-parts';
+import type { MemoryRef, ModelOutcome, UsageDelta } from '../../domain/ports/step-parts';
 import { SCHEMA_ID } from '../../record/contents';
 import { compressedTables, compressedText, withRows } from './compressed';
 import { agree as agreeing, countsInVote, flawOf, repeats } from './same-results';
 import { resultText } from '../../text/result-text';
-import { clockIn, finishCandidate, type CandidateRun } from '../../roles/sql/candidate';
+import { clockIn, finishCandidate } from '../../roles/sql/candidate';
 import { addDeltas, now, once, runSql, type StepContext } from '../../roles/shared/context';
 import { contentId, runModelStep, type ModelStep } from '../../roles/shared/model-step';
 import { promptContext } from '../../roles/shared/prompt-context';
 import { runQueries } from '../../roles/sql/queries';
-
-interface ReforceBase extends ModelStepInput {
-  /** The schema text that the prompt shows. */
-  readonly schemaId: string;
-}
-
-/** Schema linking: is this table needed? */
-
-export interface LinkInput extends ReforceBase {
-  readonly role: 'reforce-link';
-  /** Its place in the schema text, from 0. */
-  readonly table: number;
-}
-export interface Linked {
-  /** The reply; null: the table is not needed. */
-  readonly linkId: string | null;
-}
-
-/** Format restriction: the header of the answer. */
-
-export interface FormatInput extends ReforceBase {
-  readonly role: 'reforce-format';
-}
-export interface Formatted {
-  readonly formatId: string;
-}
-
-/** One exchange of an exploration. */
-export interface ExploreTurn {
-  readonly actionId: string;
-  /** What its queries gave; null where none of them was run. */
-  readonly observationId: string | null;
-  /** Queries that were left when the next message was written: of this action, from this one on. */
-  readonly rest: readonly [string, number];
-}
-
-/** Column exploration: queries to look with, one to correct, or those that are left, corrected in the same way. */
-
-export interface ExploreInput extends ReforceBase {
-  readonly role: 'reforce-explore';
-  readonly turns: readonly ExploreTurn[];
-  readonly asks: 'queries' | 'correction' | 'rest';
-}
-export interface ExplorationAsked {
-  readonly actionId: string;
-  readonly queries: number;
-}
-
-/** One SQL of a vote. */
-
-export interface GenerateInput extends ReforceBase {
-  readonly role: 'reforce-generate';
-  readonly formatId: string | null;
-  /** Observations of its exploration. */
-  readonly explored: readonly string[];
-  /** Observations of its SQL so far. */
-  readonly turns: readonly string[];
-}
-export interface Generated {
-  readonly actionId: string;
-}
-
-/** The choice where votes do not decide. */
-
-export interface ChooseInput extends ReforceBase {
-  readonly role: 'reforce-choose';
-  readonly candidates: readonly string[];
-}
-export interface Chosen {
-  readonly candidate: string;
-}
-
-/** Output mode `answer`: the result in words. */
-
-export interface PhraseInput extends ReforceBase {
-  readonly role: 'reforce-answer';
-  readonly candidateId: string;
-}
-export interface Phrased {
-  readonly candidateId: string;
-}
-
-/** Makes the schema text of `reforce-…`; with `linked`, of the tables and columns that these replies keep. */
-
-export interface CompressInput extends StepBase {
-  readonly purpose: 'compress';
-  readonly linked: readonly string[];
-}
-export interface Compressed {
-  readonly schemaId: string;
-  /** How many tables are to be linked; 0: the text is short enough. */
-  readonly tables: number;
-  /** The question wants its answer in words. */
-  readonly worded: boolean;
-  readonly usage: UsageDelta;
-}
-
-/** Runs queries of an exploration in their order, until one fails or returns nothing, or `most` have run. */
-
-export interface ExploreRunInput extends StepBase {
-  readonly purpose: 'explore';
-  readonly actionId: string;
-  readonly from: number;
-  readonly most: number;
-}
-export interface Explored {
-  readonly observationId: string;
-  readonly succeeded: number;
-  /** One failed, or returned nothing. */
-  readonly failed: boolean;
-  readonly usage: UsageDelta;
-}
-
-/** Runs the SQL of a vote and stores it as the vote's candidate. */
-
-export interface RefineInput extends StepBase {
-  readonly purpose: 'refine';
-  readonly actionId: string;
-  readonly candidateId: string;
-  /** Results of the same conversation that count, to compare with. */
-  readonly earlier: readonly string[];
-}
-export interface Refined extends CandidateRun {
-  readonly observationId: string;
-  /** One of the earlier results is the same. */
-  readonly repeats: boolean;
-  /** A column holds nothing but NULL, empty text and zeros, or a value several lines. */
-  readonly flawed: boolean;
-}
-
-/** Compares the results of candidates. */
-
-export interface AgreeInput extends StepBase {
-  readonly purpose: 'agree';
-  readonly candidates: readonly string[];
-  /** Then an empty column does not exclude a result. */
-  readonly explored: boolean;
-}
-export interface Agreement {
-  /** For each candidate that counts and has any: the others that count and have an equal result. */
-  readonly agreeing: Readonly<Record<string, readonly string[]>>;
-  readonly usage: UsageDelta;
-}
+import type {
+  AgreeInput,
+  Agreement,
+  ChooseInput,
+  Chosen,
+  CompressInput,
+  Compressed,
+  ExplorationAsked,
+  ExploreInput,
+  ExploreRunInput,
+  Explored,
+  FormatInput,
+  Formatted,
+  GenerateInput,
+  Generated,
+  LinkInput,
+  Linked,
+  PhraseInput,
+  Phrased,
+  RefineInput,
+  Refined,
+} from '../../domain/ports/steps';
 
 /** Observations need an operator; this name stands for a vote, which has none. */
 const VOTE = 'op_vote';

@@ -3,6 +3,8 @@
  * view of the search and changes none: votes run side by side.
  */
 import type { ReforceSettings } from '../../domain';
+import { askModel, type Findings } from '../../search/findings';
+import type { ModelOutcome } from '../../domain/ports/step-parts';
 import type {
   ExplorationAsked,
   ExploreInput,
@@ -11,9 +13,7 @@ import type {
   Generated,
   Refined,
   ReforceSteps,
-} from '../../roles';
-import { askModel, type Findings } from '../../search/findings';
-import type { ModelOutcome } from '../../domain/ports/step-parts';
+} from '../../domain/ports/steps';
 
 /** Limits of an exploration, as upstream has them: corrections of one query, results, messages of the conversation. */
 const CORRECTIONS = 3;

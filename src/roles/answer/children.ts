@@ -1,20 +1,12 @@
 /** What passes between a search and its children: their inputs, and the answers that are taken over. */
 import { isConclusive } from '../../domain/answer';
-import { type CandidateRun, storeCandidate } from '../sql/candidate';
-import type { ChildInput, OpenedChild, StepBase } from '../../domain/ports/step-parts';
+import { storeCandidate } from '../sql/candidate';
+import type { ChildInput, OpenedChild } from '../../domain/ports/step-parts';
 import { createRunStore, storeInput } from '../../record/run-store';
 import { childIdOf } from '../../record/search-id';
 import type { StepContext } from '../shared/context';
 import { summaryOfRecord } from './finish';
-
-/** Takes over the answer of a child as a candidate. */
-
-export interface AdoptInput extends StepBase {
-  readonly child: string;
-  readonly candidateId: string;
-  /** Earlier candidates to compare the result with, oldest first (rule S5). */
-  readonly against: readonly string[];
-}
+import type { AdoptInput, CandidateRun } from '../../domain/ports/steps';
 
 /** A child of before keeps the input that it began with: its journal answers to that. */
 export async function openChild({ deps, input }: StepContext, step: ChildInput): Promise<OpenedChild> {

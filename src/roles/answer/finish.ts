@@ -12,8 +12,6 @@ import type {
   SearchInput,
   SearchState,
   SteeringNote,
-  AnswerStatus,
-  EndedBy,
 } from '../../domain';
 import { answerText } from '../../text/answer-text';
 import { presetOf } from '../../domain/question';
@@ -33,28 +31,7 @@ import { KEPT_ID, keptStep } from '../keep';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
 import { proofLines, standingOf } from '../../text/standing';
 import { createRunStore, writeStored, type RunStore } from '../../record/run-store';
-
-export interface FinishInput {
-  readonly searchId: string;
-  readonly state: SearchState;
-  readonly status: AnswerStatus;
-  readonly endedBy: EndedBy;
-  readonly chosen: string | null;
-  readonly reason: string | null;
-}
-
-/** What came of the reading of what a search proved; its usage is that of the whole search. */
-
-export interface AmendInput {
-  readonly searchId: string;
-  readonly usage: SearchState['usage'];
-  /** Why nothing was kept; null: it was read. */
-  readonly notKept: string | null;
-}
-export interface KeptAfter {
-  readonly kept: number;
-  readonly notKept: string | null;
-}
+import type { AmendInput, FinishInput, KeptAfter } from '../../domain/ports/steps';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
   const { run } = context;

@@ -7,7 +7,7 @@ import { groundSchema, parseGround, renderGround, type GroundReply } from './pro
 import { CLOCK } from '../../sql/clock';
 import { oneLine } from '../../clip';
 import { keepVerdict, prove, resultsOf } from '../../sql/proof';
-import type { ModelOutcome, PlanRef, ModelStepInput } from '../../domain/ports/step-parts';
+import type { ModelOutcome } from '../../domain/ports/step-parts';
 import { mergedOutcomes, dependencies } from '../shared/attempts';
 import { operatorBody, storeBody } from '../shared/bodies';
 import { buildTests, storeProposal, type TestScope } from '../shared/tests';
@@ -19,42 +19,7 @@ import { promptContext } from '../shared/prompt-context';
 import { testScope } from '../propose';
 import { columnsOfNamed } from '../shared/shown-tables';
 import { evidenceText, evidenceTexts, planText } from '../shared/evidence-text';
-
-export interface GroundInput extends ModelStepInput {
-  readonly role: 'ground';
-  readonly plan: PlanRef;
-  readonly observations: readonly string[];
-  readonly attempts: readonly string[];
-}
-export interface Grounded {
-  readonly groundingId: string;
-  readonly operators: readonly {
-    readonly operator: string;
-    readonly winner: string | null;
-    readonly bodyId: string | null;
-    /** A hypothesis was supported or refuted, which is new evidence (rule S7). */
-    readonly decided: boolean;
-  }[];
-  /** One sentence for the progress line, at most 160 characters. */
-  readonly learned: string | null;
-  /** Bodies that the reply wrote for other unresolved operators: they become assumed. */
-  readonly written: readonly {
-    readonly operator: string;
-    readonly bodyId: string;
-    readonly risk: number;
-    readonly assumptions: number;
-  }[];
-  readonly facts: readonly FactView[];
-  readonly delta: number | null;
-  readonly impossible: string | null;
-  /** Set if counts beside a positive control show that what is asked for is not stored (rule S1). */
-  readonly absenceShown?: boolean;
-  /** Operators whose declared columns or grain the rows contradict: the plan is revised at once. */
-  readonly refit?: readonly string[];
-  /** Next proposals that came with the judgement. */
-  readonly nextProposalId: string | null;
-  readonly nextOperators: readonly string[];
-}
+import type { GroundInput, Grounded } from '../../domain/ports/steps';
 
 type Observation = Contents['observation'];
 

@@ -13,6 +13,7 @@ import * as web from '../shared/lookups';
 import { z } from 'zod';
 import { Assumption, ColumnType, OPERATOR_NAME } from '../../domain';
 import { SentenceReply } from '../../domain/turns';
+import type { MayLookUp } from '../../domain/ports/steps';
 
 export const AssumptionReply = z.object({
   kind: Assumption.shape.kind,
@@ -143,7 +144,7 @@ export function checkAssumption({ statement, risk }: z.infer<typeof AssumptionRe
   ];
 }
 
-export interface PlanPrompt extends PromptContext, web.MayLookUp {
+export interface PlanPrompt extends PromptContext, MayLookUp {
   readonly knownIntents: readonly string[];
   /** Plans that exist already: the new one must be another derivation. */
   readonly otherPlans: readonly PlanText[];
@@ -167,7 +168,7 @@ export interface PlanPrompt extends PromptContext, web.MayLookUp {
 export const planSchema = replySchema('plan', PlanReply);
 
 /** The schema for this very prompt: `planSchema`, unless it allows lookups or wants a sentence. */
-export function planSchemaFor(input: PromptContext & web.MayLookUp): typeof planSchema {
+export function planSchemaFor(input: PromptContext & MayLookUp): typeof planSchema {
   const tools = web.lookupTools(input);
   if (tools.length === 0 && !wantsSentence(input.question)) return planSchema;
   return replySchema('plan', tools.length === 0 ? planReply(input) : webReply(input, tools));

@@ -2,12 +2,12 @@
  * Role `plan`: a partially grounded plan, a revision or another derivation, with its first tests if the method asks for them
  * (design §3, step 3). Bodies are checked by the engine's parser before they are stored (rule S8).
  */
-import type { Assumption, Body, Operator, Plan, PlanView } from '../../domain';
+import type { Assumption, Body, Operator, Plan } from '../../domain';
 import { parsePlanOrLookups, planSchemaFor, renderPlan, type PlanReply } from './prompt';
-import { type LookupsReply, type MayLookUp, storeLookups } from '../shared/lookups';
+import { type LookupsReply, storeLookups } from '../shared/lookups';
 import { CLOCK } from '../../sql/clock';
 import { toOperatorView } from '../../sql/body';
-import type { ModelOutcome, PlanRef, Lookup, ModelStepInput } from '../../domain/ports/step-parts';
+import type { ModelOutcome } from '../../domain/ports/step-parts';
 import { sameRelation } from '../../sql/validate';
 import { operatorBody, parserScope, queryBody, storeBody, type SearchScope } from '../shared/bodies';
 import { buildTests, storeProposal, type BuiltTest } from '../shared/tests';
@@ -16,36 +16,7 @@ import { contentId, invalid, runModelStep, type Read } from '../shared/model-ste
 import { promptContext } from '../shared/prompt-context';
 import { columnsOfNamed, showTables } from '../shared/shown-tables';
 import { evidenceTexts, planTextOf } from '../shared/evidence-text';
-
-export interface PlanInput extends ModelStepInput, MayLookUp {
-  readonly role: 'plan';
-  /** Other plans of the root. The new plan should be a different derivation. */
-  readonly otherPlans: readonly PlanRef[];
-  /** Reasons of earlier replies that the question is unanswerable. The new reply considers them. */
-  readonly unanswerable?: readonly string[];
-  /** Turns of the conversation before the search, for a plan that is made from nothing. */
-  readonly seen?: readonly string[];
-  /** A plan to revise (replan), with the operators that are blocked. */
-  readonly revise: {
-    readonly plan: PlanRef;
-    readonly blocked: readonly string[];
-    readonly attempts: readonly string[];
-    /** The grounding that says which interfaces do not fit the rows. */
-    readonly refit?: string;
-  } | null;
-}
-export type Planned =
-  | {
-      readonly kind: 'plan';
-      readonly plan: PlanView;
-      readonly potential: number;
-      readonly bottleneck: string | null;
-      /** First proposals that came with the plan. */
-      readonly proposalId: string | null;
-      readonly proposed: readonly string[];
-    }
-  | { readonly kind: 'unanswerable'; readonly reason: string; readonly potential: number }
-  | { readonly kind: 'lookup'; readonly lookups: readonly Lookup[] };
+import type { PlanInput, Planned } from '../../domain/ports/steps';
 
 export async function plan(context: StepContext, step: PlanInput): Promise<ModelOutcome<Planned>> {
   const { settings } = context;

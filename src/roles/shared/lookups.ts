@@ -9,6 +9,7 @@ import type { PromptContext } from './prompt-parts';
 import { clip } from '../../clip';
 import type { Lookup, MemoryRef } from '../../domain/ports/step-parts';
 import type { StepContext } from './context';
+import type { MayLookUp } from '../../domain/ports/steps';
 
 export type WebTool = Exclude<Question['tools'][number], 'execute_sql'>;
 
@@ -24,11 +25,6 @@ export interface LookupsReply {
   readonly kind: 'lookup';
   readonly note: string;
   readonly lookups: readonly LookupRequest[];
-}
-
-/** What a prompt needs to know; left out, no lookup is allowed. */
-export interface MayLookUp {
-  readonly lookupsLeft?: number;
 }
 
 type Input = PromptContext & MayLookUp;

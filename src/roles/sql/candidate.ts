@@ -2,32 +2,16 @@
  * `candidate`: runs a complete plan in one snapshot, together with its control count and the other readings of the
  * question's words. Its result is compared with earlier candidates, oldest first (rule S5).
  */
-import type { Dialect, SqlResult, CandidateView } from '../../domain';
+import type { Dialect, SqlResult } from '../../domain';
 import { isClocked, withClock } from '../../sql/clock';
 import { readCoverage } from '../../sql/coverage';
 import { equalResults, isTrivial, type Digest } from '../../sql/equal';
-import type { UsageDelta, PlanRef, StepBase } from '../../domain/ports/step-parts';
+import type { UsageDelta } from '../../domain/ports/step-parts';
 import { addDeltas, now, once, openEngine, runSql, sqlOptions, sqlUsage, type StepContext } from '../shared/context';
 import type { CandidateContent } from '../../record/contents';
 import { loadPlan, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../shared/load-plan';
 import { refused, single, together, type Statements } from '../shared/statements';
-
-export interface CandidateInput extends StepBase {
-  readonly purpose: 'candidate';
-  readonly candidateId: string;
-  readonly trajectory: string;
-  readonly plan: PlanRef;
-  /** Earlier candidates to compare the result with, oldest first (rule S5). */
-  readonly against: readonly string[];
-}
-export interface CandidateRun {
-  readonly outcome: CandidateView['outcome'];
-  readonly rowCount: number;
-  readonly trivial: boolean;
-  readonly control: number | null;
-  readonly equalTo: string | null;
-  readonly usage: UsageDelta;
-}
+import type { CandidateInput, CandidateRun } from '../../domain/ports/steps';
 
 export async function candidate(context: StepContext, step: CandidateInput): Promise<CandidateRun> {
   return once(

@@ -8,20 +8,7 @@ import { addDeltas, once, runSql, type StepContext } from '../shared/context';
 import { findLoaded, limited, loadPlan, planSql, type LoadedPlan } from '../shared/load-plan';
 import { profileExtra } from '../shared/shown-tables';
 import { orRefused, together } from '../shared/statements';
-import type { PlanRef, StepBase, UsageDelta } from '../../domain/ports/step-parts';
-
-/** Runs each written body over its inputs, compares its columns with the declared ones, and profiles the columns it reads. */
-
-export interface CheckInput extends StepBase {
-  readonly purpose: 'check';
-  readonly plan: PlanRef;
-  /** Operators whose bodies are new. */
-  readonly operators: readonly string[];
-}
-export interface Checked {
-  readonly failures: readonly { readonly operator: string; readonly error: string }[];
-  readonly usage: UsageDelta;
-}
+import type { CheckInput, Checked } from '../../domain/ports/steps';
 
 type Failure = Checked['failures'][number];
 

@@ -3,7 +3,7 @@
  * same rows in one snapshot, with their predicates (S2); the answer runs; rivals that the counts leave standing are run
  * through the whole plan (S9). Operators whose claims all hold become updates.
  */
-import type { Claim, SqlResult, UpdateView, PlanView, Coverage } from '../../domain';
+import type { Claim, SqlResult, UpdateView, Coverage } from '../../domain';
 import type { LookReply } from '../../domain/turns';
 import { decideAbsence, decideClaim, readCounts, claimText, isSettled } from '../../sql/claims';
 import { equalResults } from '../../sql/equal';
@@ -11,9 +11,9 @@ import { decideMateriality } from '../../sql/materiality';
 import { resultPreview, resultText } from '../../text/result-text';
 import { doubtText, withoutDoubt } from '../../database/profile/row-doubts';
 import { operatorShape, toOperatorView } from '../../sql/body';
-import type { UsageDelta, StepBase } from '../../domain/ports/step-parts';
+import type { UsageDelta } from '../../domain/ports/step-parts';
 import { runError, engineScope, selectText, type SearchScope } from '../shared/bodies';
-import { candidate, type CandidateRun } from './candidate';
+import { candidate } from './candidate';
 import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
 import { assumptionsOf, buildCommit, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
@@ -25,42 +25,7 @@ import { isEstablished } from '../keep';
 import { coverageText } from '../../sql/coverage';
 import { runSelects } from './queries';
 import { orRefused, single, together, type Statements } from '../shared/statements';
-
-/** Lets the database decide a commit or a decline. */
-
-export interface CommitInput extends StepBase {
-  readonly purpose: 'commit';
-  readonly turnId: string;
-  readonly candidateId: string;
-  readonly trajectory: string;
-  /** How many commits and declines went back before. */
-  readonly returned: number;
-  /** Earlier candidates to compare the result with, oldest first (rule S5). */
-  readonly against: readonly string[];
-}
-export type Committed =
-  /** It did not run as written; the error goes back like one of execution. */
-  | { readonly kind: 'invalid'; readonly error: string; readonly usage: UsageDelta }
-  | {
-      readonly kind: 'answer';
-      readonly plan: PlanView;
-      readonly run: CandidateRun;
-      /** Of operators whose claims are all proved. */
-      readonly updates: readonly UpdateView[];
-      /** Of the observation and the grounding of its claims; null without claims. */
-      readonly evidenceId: string | null;
-      /** Claims; left out: none. */
-      readonly proved?: number;
-      /** A claim of its own is established, which the layer may keep; left out: none is. */
-      readonly establishes?: boolean;
-      /** Nothing goes back to the model. */
-      readonly settled: boolean;
-      /** Too little is covered, and the commit said that it should then be declined: what is covered. */
-      readonly declined: string | null;
-      readonly learned: string | null;
-      readonly usage: UsageDelta;
-    }
-  | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string; readonly usage: UsageDelta };
+import type { CommitInput, Committed } from '../../domain/ports/steps';
 
 /** Of repeated rows and placeholders, how many are tried on an answer. */
 const MOST_DOUBTS = 8;

@@ -2,7 +2,7 @@
  * `prepare`: reads once what a search knows about its database: the description, the schema text with the profile of each
  * shown table, and what the layer of the database may tell.
  */
-import type { DatabaseDescription, UpdateView } from '../../domain';
+import type { DatabaseDescription } from '../../domain';
 import { SqlEngineError } from '../../domain/ports';
 import { placeNotes } from '../../database/shown-documents';
 import { profiledText } from '../../database/profile/render';
@@ -11,17 +11,7 @@ import { addDeltas, once, openEngine, type StepContext } from '../shared/context
 import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../../record/contents';
 import { recall } from '../layer/recall';
-import type { StepBase, UsageDelta } from '../../domain/ports/step-parts';
-
-/** Reads the schema, profiles columns that the question likely needs, recalls what the layer of the database knows. */
-
-export interface PrepareInput extends StepBase {
-  readonly purpose: 'prepare';
-}
-export interface Prepared {
-  readonly knownUpdates: readonly UpdateView[];
-  readonly usage: UsageDelta;
-}
+import type { PrepareInput, Prepared } from '../../domain/ports/steps';
 
 export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
   await forgetBadReplies(context);

@@ -12,7 +12,6 @@ import { addDeltas, once, openEngine, runSql, type StepContext, type SqlRun } fr
 import { findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan, planSql } from '../shared/load-plan';
 import { loadBodies } from '../shared/bodies';
 import { together, type Statements } from '../shared/statements';
-import type { PlanRef, StepBase, UsageDelta } from '../../domain/ports/step-parts';
 import {
   materialityCombinations,
   operatorMateriality,
@@ -21,22 +20,7 @@ import {
   type Readings,
 } from '../../sql/materiality';
 import { leftStanding } from '../../sql/agreement';
-
-export interface ProbeInput extends StepBase {
-  readonly purpose: 'probe';
-  readonly plan: PlanRef;
-  readonly proposalId: string;
-}
-export interface Probed {
-  readonly observationId: string;
-  readonly tests: readonly {
-    readonly operator: string;
-    readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
-    /** Set if the reading was found immaterial (rule S9), relative to the bodies of the other operators. */
-    readonly immaterial: { readonly relativeTo: readonly string[]; readonly bodyId: string } | null;
-  }[];
-  readonly usage: UsageDelta;
-}
+import type { ProbeInput, Probed } from '../../domain/ports/steps';
 
 export async function probe(context: StepContext, step: ProbeInput): Promise<Probed> {
   return once(

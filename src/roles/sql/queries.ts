@@ -8,18 +8,7 @@ import { addDeltas, once, openEngine, runSql, type SqlRun, type StepContext } fr
 import { profileExtra, showTables } from '../shared/shown-tables';
 import { clockOf } from '../shared/load-plan';
 import { refused, single, together, type Statements } from '../shared/statements';
-import type { StepBase, UsageDelta } from '../../domain/ports/step-parts';
-
-/** Runs the queries of a look in one snapshot. */
-
-export interface QueriesInput extends StepBase {
-  readonly purpose: 'queries';
-  readonly turnId: string;
-}
-export interface Queried {
-  readonly observationId: string;
-  readonly usage: UsageDelta;
-}
+import type { Queried, QueriesInput } from '../../domain/ports/steps';
 
 export interface QueryRun {
   /** As it was run, with the clock that it reads; as it was written where it is no single SELECT. */

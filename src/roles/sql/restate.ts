@@ -11,19 +11,7 @@ import { testOf } from '../shared/attempts';
 import { once, runSql, type StepContext } from '../shared/context';
 import { plainCheck } from '../layer/entries';
 import { loadPlan, type LoadedPlan } from '../shared/load-plan';
-import type { StepBase, UsageDelta } from '../../domain/ports/step-parts';
-
-/** Writes the groundings of a candidate as claims, each with one check, and runs these. */
-
-export interface RestateInput extends StepBase {
-  readonly purpose: 'restate';
-  readonly candidateId: string;
-}
-export interface Restated {
-  /** How many of them their checks prove; they are stored under the position. */
-  readonly proved: number;
-  readonly usage: UsageDelta;
-}
+import type { RestateInput, Restated } from '../../domain/ports/steps';
 
 export async function restate(context: StepContext, { position, candidateId }: RestateInput): Promise<Restated> {
   return once(context, async () => {

@@ -2,7 +2,7 @@
  * `settle`: runs the winners' bodies over their inputs. A body that meets rule S1 becomes an update, with its dependencies
  * (rule S10). A body that runs without proof is reported as assumed, one that fails is reported with its error.
  */
-import type { Hypothesis, OperatorGrounding, SqlResult, TestOutcome, Update, UpdateView } from '../../domain';
+import type { Hypothesis, OperatorGrounding, SqlResult, TestOutcome, Update } from '../../domain';
 import { compareText } from '../../domain/canonical';
 import { prove } from '../../sql/proof';
 import { hasLost } from '../../sql/agreement';
@@ -12,28 +12,7 @@ import { once, runSql, type StepContext } from '../shared/context';
 import type { Contents } from '../../record/contents';
 import { findLoaded, loadPlan, planSql, withBodies, type LoadedPlan } from '../shared/load-plan';
 import { orRefused, together } from '../shared/statements';
-import type { PlanRef, StepBase, MemoryRef, UsageDelta } from '../../domain/ports/step-parts';
-
-/** Runs the winners' bodies over their inputs and makes updates of those that rule S1 proves. */
-
-export interface SettleInput extends StepBase {
-  readonly purpose: 'settle';
-  readonly plan: PlanRef;
-  readonly groundingId: string;
-  readonly memory: MemoryRef;
-}
-export interface Settled {
-  readonly results: readonly {
-    readonly operator: string;
-    readonly bodyId: string | null;
-    /** Set if rule S1 holds (or, with proof `model`, if the judge supports it and the body runs). */
-    readonly update: UpdateView | null;
-    /** The body ran but fell short of S1: the operator is assumed, with its verdict attached. */
-    readonly assumed: boolean;
-    readonly error: string | null;
-  }[];
-  readonly usage: UsageDelta;
-}
+import type { SettleInput, Settled } from '../../domain/ports/steps';
 
 type Won = OperatorGrounding & { readonly winner: string; readonly bodyId: string };
 

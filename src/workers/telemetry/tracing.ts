@@ -6,11 +6,11 @@
  */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import type { FinishInput } from '../../roles';
 import type { Metrics } from './metrics';
 import type { Environment, NewSpan, OpenSpan, Tracing } from './opentelemetry';
 import { traceIn, withTrace } from '../../workflows/trace-context';
 import type { TraceSinks } from '../../workflows/tracing';
+import type { FinishInput } from '../../domain/ports/steps';
 
 export const telemetry: { metrics: Metrics | null; tracing: Tracing | null } = { metrics: null, tracing: null };
 

@@ -2,22 +2,22 @@ import fc from 'fast-check';
 import { SearchState, type Settings } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react/loop';
 import type { SearchHooks } from '../../../src/search/run';
-import type {
-  Acted,
-  ActInput,
-  FinalInput,
-  FinalRun,
-  ReactSteps,
-  ToolInput,
-  FinishInput,
-  WebInput,
-} from '../../../src/roles';
 import { settingsFor } from '../../../src/config/presets';
 import { NO_USAGE } from '../../../src/domain/control-view';
 import { addUsage } from '../../../src/search/budgets';
 import type { AnswerSummary, ModelOutcome } from '../../../src/domain/ports/step-parts';
 import { MODEL_COST, SQL_COST, testHooks, toEnd } from '../../helpers/fake-steps';
 import { Draw } from '../../helpers/random-world';
+import type {
+  ActInput,
+  Acted,
+  FinalInput,
+  FinalRun,
+  FinishInput,
+  ReactSteps,
+  ToolInput,
+  WebInput,
+} from '../../../src/domain/ports/steps';
 
 type Action = Acted | { readonly invalid: string };
 interface Agent {

@@ -2,11 +2,11 @@
 import type { SearchState } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
-import type { CandidateRun } from '../../../src/roles';
 import { planRef } from '../../../src/search/plan-view';
 import { createRunStore, readEnvelope } from '../../../src/record/run-store';
 import { GAP_SQL, NO_MEMORY, SEARCH, bench, containing, hash, planReply, text } from './fixtures';
 import { z } from 'zod';
+import type { CandidateRun } from '../../../src/domain/ports/steps';
 
 const written = { name: 'op_gap', mapping: null, sql: GAP_SQL };
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };

@@ -3,11 +3,11 @@ import { identityKey } from '../../../src/record/search-id';
 import { createMemoryStore, type MemoryStore } from '../../helpers/scripted';
 import { layerOf } from '../../../src/layer/state';
 import { runLearn } from '../../../src/methods/learn';
-import type { LearnSteps } from '../../../src/roles';
 import type { SearchHooks } from '../../../src/search/run';
 import { readLayer } from '../../../src/record/layer-store';
 import { createRunStore } from '../../../src/record/run-store';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
+import type { LearnSteps } from '../../../src/domain/ports/steps';
 
 const HOOKS: SearchHooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 

@@ -2,11 +2,11 @@
 import { createRunStore } from '../../../src/record/run-store';
 import type { SteeredSearch } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
-import type { LookSteps } from '../../../src/roles';
 import type { LookReply } from '../../../src/domain/turns';
 import { PRESETS } from '../../../src/config/presets';
 import type { SearchState } from '../../../src/domain';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
+import type { LookSteps } from '../../../src/domain/ports/steps';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 

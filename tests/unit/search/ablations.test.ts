@@ -1,6 +1,5 @@
 /** The paper's ablations: each leaves out its part of the search, and only that. */
 import type { Ablation, Settings } from '../../../src/domain';
-import type { EvaluateInput, GroundInput, PlanInput, ProposeInput } from '../../../src/roles';
 import { runSearch } from '../../../src/search/search';
 import {
   FakeSteps,
@@ -15,6 +14,7 @@ import {
   type Script,
 } from '../../helpers/fake-steps';
 import { randomWorld } from '../../helpers/random-world';
+import type { EvaluateInput, GroundInput, PlanInput, ProposeInput } from '../../../src/domain/ports/steps';
 
 async function search(script: Script, without: Ablation | null, more: Partial<Settings> = {}, searchId = 's') {
   const settings = testSettings('paper', { iterations: 2, attempts: 1, rounds: 1, ...more });

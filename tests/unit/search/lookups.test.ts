@@ -2,7 +2,6 @@
 import { SearchState, type Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import type { Lookup } from '../../../src/domain/ports/step-parts';
-import type { PlanInput, Planned, ProposeInput, WebInput } from '../../../src/roles';
 import {
   FakeSteps,
   judged,
@@ -14,6 +13,7 @@ import {
   type Gate,
   type Script,
 } from '../../helpers/fake-steps';
+import type { PlanInput, Planned, ProposeInput, WebInput } from '../../../src/domain/ports/steps';
 
 async function search(script: Script, settings: Settings, hooks = testHooks(), gate?: Gate) {
   const steps = new FakeSteps(script, gate);

@@ -14,7 +14,7 @@ import {
   testSettings,
   type Script,
 } from '../../helpers/fake-steps';
-import type { PlanInput, ProposeInput } from '../../../src/roles';
+import type { PlanInput, ProposeInput } from '../../../src/domain/ports/steps';
 
 const choose = (operators: readonly OperatorView[], more: Partial<Parameters<typeof chooseBottlenecks>[1]> = {}) =>
   chooseBottlenecks(planOf('p', operators), { breadth: 4, preferred: null, proof: 'execution', ...more });

@@ -2,16 +2,6 @@ import type { Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { reasonOf } from '../../../src/search/findings';
 import type { Progress } from '../../../src/search/progress';
-import type {
-  CandidateInput,
-  CheckInput,
-  EvaluateInput,
-  GroundInput,
-  PlanInput,
-  ProbeInput,
-  ProposeInput,
-  SelectAnswerInput,
-} from '../../../src/roles';
 import {
   FakeSteps,
   judged,
@@ -24,6 +14,16 @@ import {
   type Script,
 } from '../../helpers/fake-steps';
 import { randomWorld } from '../../helpers/random-world';
+import type {
+  CandidateInput,
+  CheckInput,
+  EvaluateInput,
+  GroundInput,
+  PlanInput,
+  ProbeInput,
+  ProposeInput,
+  SelectAnswerInput,
+} from '../../../src/domain/ports/steps';
 
 async function search(script: Script, settings: Settings = testSettings(), hooks = testHooks()) {
   const steps = new FakeSteps(script);

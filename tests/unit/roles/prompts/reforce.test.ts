@@ -1,9 +1,10 @@
 /** The prompts of `reforce-…`. */
 import * as prompts from '../../../../src/methods/reforce/prompts';
-import type { ExploreTurn, GenerateTurn } from '../../../../src/methods/reforce/prompts';
+import type { GenerateTurn } from '../../../../src/methods/reforce/prompts';
 import type { PromptContext } from '../../../../src/roles/shared/prompt-parts';
 import type { ChatMessage } from '../../../../src/domain/ports';
 import { context, rulesOf } from './fixtures';
+import type { ExploreTurn } from '../../../../src/methods/reforce/prompts';
 
 const query = 'SELECT class FROM race';
 const outcome = 'class\nopen';

@@ -1,0 +1,390 @@
+/** What goes into each step of the search, of look, then prove and of learning, and what control reads of what came out. */
+import type { AnswerStatus, CandidateView, EndedBy, FactView, PlanView, SearchState, UpdateView } from '..';
+import type { Lookup, MemoryRef, ModelStepInput, PlanRef, StepBase, UsageDelta, WebTool } from './step-parts';
+
+/** Reads the schema, profiles columns that the question likely needs, recalls what the layer of the database knows. */
+export interface PrepareInput extends StepBase {
+  readonly purpose: 'prepare';
+}
+
+export interface Prepared {
+  readonly knownUpdates: readonly UpdateView[];
+  readonly usage: UsageDelta;
+}
+
+export interface TrajectoryRef {
+  readonly id: string;
+  readonly depth: number;
+  readonly plan: PlanRef | null;
+  readonly distance: number;
+  readonly density: number;
+  /** Its evidence: ids of observations and of the groundings that judged them, oldest first. */
+  readonly attempts: readonly string[];
+}
+
+export interface EvaluateInput extends ModelStepInput {
+  readonly role: 'evaluate';
+  readonly trajectories: readonly TrajectoryRef[];
+}
+
+export interface Evaluation {
+  readonly scores: readonly {
+    readonly trajectory: string;
+    readonly progress: number;
+    readonly potential: number;
+    readonly bottleneck: string | null;
+  }[];
+}
+
+/** What a prompt needs to know; left out, no lookup is allowed. */
+export interface MayLookUp {
+  readonly lookupsLeft?: number;
+}
+
+export interface PlanInput extends ModelStepInput, MayLookUp {
+  readonly role: 'plan';
+  /** Other plans of the root. The new plan should be a different derivation. */
+  readonly otherPlans: readonly PlanRef[];
+  /** Reasons of earlier replies that the question is unanswerable. The new reply considers them. */
+  readonly unanswerable?: readonly string[];
+  /** Turns of the conversation before the search, for a plan that is made from nothing. */
+  readonly seen?: readonly string[];
+  /** A plan to revise (replan), with the operators that are blocked. */
+  readonly revise: {
+    readonly plan: PlanRef;
+    readonly blocked: readonly string[];
+    readonly attempts: readonly string[];
+    /** The grounding that says which interfaces do not fit the rows. */
+    readonly refit?: string;
+  } | null;
+}
+
+export type Planned =
+  | {
+      readonly kind: 'plan';
+      readonly plan: PlanView;
+      readonly potential: number;
+      readonly bottleneck: string | null;
+      /** First proposals that came with the plan. */
+      readonly proposalId: string | null;
+      readonly proposed: readonly string[];
+    }
+  | { readonly kind: 'unanswerable'; readonly reason: string; readonly potential: number }
+  | { readonly kind: 'lookup'; readonly lookups: readonly Lookup[] };
+
+/** Runs each written body over its inputs, compares its columns with the declared ones, and profiles the columns it reads. */
+export interface CheckInput extends StepBase {
+  readonly purpose: 'check';
+  readonly plan: PlanRef;
+  /** Operators whose bodies are new. */
+  readonly operators: readonly string[];
+}
+
+export interface Checked {
+  readonly failures: readonly { readonly operator: string; readonly error: string }[];
+  readonly usage: UsageDelta;
+}
+
+export interface ProposeInput extends ModelStepInput, MayLookUp {
+  readonly role: 'propose';
+  readonly plan: PlanRef;
+  readonly targets: readonly string[];
+  /** Ids of observations and groundings to show: of the trajectory and of this expansion. */
+  readonly attempts: readonly string[];
+  /** Preset `paper`: the observations of this rollout so far. */
+  readonly rollout: readonly string[];
+  readonly callsLeft: number;
+}
+
+export interface Proposed {
+  readonly proposalId: string;
+  readonly operators: readonly string[];
+  readonly done: boolean;
+  /** Present if the reply wants lookups first; then there is no proposal. */
+  readonly lookups?: readonly Lookup[];
+}
+
+export interface ProbeInput extends StepBase {
+  readonly purpose: 'probe';
+  readonly plan: PlanRef;
+  readonly proposalId: string;
+}
+
+export interface Probed {
+  readonly observationId: string;
+  readonly tests: readonly {
+    readonly operator: string;
+    readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
+    /** Set if the reading was found immaterial (rule S9), relative to the bodies of the other operators. */
+    readonly immaterial: { readonly relativeTo: readonly string[]; readonly bodyId: string } | null;
+  }[];
+  readonly usage: UsageDelta;
+}
+
+export interface GroundInput extends ModelStepInput {
+  readonly role: 'ground';
+  readonly plan: PlanRef;
+  readonly observations: readonly string[];
+  readonly attempts: readonly string[];
+}
+
+export interface Grounded {
+  readonly groundingId: string;
+  readonly operators: readonly {
+    readonly operator: string;
+    readonly winner: string | null;
+    readonly bodyId: string | null;
+    /** A hypothesis was supported or refuted, which is new evidence (rule S7). */
+    readonly decided: boolean;
+  }[];
+  /** One sentence for the progress line, at most 160 characters. */
+  readonly learned: string | null;
+  /** Bodies that the reply wrote for other unresolved operators: they become assumed. */
+  readonly written: readonly {
+    readonly operator: string;
+    readonly bodyId: string;
+    readonly risk: number;
+    readonly assumptions: number;
+  }[];
+  readonly facts: readonly FactView[];
+  readonly delta: number | null;
+  readonly impossible: string | null;
+  /** Set if counts beside a positive control show that what is asked for is not stored (rule S1). */
+  readonly absenceShown?: boolean;
+  /** Operators whose declared columns or grain the rows contradict: the plan is revised at once. */
+  readonly refit?: readonly string[];
+  /** Next proposals that came with the judgement. */
+  readonly nextProposalId: string | null;
+  readonly nextOperators: readonly string[];
+}
+
+/** Runs the winners' bodies over their inputs and makes updates of those that rule S1 proves. */
+export interface SettleInput extends StepBase {
+  readonly purpose: 'settle';
+  readonly plan: PlanRef;
+  readonly groundingId: string;
+  readonly memory: MemoryRef;
+}
+
+export interface Settled {
+  readonly results: readonly {
+    readonly operator: string;
+    readonly bodyId: string | null;
+    /** Set if rule S1 holds (or, with proof `model`, if the judge supports it and the body runs). */
+    readonly update: UpdateView | null;
+    /** The body ran but fell short of S1: the operator is assumed, with its verdict attached. */
+    readonly assumed: boolean;
+    readonly error: string | null;
+  }[];
+  readonly usage: UsageDelta;
+}
+
+export interface CandidateInput extends StepBase {
+  readonly purpose: 'candidate';
+  readonly candidateId: string;
+  readonly trajectory: string;
+  readonly plan: PlanRef;
+  /** Earlier candidates to compare the result with, oldest first (rule S5). */
+  readonly against: readonly string[];
+}
+
+export interface CandidateRun {
+  readonly outcome: CandidateView['outcome'];
+  readonly rowCount: number;
+  readonly trivial: boolean;
+  readonly control: number | null;
+  readonly equalTo: string | null;
+  readonly usage: UsageDelta;
+}
+
+export interface SelectAnswerInput extends ModelStepInput {
+  readonly role: 'select';
+  /** Best first, one per distinct result, at most 10. */
+  readonly candidates: readonly {
+    readonly id: string;
+    /** How many independent derivations have this result. */
+    readonly agreesWith: number;
+    /** The reason, if the candidate is that the question is unanswerable. */
+    readonly unanswerable: string | null;
+    /** By number: grounding updates on the way to it. */
+    readonly depth?: number;
+  }[];
+  /** All candidates, in the order they were found: what they answer is merged, and at most 10 are shown. */
+  readonly byNumber?: true;
+}
+
+export interface SelectedAnswer {
+  /** null: the judge abstains. */
+  readonly candidate: string | null;
+  readonly reason: string;
+}
+
+/** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
+export interface WebInput extends StepBase {
+  readonly purpose: 'web';
+  readonly actionId: string;
+  readonly tool: WebTool;
+  readonly turns: readonly string[];
+  /** An outage of the search provider is recorded as an observation instead of thrown. */
+  readonly mayFail?: boolean;
+}
+
+export interface WebRun {
+  readonly observationId: string;
+  readonly outcome: 'found' | 'nothing' | 'failed' | 'refused';
+  readonly usage: UsageDelta;
+}
+
+/** One turn of the conversation of `look-then-prove`. */
+export interface LookInput extends ModelStepInput {
+  readonly role: 'look';
+  /** Ids of the turns so far. */
+  readonly turns: readonly string[];
+  /** The last turn was settled; this one is for what a person said since. */
+  readonly hearsOut?: true;
+}
+
+export interface Looked {
+  readonly turnId: string;
+  readonly action: 'look' | 'commit' | 'unanswerable';
+}
+
+/** Runs the queries of a look in one snapshot. */
+export interface QueriesInput extends StepBase {
+  readonly purpose: 'queries';
+  readonly turnId: string;
+}
+
+export interface Queried {
+  readonly observationId: string;
+  readonly usage: UsageDelta;
+}
+
+/** Lets the database decide a commit or a decline. */
+export interface CommitInput extends StepBase {
+  readonly purpose: 'commit';
+  readonly turnId: string;
+  readonly candidateId: string;
+  readonly trajectory: string;
+  /** How many commits and declines went back before. */
+  readonly returned: number;
+  /** Earlier candidates to compare the result with, oldest first (rule S5). */
+  readonly against: readonly string[];
+}
+
+export type Committed =
+  /** It did not run as written; the error goes back like one of execution. */
+  | { readonly kind: 'invalid'; readonly error: string; readonly usage: UsageDelta }
+  | {
+      readonly kind: 'answer';
+      readonly plan: PlanView;
+      readonly run: CandidateRun;
+      /** Of operators whose claims are all proved. */
+      readonly updates: readonly UpdateView[];
+      /** Of the observation and the grounding of its claims; null without claims. */
+      readonly evidenceId: string | null;
+      /** Claims; left out: none. */
+      readonly proved?: number;
+      /** A claim of its own is established, which the layer may keep; left out: none is. */
+      readonly establishes?: boolean;
+      /** Nothing goes back to the model. */
+      readonly settled: boolean;
+      /** Too little is covered, and the commit said that it should then be declined: what is covered. */
+      readonly declined: string | null;
+      readonly learned: string | null;
+      readonly usage: UsageDelta;
+    }
+  | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string; readonly usage: UsageDelta };
+
+/** One turn of learning a database (`methods/learn.ts`). */
+export interface LearnInput extends ModelStepInput {
+  readonly role: 'learn';
+  /** Ids of the turns so far, and how many there may be. */
+  readonly turns: readonly string[];
+  readonly limit: number;
+}
+
+export interface Learned {
+  readonly turnId: string;
+  /** The model says that nothing is left. */
+  readonly done: boolean;
+}
+
+/** Runs the queries of a lesson and counts its claims. */
+export interface ProveInput extends StepBase {
+  readonly purpose: 'prove';
+  readonly turnId: string;
+}
+
+export interface Prove {
+  /** How many of its claims hold. */
+  readonly proved: number;
+  readonly usage: UsageDelta;
+}
+
+/** Reads what the commit of a turn proved, before the layer of the database keeps it. */
+export interface KeepInput extends ModelStepInput {
+  readonly role: 'keep';
+  readonly turnId: string;
+}
+
+export interface Kept {
+  /** How many entries. */
+  readonly kept: number;
+  /** Entries of before that cannot be right if these are: their checks are to run again (`recount`). */
+  readonly contradicted: readonly string[];
+}
+
+/** Runs the checks of entries of the layer again, and says there which no longer hold. */
+export interface RecountInput extends StepBase {
+  readonly purpose: 'recount';
+  readonly entries: readonly string[];
+}
+
+export interface Recount {
+  /** How many no longer hold. */
+  readonly broken: number;
+  readonly usage: UsageDelta;
+}
+
+/** Writes the groundings of a candidate as claims, each with one check, and runs these. */
+export interface RestateInput extends StepBase {
+  readonly purpose: 'restate';
+  readonly candidateId: string;
+}
+
+export interface Restated {
+  /** How many of them their checks prove; they are stored under the position. */
+  readonly proved: number;
+  readonly usage: UsageDelta;
+}
+
+export interface FinishInput {
+  readonly searchId: string;
+  readonly state: SearchState;
+  readonly status: AnswerStatus;
+  readonly endedBy: EndedBy;
+  readonly chosen: string | null;
+  readonly reason: string | null;
+}
+
+/** What came of the reading of what a search proved; its usage is that of the whole search. */
+export interface AmendInput {
+  readonly searchId: string;
+  readonly usage: SearchState['usage'];
+  /** Why nothing was kept; null: it was read. */
+  readonly notKept: string | null;
+}
+
+export interface KeptAfter {
+  readonly kept: number;
+  readonly notKept: string | null;
+}
+
+/** Takes over the answer of a child as a candidate. */
+export interface AdoptInput extends StepBase {
+  readonly child: string;
+  readonly candidateId: string;
+  /** Earlier candidates to compare the result with, oldest first (rule S5). */
+  readonly against: readonly string[];
+}

@@ -1,0 +1,168 @@
+/** Every step of a search, by name: what it is given and what control reads of what came out (`src/roles` has the steps themselves). */
+import type { Remark, SearchState } from '..';
+import type { SqlPurpose, StepRole } from '../roles';
+import type {
+  ActInput,
+  Acted,
+  AgreeInput,
+  Agreement,
+  ChooseInput,
+  Chosen,
+  CompressInput,
+  Compressed,
+  ExplorationAsked,
+  ExploreInput,
+  ExploreRunInput,
+  Explored,
+  FinalInput,
+  FinalRun,
+  FormatInput,
+  Formatted,
+  GenerateInput,
+  Generated,
+  LinkInput,
+  Linked,
+  PhraseInput,
+  Phrased,
+  RedelActed,
+  RedelInput,
+  RefineInput,
+  Refined,
+  ToolInput,
+  ToolRun,
+} from './baseline-steps';
+import type {
+  AdoptInput,
+  AmendInput,
+  CandidateInput,
+  CandidateRun,
+  CheckInput,
+  Checked,
+  CommitInput,
+  Committed,
+  EvaluateInput,
+  Evaluation,
+  FinishInput,
+  GroundInput,
+  Grounded,
+  KeepInput,
+  Kept,
+  KeptAfter,
+  LearnInput,
+  Learned,
+  LookInput,
+  Looked,
+  PlanInput,
+  Planned,
+  PrepareInput,
+  Prepared,
+  ProbeInput,
+  Probed,
+  ProposeInput,
+  Proposed,
+  Prove,
+  ProveInput,
+  Queried,
+  QueriesInput,
+  Recount,
+  RecountInput,
+  RestateInput,
+  Restated,
+  SelectAnswerInput,
+  SelectedAnswer,
+  SettleInput,
+  Settled,
+  WebInput,
+  WebRun,
+} from './search-steps';
+import type { AnswerSummary, ChildInput, ChildSteps, ModelOutcome, OpenedChild, StepOptions } from './step-parts';
+
+export type * from './baseline-steps';
+export type * from './search-steps';
+
+/** What a model is asked in each role. */
+interface Asked {
+  readonly look: [LookInput, Looked];
+  readonly evaluate: [EvaluateInput, Evaluation];
+  readonly plan: [PlanInput, Planned];
+  readonly propose: [ProposeInput, Proposed];
+  readonly ground: [GroundInput, Grounded];
+  readonly select: [SelectAnswerInput, SelectedAnswer];
+  readonly keep: [KeepInput, Kept];
+  readonly learn: [LearnInput, Learned];
+  readonly react: [ActInput, Acted];
+  readonly redel: [RedelInput, RedelActed];
+  readonly 'reforce-link': [LinkInput, Linked];
+  readonly 'reforce-format': [FormatInput, Formatted];
+  readonly 'reforce-explore': [ExploreInput, ExplorationAsked];
+  readonly 'reforce-generate': [GenerateInput, Generated];
+  readonly 'reforce-choose': [ChooseInput, Chosen];
+  readonly 'reforce-answer': [PhraseInput, Phrased];
+}
+
+/** What the database is asked for each purpose. */
+interface Executed {
+  readonly prepare: [PrepareInput, Prepared];
+  readonly queries: [QueriesInput, Queried];
+  readonly commit: [CommitInput, Committed];
+  readonly prove: [ProveInput, Prove];
+  readonly restate: [RestateInput, Restated];
+  readonly recount: [RecountInput, Recount];
+  readonly check: [CheckInput, Checked];
+  readonly probe: [ProbeInput, Probed];
+  readonly settle: [SettleInput, Settled];
+  readonly candidate: [CandidateInput, CandidateRun];
+  readonly tool: [ToolInput, ToolRun];
+  readonly final: [FinalInput, FinalRun];
+  readonly compress: [CompressInput, Compressed];
+  readonly explore: [ExploreRunInput, Explored];
+  readonly refine: [RefineInput, Refined];
+  readonly agree: [AgreeInput, Agreement];
+}
+
+type Step<Input, Output> = (input: Input, options?: StepOptions) => Promise<Output>;
+export type ModelSteps = { readonly [Role in StepRole]: Step<Asked[Role][0], ModelOutcome<Asked[Role][1]>> };
+export type SqlSteps = { readonly [Purpose in SqlPurpose]: Step<Executed[Purpose][0], Executed[Purpose][1]> };
+
+export interface OtherSteps {
+  readonly web: Step<WebInput, WebRun>;
+  readonly openChild: Step<ChildInput, OpenedChild>;
+  readonly adopt: Step<AdoptInput, CandidateRun>;
+  readonly finish: Step<FinishInput, AnswerSummary>;
+  readonly amend: Step<AmendInput, KeptAfter>;
+}
+
+export interface AllSteps extends ModelSteps, SqlSteps, OtherSteps {
+  readonly checkpoint: Step<SearchState, void>;
+}
+
+/** With the one that the caller runs: as a workflow of its own, or within this process. */
+export type MethodSteps = AllSteps & ChildSteps;
+
+/** What every way of searching asks for. */
+type Common = 'prepare' | 'web' | 'checkpoint' | 'finish';
+type Judging = 'evaluate' | 'plan' | 'propose' | 'ground' | 'select';
+/** The search (Algorithm 1). */
+export type SearchSteps = Pick<AllSteps, Common | Judging | 'check' | 'probe' | 'settle' | 'candidate'>;
+/** The conversation with which a search by `look-then-prove` begins. */
+export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit'>;
+/** Learning a database without a question. */
+export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | 'keep' | 'recount'>;
+/** Keeping what was proved. */
+export type KeepSteps = Pick<AllSteps, 'keep' | 'recount' | 'restate' | 'amend'>;
+/** The ReAct agent. */
+export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
+/** An agent that may have helpers. */
+export type RedelSteps = Pick<AllSteps, Common | 'redel' | 'tool' | 'final'> & ChildSteps;
+/** The votes of `reforce`. */
+export type ReforceSteps = Pick<
+  AllSteps,
+  Common | (`reforce-${string}` & StepRole) | 'compress' | 'explore' | 'refine' | 'agree'
+>;
+
+/** A person's remark, without its time. */
+export type NewRemark = Omit<Remark, 'at'>;
+/** Stores a remark for later prompts. */
+export interface RemarkStep {
+  keepRemark(searchId: string, remark: NewRemark): Promise<void>;
+}
