@@ -3,15 +3,14 @@
  * searches:
  *
  * 1. What Temporal runs is kept, whatever was written to within an hour, the searches of a batch that is kept, what a kept
- *    search started, and what an entry of a layer was proved by. Where Temporal cannot be asked: batches and searches
- *    without an ending, and payloads.
+ *    search started, and what an entry of a layer was proved by. Where Temporal cannot be asked: all batches and payloads, and
+ *    searches without an ending.
  * 2. A search is looked at again right before it is removed, and its final record goes last: who asks the same question in
  *    between gets the stored answer, and who asks later begins anew.
  * 3. Objects are listed before references are read, and one written to within a day is kept: whoever is about to refer to an
  *    object writes it again (`record/objects.ts`). The deletion looks at the age once more.
  * 4. A reference that cannot be read could be to anything: then no object goes, and the reason is told.
  */
-import { z } from 'zod';
 import { compareText } from '../domain/canonical';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
@@ -30,11 +29,17 @@ import { openServices } from './services';
 import type { Surroundings } from './surroundings';
 import { openRunning } from './temporal-session';
 
-export type WorkflowState = 'running' | 'closed' | 'gone';
-/** What Temporal says of a workflow; null: it cannot be asked. */
-export type AskTemporal = ((workflowId: string) => Promise<WorkflowState>) | null;
+/** `unknown`: Temporal cannot be asked. */
+export type WorkflowState = 'running' | 'closed' | 'gone' | 'unknown';
+export type AskTemporal = (workflowId: string) => Promise<WorkflowState>;
 
-const DAY_MS = 24 * 3_600_000;
+export const UNREACHABLE: AskTemporal = () => Promise.resolve('unknown');
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+export const OBJECT_GRACE_MS = DAY_MS;
+/** References are short, also encrypted; what is longer holds its content itself. */
+const LONGEST_REFERENCE_BYTES = 4_096;
 
 /** `olderThanMs`: by default `store.retentionDays` of the configuration. */
 export async function cleanStore(
@@ -47,12 +52,20 @@ export async function cleanStore(
     throw new UsageError('say how old: --older-than 30d, or set "store.retentionDays" in the configuration');
   const session = await openRunning(config, at.env);
   try {
-    const ask = session === null ? null : askTemporal(session.gate);
+    const ask = session === null ? UNREACHABLE : askTemporal(session.gate);
     const namespace = session?.namespace ?? '';
     return await collectGarbage(store, ask, { nowMs: at.now(), olderThanMs: age, dryRun, namespace });
   } finally {
     await session?.close();
   }
+}
+
+export function askTemporal({ listing }: Pick<GateClient, 'listing'>): AskTemporal {
+  return async (workflowId) => {
+    const described = await unlessGone(listing.workflow.getHandle(workflowId).describe());
+    if (described === null) return 'gone';
+    return described.status.name === 'RUNNING' ? 'running' : 'closed';
+  };
 }
 
 export type Cleaned = Awaited<ReturnType<typeof collectGarbage>>;
@@ -65,75 +78,55 @@ export interface GcOptions {
   readonly namespace: string;
 }
 
-interface StoredRun {
-  readonly id: string;
-  readonly entries: readonly ObjectEntry[];
-  readonly newestMs: number;
-}
-
-export const RUN_GRACE_MS = 3_600_000;
-export const OBJECT_GRACE_MS = DAY_MS;
-/** References are short, also encrypted; what is longer holds its content itself. */
-const LONGEST_REFERENCE_BYTES = 4_096;
-
-export function askTemporal({ listing }: Pick<GateClient, 'listing'>): NonNullable<AskTemporal> {
-  return async (workflowId) => {
-    const described = await unlessGone(listing.workflow.getHandle(workflowId).describe());
-    if (described === null) return 'gone';
-    return described.status.name === 'RUNNING' ? 'running' : 'closed';
-  };
-}
-
 export async function collectGarbage(store: ObjectStore, ask: AskTemporal, options: GcOptions) {
-  const { nowMs, dryRun, olderThanMs } = options;
-  const cutoffMs = nowMs - Math.max(olderThanMs, RUN_GRACE_MS);
+  const { nowMs, dryRun, olderThanMs, namespace } = options;
+  const cutoffMs = nowMs - Math.max(olderThanMs, HOUR_MS);
+  const remove = async (entries: readonly ObjectEntry[], unmodifiedSinceMs: number): Promise<void> => {
+    if (!dryRun) await each(entries, ({ key }) => store.delete(key, { unmodifiedSinceMs }));
+  };
   const batches = grouped(await store.entries('batches/')).filter(({ id }) => id !== 'generations');
-  const goneBatches = await filtered(batches, async (batch) => {
-    if (batch.newestMs > cutoffMs) return false;
-    return ask === null ? isFinished(store, batch) : (await ask(batchWorkflowId(batch.id))) !== 'running';
+  const goneBatches = await filtered(batches, async ({ id, newestMs }) => {
+    if (newestMs > cutoffMs) return false;
+    const state = await ask(batchWorkflowId(id));
+    return state === 'closed' || state === 'gone';
   });
-  const keptBatches = batches.filter((batch) => !goneBatches.includes(batch));
-  const { going, kept } = await dividedRuns(store, ask, await searchesOf(store, keptBatches), cutoffMs);
-  const removed: StoredRun[] = [];
+  const batchOf = await searchesOf(
+    store,
+    batches.filter((batch) => !goneBatches.includes(batch)),
+  );
+  const { going, kept } = await dividedRuns(store, ask, batchOf, cutoffMs);
+  const searches: Stored[] = [];
   for (const run of going) {
-    if (dryRun || (await removeRun(store, ask, run, nowMs))) removed.push(run);
+    if (dryRun || (await removeRun(store, ask, run, nowMs))) searches.push(run);
     else kept.set(run.id, 'it was used again meanwhile');
   }
-  const entriesOfRuns = removed.flatMap(({ entries }) => entries);
-  const entriesOfBatches = goneBatches.flatMap(({ entries }) => entries);
-  if (!dryRun) await deleteAll(store, entriesOfBatches, cutoffMs);
+  const entriesOf = (stored: readonly Stored[]): readonly ObjectEntry[] => stored.flatMap(({ entries }) => entries);
+  await remove(entriesOf(goneBatches), cutoffMs);
 
-  const { objects, problem } = await unneededObjects(store, new Set(entriesOfRuns.map(({ key }) => key)));
-  const payloads = await forgottenPayloads(store, ask, options.namespace);
-  const sweep = async (
-    unneeded: readonly ObjectEntry[],
-    graceMs = OBJECT_GRACE_MS,
-  ): Promise<readonly ObjectEntry[]> => {
-    const old = unneeded.filter(({ modifiedMs }) => modifiedMs <= nowMs - graceMs);
-    if (!dryRun) await deleteAll(store, old, nowMs - graceMs);
+  const unneeded = await unneededObjects(store, new Set(entriesOf(searches).map(({ key }) => key)));
+  const sweep = async (found: readonly ObjectEntry[], graceMs = OBJECT_GRACE_MS): Promise<readonly ObjectEntry[]> => {
+    const old = found.filter(({ modifiedMs }) => modifiedMs <= nowMs - graceMs);
+    await remove(old, nowMs - graceMs);
     return old;
   };
-  const swept = {
-    objects: await sweep(objects),
-    payloads: await sweep(payloads),
-    judgements: await sweep(await store.entries(JUDGEMENTS), Math.max(olderThanMs, OBJECT_GRACE_MS)),
-  };
-  const counts = Object.fromEntries(Object.entries(swept).map(([what, entries]) => [what, entries.length]));
-  const all = [entriesOfRuns, entriesOfBatches, ...Object.values(swept)].flat();
+  const objects = await sweep(unneeded.objects);
+  const payloads = await sweep(await forgottenPayloads(store, ask, namespace));
+  const judgements = await sweep(await store.entries(JUDGEMENTS), Math.max(olderThanMs, OBJECT_GRACE_MS));
+  const all = [...entriesOf(searches), ...entriesOf(goneBatches), ...objects, ...payloads, ...judgements];
   return {
     dryRun,
-    searches: removed.map(({ id }) => id),
+    searches: searches.map(({ id }) => id),
     batches: goneBatches.map(({ id }) => id),
-    ...(counts as Record<keyof typeof swept, number>),
+    objects: objects.length,
+    payloads: payloads.length,
+    judgements: judgements.length,
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
     kept: [...kept].map(([id, why]) => ({ id, why })).sort((a, b) => compareText(a.id, b.id)),
-    // Unneeded objects and payloads of less than a day.
-    young: objects.length + payloads.length - swept.objects.length - swept.payloads.length,
     problems: [
-      ...(ask === null
-        ? ['Temporal does not answer: batches and searches without an ending and all payloads were kept']
+      ...(ask === UNREACHABLE
+        ? ['Temporal does not answer: all batches and payloads and searches without an ending were kept']
         : []),
-      ...(problem === null ? [] : [problem]),
+      ...(unneeded.problem === null ? [] : [unneeded.problem]),
     ],
   };
 }
@@ -144,54 +137,42 @@ async function dividedRuns(
   ask: AskTemporal,
   batchOf: ReadonlyMap<string, string>,
   cutoffMs: number,
-): Promise<{ readonly going: Iterable<StoredRun>; readonly kept: Map<string, string> }> {
+): Promise<{ readonly going: readonly Stored[]; readonly kept: Map<string, string> }> {
   const runs = grouped(await store.entries('runs/'));
-  const old = runs.filter(({ newestMs }) => newestMs <= cutoffMs);
+  const stored = new Set(runs.map(({ id }) => id));
   const proved = await searchesInLayers(store);
   const kept = new Map<string, string>();
+  const starters = new Map<string, string | null>();
+  const old = runs.filter(({ newestMs }) => newestMs <= cutoffMs);
   await each(old, async ({ id, entries }) => {
     const batch = batchOf.get(id);
+    const state = await ask(questionWorkflowId(id));
     if (batch !== undefined) kept.set(id, `batch ${batch} is in use`);
     else if (proved.has(id)) kept.set(id, 'its proofs are in the layer of a database');
-    else if (ask === null && !entries.some(({ key }) => kindOf(key) === 'result'))
+    else if (state === 'running') kept.set(id, 'it is running');
+    else if (state === 'unknown' && !entries.some(({ key }) => kindOf(key) === 'result'))
       kept.set(id, 'it has no final record, and Temporal cannot be asked whether it runs');
-    else if (ask !== null && (await ask(questionWorkflowId(id))) === 'running') kept.set(id, 'it is running');
+    else starters.set(id, await starterOf(store, id));
   });
-  const going = new Map(old.flatMap((run) => (kept.has(run.id) ? [] : [[run.id, run]])));
-  const stored = new Set(runs.map(({ id }) => id));
-  const starters = await each([...going.keys()], async (id) => [id, await starterOf(store, id)] as const);
-  for (let before = Infinity; going.size < before;) {
-    before = going.size;
-    for (const [id, starter] of starters) {
-      if (starter === null || !going.has(id) || going.has(starter) || !stored.has(starter)) continue;
-      going.delete(id);
-      kept.set(id, `it is a part of ${starter}`);
-    }
+  /** The nearest search that is kept, of those that this one is a part of. */
+  const keptStarter = (id: string): string | null => {
+    const starter = starters.get(id) ?? null;
+    if (starter === null || !stored.has(starter)) return null;
+    return starters.has(starter) ? keptStarter(starter) : starter;
+  };
+  for (const id of starters.keys()) {
+    const starter = keptStarter(id);
+    if (starter !== null) kept.set(id, `it is a part of ${starter}`);
   }
-  return { going: going.values(), kept };
-}
-
-async function isFinished(store: ObjectStore, { id, entries }: StoredRun): Promise<boolean> {
-  const manifest = z.object({ total: z.number() }).safeParse(parsed(await store.get(`batches/${id}/manifest.json`)));
-  const results = entries.filter(({ key }) => key.startsWith(`batches/${id}/results/`));
-  if (!manifest.success || results.length < manifest.data.total) return false;
-  return (await filtered(results, async ({ key }) => hasOutcome(await store.get(key)))).length === results.length;
-}
-
-function hasOutcome(text: string | null): boolean {
-  return (z.object({ outcome: z.unknown() }).safeParse(parsed(text)).data?.outcome ?? null) !== null;
-}
-
-function parsed(text: string | null): unknown {
-  return JSON.parse(text ?? 'null');
+  return { going: old.filter(({ id }) => !kept.has(id)), kept };
 }
 
 /** The batch of each search that a kept batch lists. */
-async function searchesOf(store: ObjectStore, batches: readonly StoredRun[]): Promise<ReadonlyMap<string, string>> {
+async function searchesOf(store: ObjectStore, batches: readonly Stored[]): Promise<ReadonlyMap<string, string>> {
   const found = await each(batches, async ({ id, entries }) => {
     const pages = await each(
       entries.filter(({ key }) => isPageKey(key)),
-      async ({ key }) => ManifestPage.safeParse(parsed(await store.get(key))).data ?? [],
+      async ({ key }) => ManifestPage.safeParse(JSON.parse((await store.get(key)) ?? 'null')).data ?? [],
     );
     return pages.flat().map(({ searchId }): [string, string] => [searchId, id]);
   });
@@ -209,21 +190,20 @@ async function starterOf(store: ObjectStore, id: string): Promise<string | null>
 }
 
 /** False: the search was used again meanwhile, so it stays. */
-async function removeRun(store: ObjectStore, ask: AskTemporal, run: StoredRun, nowMs: number): Promise<boolean> {
+async function removeRun(store: ObjectStore, ask: AskTemporal, run: Stored, nowMs: number): Promise<boolean> {
   const [now] = grouped(await store.entries(`runs/${run.id}/`));
   if (now === undefined || now.newestMs > run.newestMs) return false;
-  if (ask !== null && (await ask(questionWorkflowId(run.id))) === 'running') return false;
-  const lastOf = ({ key }: ObjectEntry): number => ['input', 'result'].indexOf(kindOf(key));
-  await deleteAll(
-    store,
-    run.entries.filter((entry) => lastOf(entry) < 0),
-    run.newestMs,
-  );
-  for (const entry of run.entries.filter((each) => lastOf(each) >= 0).sort((a, b) => lastOf(a) - lastOf(b)))
-    await deleteAll(store, [entry], run.newestMs);
+  if ((await ask(questionWorkflowId(run.id))) === 'running') return false;
+  // The input goes after all others, and the record after that.
+  const order = ({ key }: ObjectEntry): number => ['input', 'result'].indexOf(kindOf(key));
+  for (const place of [-1, 0, 1])
+    await each(
+      run.entries.filter((entry) => order(entry) === place),
+      ({ key }) => store.delete(key, { unmodifiedSinceMs: run.newestMs }),
+    );
   // Written a moment after the record; asked anew, they are young.
   for (const folder of ['index', 'asked'])
-    await store.delete(`${folder}/${run.id}.json`, { unmodifiedSinceMs: nowMs - RUN_GRACE_MS });
+    await store.delete(`${folder}/${run.id}.json`, { unmodifiedSinceMs: nowMs - HOUR_MS });
   return true;
 }
 
@@ -257,7 +237,6 @@ async function forgottenPayloads(
   ask: AskTemporal,
   namespace: string,
 ): Promise<readonly ObjectEntry[]> {
-  if (ask === null) return [];
   const folders = groupBy(await store.entries(PAYLOADS), ({ key }) => key.replace(/sha256\/[^/]*$/, ''));
   const gone = await filtered([...folders], async ([folder, [first]]) => {
     const text = first === undefined ? null : await store.get(first.key);
@@ -266,14 +245,6 @@ async function forgottenPayloads(
     return (await ask(owner)) === 'gone';
   });
   return gone.flatMap(([, entries]) => entries);
-}
-
-async function deleteAll(
-  store: ObjectStore,
-  entries: readonly ObjectEntry[],
-  unmodifiedSinceMs: number,
-): Promise<void> {
-  await each(entries, ({ key }) => store.delete(key, { unmodifiedSinceMs }));
 }
 
 async function filtered<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<readonly T[]> {
@@ -286,8 +257,14 @@ function kindOf(key: string): string {
   return key.split('/')[2] ?? '';
 }
 
-/** Entries below `<folder>/<id>/`, by the id. */
-function grouped(entries: readonly ObjectEntry[]): readonly StoredRun[] {
+interface Stored {
+  readonly id: string;
+  readonly entries: readonly ObjectEntry[];
+  readonly newestMs: number;
+}
+
+/** Searches or batches: entries below `<folder>/<id>/`, by the id. */
+function grouped(entries: readonly ObjectEntry[]): readonly Stored[] {
   const groups = groupBy(entries, ({ key }) => key.split('/')[1] ?? '');
   return [...groups].map(([id, of]) => ({
     id,

@@ -1,14 +1,12 @@
 /** `gate ops`: what runs workers and prepares the servers around them. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { AttributeSetup } from '../workers/search-attributes';
+import type { Cleaned } from '../app/gc';
+import type { TemporalSetup } from '../app/temporal-setup';
+import { counted } from '../counted';
 import { codecServerCommand } from './codec-server';
-import { gcCommand } from './gc';
-import { GateError } from '../app/errors';
-import type { Io } from './io';
 import type { LambdaFlags } from './ops-deploy-lambda';
 import type { Provider, RegisterFlags } from './ops-deploy-register';
-import { positiveNumber, withExamples, type CommandFactory } from './options';
-import type { TemporalSession } from '../app/temporal-session';
+import { interval, positiveNumber, withExamples, type CommandFactory } from './options';
 import { workerCommand } from './worker';
 
 export const opsCommand: CommandFactory = (io, outcome) => {
@@ -89,7 +87,11 @@ const temporalCommand: CommandFactory = (io) =>
         new Command('setup')
           .description('register the search attributes by which the Temporal UI lists searches; safe to repeat')
           .option('--json', 'print JSON')
-          .action((flags: { json?: boolean }) => setUpTemporal(flags, io)),
+          .action(async ({ json }: { readonly json?: boolean }) => {
+            const { setUpTemporal } = await import('../app/temporal-setup');
+            const done = await setUpTemporal(io);
+            io.out(json ? `${JSON.stringify(done)}\n` : setupText(done));
+          }),
         'TEMPORAL_ADDRESS=temporal.internal:7233 gate ops temporal setup',
         'gate ops temporal setup --json',
       ),
@@ -97,49 +99,47 @@ const temporalCommand: CommandFactory = (io) =>
     'gate ops temporal setup',
   );
 
-/** Searches run without the attributes, too; only the UI's lists show less then. */
-async function setUpTemporal({ json }: { readonly json?: boolean }, io: Io): Promise<void> {
-  const { loadConfig } = await import('../config');
-  const { openRunning } = await import('../app/temporal-session');
-  const session = await openRunning(loadConfig(io), io.env, ({ what, fix }) => {
-    throw new GateError(`${what}: ${fix}`);
-  });
-  if (session === null) {
-    const line = 'no Temporal is configured; the embedded one registers its search attributes by itself';
-    io.out(json ? `${JSON.stringify({ address: null, added: [], present: [] })}\n` : `${line}\n`);
-    return;
-  }
-  try {
-    const { added, present, conflicts } = await registerAttributes(session);
-    const { address, namespace } = session;
-    const place = `namespace ${namespace} at ${address}`;
-    if (conflicts.length > 0)
-      throw new GateError(
-        `${conflicts.join(', ')} in ${place}: the name is in use with another type; remove it, or go on without lists by question`,
-      );
-    if (json) {
-      io.out(`${JSON.stringify({ address, namespace, added, present })}\n`);
-      return;
-    }
-    if (added.length > 0) io.out(`registered in ${place}: ${added.join(', ')}\n`);
-    if (present.length > 0) io.out(`registered before: ${present.join(', ')}\n`);
-    io.out('Searches that start from now on show them; docs/temporal-ui.md says which columns to add.\n');
-  } finally {
-    await session.close();
-  }
+function setupText({ address, namespace, added, present }: TemporalSetup): string {
+  if (address === null)
+    return 'no Temporal is configured; the embedded one registers its search attributes by itself\n';
+  return [
+    ...(added.length === 0 ? [] : [`registered in namespace ${namespace} at ${address}: ${added.join(', ')}\n`]),
+    ...(present.length === 0 ? [] : [`registered before: ${present.join(', ')}\n`]),
+    'Searches that start from now on show them; docs/temporal-ui.md says which columns to add.\n',
+  ].join('');
 }
 
-async function registerAttributes({ gate, address, namespace }: TemporalSession): Promise<AttributeSetup> {
-  const { ATTRIBUTE_TYPES, isNotAllowed, registerSearchAttributes } = await import('../workers/search-attributes');
-  try {
-    return await registerSearchAttributes(gate.client);
-  } catch (error) {
-    if (!isNotAllowed(error)) throw error;
-    const names = ATTRIBUTE_TYPES.map(([name, type]) => `${name}=${type}`).join(' ');
-    throw new GateError(
-      `${address} does not let this user register search attributes in namespace ${namespace}: ask its administrator for ${names}`,
-      undefined,
-      { cause: error },
-    );
-  }
+const gcCommand: CommandFactory = (io) =>
+  withExamples(
+    new Command('gc')
+      .description('remove old searches from the store; searches still in use are kept')
+      .option(
+        '--older-than <age>',
+        'remove what was last used this long ago: 12h, 30d, 8w (default: store.retentionDays)',
+        interval,
+      )
+      .option('--dry-run', 'remove nothing; only say what would be removed')
+      .option('--json', 'print JSON')
+      .action(async (flags: { readonly olderThan?: number; readonly dryRun?: boolean; readonly json?: boolean }) => {
+        const { cleanStore } = await import('../app/gc');
+        const cleaned = await cleanStore(io, { olderThanMs: flags.olderThan, dryRun: flags.dryRun ?? false });
+        io.out(flags.json ? `${JSON.stringify(cleaned, null, 2)}\n` : cleanedText(cleaned));
+      }),
+    'gate ops gc --older-than 30d --dry-run',
+  );
+
+function cleanedText({ dryRun, searches, batches, objects, payloads, judgements, bytes, ...more }: Cleaned): string {
+  const counts = [
+    counted(searches.length, 'search', 'searches'),
+    counted(batches.length, 'batch', 'batches'),
+    counted(objects, 'shared object'),
+    counted(payloads, 'payload'),
+    counted(judgements, 'file of a judge', 'files of a judge'),
+  ];
+  const lines = [
+    `${dryRun ? 'would remove' : 'removed'} ${counts.join(', ')}: ${(bytes / 1_000_000).toFixed(2)} MB`,
+    ...more.kept.map(({ id, why }) => `kept ${id}: ${why}`),
+    ...more.problems.map((problem) => `note: ${problem}`),
+  ];
+  return `${lines.join('\n')}\n`;
 }
