@@ -43,7 +43,7 @@ export async function readableText(history: HistoryJson): Promise<string> {
       encoded.push(JSONToPayload(value));
     return value;
   });
-  const decoded = await new CompressingCodec().decode(encoded);
+  const decoded = await new CompressingCodec(false).decode(encoded);
   return [JSON.stringify(history), ...decoded.map(({ data }) => Buffer.from(data ?? []).toString())].join('\n');
 }
 
@@ -60,7 +60,7 @@ export async function recordedSteps(history: HistoryJson): Promise<string[]> {
   const steps: string[] = [];
   for (const { activityTaskScheduledEventAttributes: scheduled } of history.events) {
     if (scheduled === undefined) continue;
-    const payloads = await new CompressingCodec().decode(scheduled.input.payloads.map(JSONToPayload));
+    const payloads = await new CompressingCodec(false).decode(scheduled.input.payloads.map(JSONToPayload));
     steps.push(...payloads.flatMap(stepIn));
   }
   return steps;

@@ -3,8 +3,8 @@
  * searches:
  *
  * 1. What Temporal runs is kept, whatever was written to within an hour, the searches of a batch that is kept, what a kept
- *    search started, and what an entry of a layer was proved by. Where Temporal cannot be asked: all batches and payloads, and
- *    searches without an ending.
+ *    search started, and what an entry of a layer was proved by. Where Temporal cannot be asked: all batches, and searches without an
+ *    ending.
  * 2. A search is looked at again right before it is removed, and its final record goes last: who asks the same question in
  *    between gets the stored answer, and who asks later begins anew.
  * 3. Objects are listed before references are read, and one written to within a day is kept: whoever is about to refer to an
@@ -20,7 +20,6 @@ import { objectName, OBJECTS } from '../record/objects';
 import { createRunStore, JUDGEMENTS, referenceIn } from '../record/run-store';
 import { sha256 } from '../sha256';
 import type { GateClient } from '../workers/client';
-import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { UsageError } from './errors';
@@ -53,8 +52,7 @@ export async function cleanStore(
   const session = await openRunning(config, at.env);
   try {
     const ask = session === null ? UNREACHABLE : askTemporal(session.gate);
-    const namespace = session?.namespace ?? '';
-    return await collectGarbage(store, ask, { nowMs: at.now(), olderThanMs: age, dryRun, namespace });
+    return await collectGarbage(store, ask, { nowMs: at.now(), olderThanMs: age, dryRun });
   } finally {
     await session?.close();
   }
@@ -74,12 +72,10 @@ export interface GcOptions {
   readonly nowMs: number;
   readonly olderThanMs: number;
   readonly dryRun: boolean;
-  /** Of Temporal, for payloads. */
-  readonly namespace: string;
 }
 
 export async function collectGarbage(store: ObjectStore, ask: AskTemporal, options: GcOptions) {
-  const { nowMs, dryRun, olderThanMs, namespace } = options;
+  const { nowMs, dryRun, olderThanMs } = options;
   const cutoffMs = nowMs - Math.max(olderThanMs, HOUR_MS);
   const remove = async (entries: readonly ObjectEntry[], unmodifiedSinceMs: number): Promise<void> => {
     if (!dryRun) await each(entries, ({ key }) => store.delete(key, { unmodifiedSinceMs }));
@@ -110,21 +106,19 @@ export async function collectGarbage(store: ObjectStore, ask: AskTemporal, optio
     return old;
   };
   const objects = await sweep(unneeded.objects);
-  const payloads = await sweep(await forgottenPayloads(store, ask, namespace));
   const judgements = await sweep(await store.entries(JUDGEMENTS), Math.max(olderThanMs, OBJECT_GRACE_MS));
-  const all = [...entriesOf(searches), ...entriesOf(goneBatches), ...objects, ...payloads, ...judgements];
+  const all = [...entriesOf(searches), ...entriesOf(goneBatches), ...objects, ...judgements];
   return {
     dryRun,
     searches: searches.map(({ id }) => id),
     batches: goneBatches.map(({ id }) => id),
     objects: objects.length,
-    payloads: payloads.length,
     judgements: judgements.length,
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
     kept: [...kept].map(([id, why]) => ({ id, why })).sort((a, b) => compareText(a.id, b.id)),
     problems: [
       ...(ask === UNREACHABLE
-        ? ['Temporal does not answer: all batches and payloads and searches without an ending were kept']
+        ? ['Temporal does not answer: all batches and searches without an ending were kept']
         : []),
       ...(unneeded.problem === null ? [] : [unneeded.problem]),
     ],
@@ -229,22 +223,6 @@ async function unneededObjects(
     if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
     return { objects: [], problem: `no object was removed: ${error.message}` };
   }
-}
-
-/** Payloads of workflows of the namespace that Temporal does not know any more. */
-async function forgottenPayloads(
-  store: ObjectStore,
-  ask: AskTemporal,
-  namespace: string,
-): Promise<readonly ObjectEntry[]> {
-  const folders = groupBy(await store.entries(PAYLOADS), ({ key }) => key.replace(/sha256\/[^/]*$/, ''));
-  const gone = await filtered([...folders], async ([folder, [first]]) => {
-    const text = first === undefined ? null : await store.get(first.key);
-    const owner = text === null ? null : payloadOwner(text);
-    if (owner === null || owner === UNKNOWN_OWNER || payloadFolder(namespace, owner) !== folder) return false;
-    return (await ask(owner)) === 'gone';
-  });
-  return gone.flatMap(([, entries]) => entries);
 }
 
 async function filtered<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<readonly T[]> {

@@ -10,7 +10,6 @@ import type { Progress } from '../search/progress';
 import type { EmbeddedServer } from '../workers/embedded-server';
 import { configuredTemporal, type Target } from '../workers/configured-temporal';
 import { dataConverterOf } from '../workers/payloads';
-import { openStore } from '../workers/open-store';
 import { startTracing } from '../workers/telemetry/tracing';
 import { registerSearchAttributes } from '../workers/search-attributes';
 import { cancelWorkflow, connectClient, type GateClient } from '../workers/client';
@@ -50,7 +49,7 @@ export async function openTemporal(
 ): Promise<TemporalSession> {
   await startTracing(env, options.onProgress);
   const configured = configuredTemporal(config, env);
-  const dataConverter = dataConverterOf(config, openStore(config));
+  const dataConverter = dataConverterOf(config);
   if (configured !== null) {
     options.onTarget?.({ ...configured, dataConverter });
     return TemporalSession.connect({ ...configured, dataConverter });
@@ -80,7 +79,7 @@ export async function openRunning(
   tell: (problem: TemporalProblem) => void = () => undefined,
 ): Promise<TemporalSession | null> {
   const configured = configuredTemporal(config, env);
-  const dataConverter = dataConverterOf(config, openStore(config));
+  const dataConverter = dataConverterOf(config);
   if (configured !== null) {
     const connectionOptions = { ...configured.connectionOptions, connectTimeout: ANSWER_WITHIN_MS };
     return TemporalSession.connect({ ...configured, connectionOptions, dataConverter }).catch((error: unknown) => {

@@ -3,12 +3,11 @@
  * `gate dev` starts one beside the UI; other commands say what to do.
  */
 import { Command } from 'commander';
-import { CODEC_PORT } from '../config';
+import { CODEC_PORT, type Config } from '../config';
 import { embeddedPlace } from '../config/store';
 import { UsageError } from '../app/errors';
 import type { Io } from './io';
 import { collect, port, withExamples, type CommandFactory } from './options';
-import type { Config } from '../config';
 import type { TemporalSession } from '../app/temporal-session';
 
 const CODEC_TOKEN_VARIABLE = 'GATE_CODEC_TOKEN';
@@ -26,53 +25,45 @@ export const codecServerCommand: CommandFactory = (io) =>
       .option('--port <n>', `port to listen on (default: ${String(CODEC_PORT)})`, port)
       .option('--host <address>', `address to listen on; an address beyond loopback needs ${CODEC_TOKEN_VARIABLE}`)
       .option('--origin <url>', 'origin of the UI (repeatable; default: the embedded UI)', collect)
-      .action(async (flags: CodecFlags) => {
-        const { loadConfig } = await import('../config');
-        const { codecsOf } = await import('../workers/payloads');
-        const { keyRingOf } = await import('../workers/open-store');
-        const { isLoopback, startCodecServer } = await import('../workers/codec-server');
-        const { storedPayloads } = await import('../workers/external-storage');
-        const { openStore } = await import('../workers/open-store');
-        const config = loadConfig(io);
-        const token = io.env[CODEC_TOKEN_VARIABLE] || null;
-        const host = flags.host ?? '127.0.0.1';
-        if (!isLoopback(host) && token === null) {
-          throw new UsageError(
-            `--host ${host}: anybody who reaches it could read everything; set ${CODEC_TOKEN_VARIABLE}`,
-          );
-        }
-        const origins = (flags.origin ?? (await embeddedOrigins(embeddedPlace(config)))).map(checkedOrigin);
-        const server = await startCodecServer({
-          codecs: codecsOf(config),
-          stored: storedPayloads(openStore(config)),
-          host,
-          origins,
-          token,
-          port: flags.port ?? CODEC_PORT,
-        });
-        const ring = keyRingOf(config);
-        const keys = ring === null ? 'no keys configured, so compressed values only' : `keys ${ring.keyIds.join(', ')}`;
-        io.out(`${server.url}\n`);
-        io.err(`decoding for ${origins.join(', ') || 'programs without an origin'}; ${keys}\n`);
-        io.err(`In the UI: click the glasses at the top right and enter the codec endpoint ${server.url}\n`);
-        io.err(`In a terminal: temporal workflow show --codec-endpoint ${server.url} …\nCtrl-C stops.\n`);
-        await interrupted(io);
-        await server.close();
-      }),
+      .action((flags: CodecFlags) => runCodecServer(flags, io)),
     'gate ops codec-server',
     'gate ops codec-server --port 9000 --origin http://localhost:8233',
   );
 
+async function runCodecServer(flags: CodecFlags, io: Io): Promise<void> {
+  const { loadConfig } = await import('../config');
+  const { codecsOf } = await import('../workers/payloads');
+  const { keyRingOf } = await import('../workers/open-store');
+  const { isLoopback, startCodecServer } = await import('../workers/codec-server');
+  const { embeddedServerInfo } = await import('../workers/embedded-server');
+  const { PREFERRED_UI_PORT } = await import('../workers/temporal-process');
+  const config = loadConfig(io);
+  const token = io.env[CODEC_TOKEN_VARIABLE] || null;
+  const { host = '127.0.0.1' } = flags;
+  if (!isLoopback(host) && token === null)
+    throw new UsageError(`--host ${host}: anybody who reaches it could read everything; set ${CODEC_TOKEN_VARIABLE}`);
+  const ui = (await embeddedServerInfo(embeddedPlace(config)))?.uiPort ?? PREFERRED_UI_PORT;
+  const origins = flags.origin?.map(checkedOrigin) ?? uiOrigins(ui);
+  const codecs = codecsOf(config);
+  const server = await startCodecServer({ codecs, host, origins, token, port: flags.port ?? CODEC_PORT });
+  const ring = keyRingOf(config);
+  const keys = ring === null ? 'no keys configured, so compressed values only' : `keys ${ring.keyIds.join(', ')}`;
+  io.out(`${server.url}\n`);
+  io.err(`decoding for ${origins.join(', ')}; ${keys}\n`);
+  io.err(`In the UI: click the glasses at the top right and enter the codec endpoint ${server.url}\n`);
+  io.err(`In a terminal: temporal workflow show --codec-endpoint ${server.url} …\nCtrl-C stops.\n`);
+  await new Promise<void>((resolve) => {
+    const stopListening = io.onInterrupt(() => {
+      stopListening();
+      resolve();
+    });
+  });
+  await server.close();
+}
+
 /** The UI is reached by either name. */
 function uiOrigins(uiPort: number): string[] {
   return [`http://127.0.0.1:${String(uiPort)}`, `http://localhost:${String(uiPort)}`];
-}
-
-async function embeddedOrigins(place: ReturnType<typeof embeddedPlace>): Promise<string[]> {
-  const { embeddedServerInfo } = await import('../workers/embedded-server');
-  const { PREFERRED_UI_PORT } = await import('../workers/temporal-process');
-  const info = await embeddedServerInfo(place);
-  return uiOrigins(info?.uiPort ?? PREFERRED_UI_PORT);
 }
 
 function checkedOrigin(text: string): string {
@@ -80,40 +71,23 @@ function checkedOrigin(text: string): string {
   throw new UsageError(`--origin ${text}: give scheme, host and port, for example http://localhost:8233`);
 }
 
-function interrupted(io: Io): Promise<void> {
-  return new Promise((resolve) => {
-    const stopListening = io.onInterrupt(() => {
-      stopListening();
-      resolve();
-    });
-  });
-}
-
-interface UiCodec {
-  readonly url: string;
-  /** Answers the UI of this session from now on. */
-  serve(session: TemporalSession): void;
-  /** What to do when the server ran already and its UI knows of no codec server; empty when nothing. */
-  hint(session: TemporalSession): string;
-  close(): Promise<void>;
-}
-
-export async function startUiCodec(config: Config): Promise<UiCodec> {
+/** For the UI of `gate dev`, whose address is known only once it has started. */
+export async function startUiCodec(config: Config) {
   const { startCodecServer } = await import('../workers/codec-server');
   const { codecsOf } = await import('../workers/payloads');
-  const { storedPayloads } = await import('../workers/external-storage');
-  const { openStore } = await import('../workers/open-store');
-  const options = { codecs: codecsOf(config), stored: storedPayloads(openStore(config)), origins: [], token: null };
+  const options = { codecs: codecsOf(config), origins: [], token: null };
   const server = await startCodecServer({ ...options, port: CODEC_PORT }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     return startCodecServer({ ...options, port: 0 });
   });
   return {
     url: server.url,
-    serve: ({ uiUrl }) => {
+    /** Answers the UI of this session from now on. */
+    serve: ({ uiUrl }: TemporalSession): void => {
       if (uiUrl !== null) for (const origin of uiOrigins(Number(new URL(uiUrl).port))) server.allow(origin);
     },
-    hint: ({ embedded }) =>
+    /** What to do when the server ran already and its UI knows of no codec server; empty when nothing. */
+    hint: ({ embedded }: TemporalSession): string =>
       embedded?.info.uiCodecEndpoint === server.url
         ? ''
         : 'this server was already running: enter the codec endpoint in its UI (the glasses)\n',

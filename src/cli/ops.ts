@@ -128,12 +128,11 @@ const gcCommand: CommandFactory = (io) =>
     'gate ops gc --older-than 30d --dry-run',
   );
 
-function cleanedText({ dryRun, searches, batches, objects, payloads, judgements, bytes, ...more }: Cleaned): string {
+function cleanedText({ dryRun, searches, batches, objects, judgements, bytes, ...more }: Cleaned): string {
   const counts = [
     counted(searches.length, 'search', 'searches'),
     counted(batches.length, 'batch', 'batches'),
     counted(objects, 'shared object'),
-    counted(payloads, 'payload'),
     counted(judgements, 'file of a judge', 'files of a judge'),
   ];
   const lines = [

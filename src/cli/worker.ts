@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { LogEntry } from '@temporalio/worker';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { hostPort } from '../workers/host-port';
+import { hostPort } from '../workers/http-server';
 import { logContext } from '../workers/log-context';
 import { collect, port, positiveNumber, withExamples, type CommandFactory } from './options';
 import { codeOf, errorText, UsageError } from '../app/errors';

@@ -4,8 +4,7 @@
  * 503; the body is one line that says why.
  */
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { hostPort } from './host-port';
+import { listenOn } from './http-server';
 
 /** Null: ready; else why not, in a line. */
 export type Readiness = () => Promise<string | null>;
@@ -28,20 +27,7 @@ export async function startHealthServer(host: string, port: number): Promise<Hea
         .then((problem) => answer(response, problem === null ? 200 : 503, problem ?? 'ok'));
     else answer(response, 404, 'there are /livez and /readyz');
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const { port: taken } = server.address() as AddressInfo;
-  return {
-    url: `http://${hostPort(host, taken)}`,
-    readyWhen: (next) => (readiness = next),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { ...(await listenOn(server, host, port)), readyWhen: (next) => (readiness = next) };
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {

@@ -9,8 +9,6 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { DataConverter, Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { EncryptingCodec, type KeyRing } from '../adapters/encryption';
-import type { ObjectStore } from '../domain/ports';
-import { externalStorage } from './external-storage';
 import type { Config } from '../config';
 import { keyRingOf } from './open-store';
 
@@ -25,20 +23,15 @@ const ENCODING = 'binary/gate-brotli';
 const INNER_ENCODING = 'gate-inner-encoding';
 const OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-interface CompressingOptions {
-  /** Compresses whatever is long enough to become shorter. */
-  readonly all?: boolean;
-}
-
 export class CompressingCodec implements PayloadCodec {
-  constructor(private readonly options: CompressingOptions = {}) {}
+  /** `all`: compresses whatever is long enough to become shorter. */
+  constructor(private readonly all: boolean) {}
 
   encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
-    const { all = false } = this.options;
     // What a local activity is given never enters a history; its result does, but that is never a state.
     const isLocal = context?.type === 'activity' && context.isLocal;
     return Promise.resolve(
-      payloads.map((payload) => (isLocal && holdsState(payload) ? payload : compress(payload, all))),
+      payloads.map((payload) => (isLocal && holdsState(payload) ? payload : compress(payload, this.all))),
     );
   }
 
@@ -47,15 +40,11 @@ export class CompressingCodec implements PayloadCodec {
   }
 }
 
-/**
- * Without a ring nothing is encrypted, and an encrypted payload names the key it needs. With a store payloads too large
- * for a history are kept there (`external-storage.ts`), as the codecs made them.
- */
-export function createDataConverter(ring: KeyRing | null, store: ObjectStore | null = null): DataConverter {
+/** Without a ring nothing is encrypted, and an encrypted payload names the key it needs. */
+export function createDataConverter(ring: KeyRing | null): DataConverter {
   return {
-    payloadCodecs: [new CompressingCodec({ all: ring !== null }), new EncryptingCodec(ring)],
+    payloadCodecs: [new CompressingCodec(ring !== null), new EncryptingCodec(ring)],
     failureConverterPath: ring === null ? undefined : require.resolve('./encoded-failures'),
-    externalStorage: store === null ? undefined : externalStorage(store),
   };
 }
 
@@ -92,13 +81,8 @@ function decompress(payload: Payload): Payload {
 
 type Encrypted = Pick<Config, 'encryption'>;
 
-/**
- * From the setting `encryption` to how values become history, and to what the codec server decodes.
- *
- * `store`: for payloads too large for a history.
- */
-export function dataConverterOf(config: Encrypted, store: ObjectStore | null = null): DataConverter {
-  return createDataConverter(keyRingOf(config), store);
+export function dataConverterOf(config: Encrypted): DataConverter {
+  return createDataConverter(keyRingOf(config));
 }
 
 /** For the codec server: what cannot be decrypted becomes a text that names the key. */

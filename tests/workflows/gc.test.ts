@@ -18,7 +18,7 @@ test('a search that waits for a worker is running, a finished one closed, and wh
   await run.put('checkpoint', 'i3', state);
   // A record of an earlier ending does not make it finished.
   await run.put('result', searchId, { ...record, id: searchId });
-  const old = { nowMs: Date.now() + YEAR_MS, olderThanMs: 0, dryRun: true, namespace: 'default' };
+  const old = { nowMs: Date.now() + YEAR_MS, olderThanMs: 0, dryRun: true };
   await withClient(async (gate) => {
     const ask = askTemporal(gate);
     expect(await ask(questionWorkflowId(searchId))).toBe('gone');

@@ -44,12 +44,12 @@ export async function openKept(given: Environment, cwd: string, log: (line: stri
   const databases = names.map((name) =>
     servedName(name, servingOf(config, composition, [resolveDatabase(config, name, cwd)])),
   );
-  const { store, steps, watch, batch } = composition;
+  const { steps, watch, batch } = composition;
   const version = workerVersion(config.temporal.versioning);
   const served = {
     address: temporal.address,
     namespace: temporal.namespace,
-    dataConverter: dataConverterOf(config, store),
+    dataConverter: dataConverterOf(config),
     steps,
     batch,
     watch,

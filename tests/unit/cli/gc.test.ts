@@ -11,7 +11,6 @@ import { addToIndex } from '../../../src/app/searches';
 import { openServices, saveInput, sha256 } from '../../../src/app/services';
 import type { ObjectStore } from '../../../src/domain/ports';
 import { createRunStore, writeEnvelope } from '../../../src/record/run-store';
-import { externalStorage, payloadFolder } from '../../../src/workers/external-storage';
 import { writeBatchManifest, batchResultKey } from '../../../src/activities/batch';
 import { record, state, trace } from '../report/fixture';
 import { testProcess } from './test-io';
@@ -19,7 +18,7 @@ import { testProcess } from './test-io';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = Date.UTC(2026, 5, 1);
-const MONTH: GcOptions = { nowMs: NOW, olderThanMs: 30 * DAY, dryRun: false, namespace: 'default' };
+const MONTH: GcOptions = { nowMs: NOW, olderThanMs: 30 * DAY, dryRun: false };
 const DRY = { ...MONTH, dryRun: true };
 
 const PROFILE = { table: 'c'.repeat(9_000), read: 1, whole: true, pieces: [], doubts: [], flags: [] };
@@ -294,37 +293,6 @@ describe('what is kept to be fast', () => {
     }
     expect((await world.collect()).judgements).toBe(1);
     expect(await world.store.list('judgements/')).toEqual(['judgements/reply/young.json']);
-  });
-});
-
-describe('payloads', () => {
-  async function withPayload(world: World, workflowId: string, ageMs: number): Promise<void> {
-    world.clock = NOW - ageMs;
-    const [driver] = externalStorage(world.store).drivers;
-    await driver!.store({ target: { kind: 'workflow', namespace: 'default', id: workflowId } }, [
-      { data: Buffer.from('x') },
-    ]);
-    world.clock = NOW;
-  }
-
-  test('only those of workflows that Temporal has forgotten go', async () => {
-    const world = new World();
-    for (const id of ['question-gone', 'question-closed', 'question-running', 'odd/id'])
-      await withPayload(world, id, 2 * DAY);
-    await withPayload(world, 'question-new', HOUR);
-    world.states.set('question-closed', 'closed').set('question-running', 'running');
-    expect(await world.collect()).toMatchObject({ payloads: 2 });
-    const left = await world.store.list('payloads/');
-    for (const id of ['odd/id', 'question-gone']) expect(left.join()).not.toContain(payloadFolder('default', id));
-    expect(left).toHaveLength(3);
-  });
-
-  test('nothing goes where Temporal cannot be asked, or is asked for another namespace', async () => {
-    const world = new World();
-    await withPayload(world, 'question-gone', 2 * DAY);
-    await world.collect(MONTH, UNREACHABLE);
-    await world.collect({ ...MONTH, namespace: 'other' });
-    expect(await world.store.list('payloads/')).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { initialState } from '../../../src/search/run';
 import { CompressingCodec } from '../../../src/workers/payloads';
 
-const codec = new CompressingCodec();
+const codec = new CompressingCodec(false);
 const payloadOf = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
 const through = async (value: unknown): Promise<unknown> => {
   const [encoded] = await codec.encode([payloadOf(value)]);
