@@ -25,23 +25,23 @@ const KNOWS = {
   config: ['domain'],
   layer: ['domain', 'sql', 'database', 'text'],
   search: ['domain', 'sql'],
-  methods: ['domain', 'sql', 'search', 'roles'],
+  methods: ['domain', 'sql', 'search'],
   record: ['domain', 'sql', 'database'],
   roles: ['domain', 'sql', 'database', 'text', 'layer', 'record'],
   report: ['domain', 'sql', 'text', 'record', 'questions'],
   questions: ['domain', 'sql'],
-  activities: ['domain', 'search', 'roles'],
-  workflows: ['domain', 'search', 'methods', 'roles'],
+  activities: ['domain', 'search'],
+  workflows: ['domain', 'search', 'methods'],
   adapters: ['domain', 'sql'],
-  workers: ['domain', 'sql', 'search', 'record', 'roles', 'config', 'adapters', 'activities', 'workflows'],
+  workers: ['domain', 'sql', 'search', 'methods', 'record', 'roles', 'config', 'adapters', 'activities', 'workflows'],
 };
 const FOLDERS = [...Object.keys(KNOWS), 'app', 'cli'];
 /** No I/O of their own. */
 const PURE = ['domain', 'sql', 'database', 'layer', 'text', 'search', 'methods', 'activities', 'workflows'];
-/** The loops, the workflows and the activities know the steps of roles by their types alone: no prompt and no zod is bundled. */
-const TYPES_OF_ROLES = ['methods', 'activities', 'workflows'];
+/** The loops and the workflows know no step and no prompt: no zod is bundled. */
+const WITHOUT_STEPS = ['methods', 'workflows'];
 const typesOnly = {
-  regex: '(?<!domain)/(roles(/.*)?|prompts?|steps)$',
+  regex: '(?<!ports)/(prompts?|steps)$',
   allowTypeImports: true,
   message: 'the workflow bundle has no prompts and no steps: import their types',
 };
@@ -51,7 +51,7 @@ const inward = (files, folder) => {
   const known = [folder, ...KNOWS[folder]];
   return only(files, [
     ...(PURE.includes(folder) ? [noNode] : []),
-    ...(TYPES_OF_ROLES.includes(folder) ? [typesOnly] : []),
+    ...(WITHOUT_STEPS.includes(folder) ? [typesOnly] : []),
     outside(...FOLDERS.filter((other) => !known.includes(other)), 'simulated-model', 'benchmarks'),
   ]);
 };
@@ -94,8 +94,10 @@ export default tseslint.config(
   },
   ...Object.keys(KNOWS).map((folder) => inward([`src/${folder}/**`], folder)),
   // A baseline is whole in its folder: its loop goes into the workflow bundle, its prompts and steps do not.
-  only(['src/methods/*/{prompt,prompts,steps}.ts'], [outside(...FOLDERS.filter((other) => !BESIDE.includes(other)))]),
-  only(['src/roles/index.ts'], [outside(...FOLDERS.filter((other) => !BESIDE.includes(other)))]),
+  only(
+    ['src/methods/steps.ts', 'src/methods/*/{prompt,prompts,steps,compressed}.ts'],
+    [outside(...FOLDERS.filter((other) => !BESIDE.includes(other)))],
+  ),
   only(['src/app/**'], [outside('cli', 'simulated-model', 'benchmarks')]),
   only(['src/cli/**'], [outside('simulated-model', 'benchmarks')]),
   only(['benchmarks/**'], [outside('simulated-model', 'tests')]),

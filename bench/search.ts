@@ -16,7 +16,7 @@ import type { ModelRequest } from '../src/domain/ports';
 import { userFolders } from '../src/config/folders';
 import { settingsFor } from '../src/config/presets';
 import { runSearch } from '../src/search/search';
-import { createSteps } from '../src/roles';
+import { createSteps } from '../src/methods/steps';
 import { storeInput } from '../src/record/run-store';
 import { firstPlan, judgement } from '../scripts/histories/search-replies';
 import { awaitQuestion, connectClient, startQuestion } from '../src/workers/client';

@@ -15,7 +15,7 @@ import { buildSprintDatabase } from '../src/app/demo';
 import type { Question } from '../src/domain';
 import { userFolders } from '../src/config/folders';
 import { WebError, type LanguageModel, type Web } from '../src/domain/ports';
-import { createSteps } from '../src/roles';
+import { createSteps } from '../src/methods/steps';
 import { storeInput } from '../src/record/run-store';
 import { connectClient, type GateClient } from '../src/workers/client';
 import { sha256 } from '../src/sha256';

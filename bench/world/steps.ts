@@ -7,7 +7,7 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import type { SearchInput } from '../../src/domain';
 import type { ObjectStore } from '../../src/domain/ports';
 import { sha256 } from '../../src/sha256';
-import { createSteps } from '../../src/roles';
+import { createSteps } from '../../src/methods/steps';
 import { storeInput } from '../../src/record/run-store';
 import type { WorkerSteps } from '../../src/workers/run-worker';
 

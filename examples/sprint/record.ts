@@ -18,7 +18,7 @@ import type { SearchInput } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { clockAt } from '../../src/sql/clock';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
-import { createSteps } from '../../src/roles';
+import { createSteps } from '../../src/methods/steps';
 import { storeInput } from '../../src/record/run-store';
 import { sha256 } from '../../src/sha256';
 

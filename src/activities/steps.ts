@@ -24,7 +24,7 @@ import type {
   RemarkStep,
   WebInput,
 } from '../domain/ports/steps';
-import type { WatchRun, WatchSteps } from '../roles/layer/verify';
+import type { WatchRun, WatchSteps } from '../domain/ports/steps';
 import { runStep } from './run-step';
 
 /** A site that does not answer is tried so often; then the failure is an observation. */

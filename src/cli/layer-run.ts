@@ -10,7 +10,7 @@ import { allHeld, figuresOf, isCounted, type Held, type HeldEntry, type HeldRule
 import { counted } from '../report/printable';
 import { sourceText } from '../text/claim-text';
 import { visibleLine } from '../clip';
-import type { WatchFound } from '../roles/layer/verify';
+import type { WatchFound } from '../domain/ports/steps';
 import { EXIT, type ExitCode } from './exit';
 import { untilInterrupted } from './interrupts';
 import type { Io } from './io';

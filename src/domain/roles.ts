@@ -1,5 +1,5 @@
 /**
- * The names of what a step may ask: a model in a role, or the database for a purpose. `src/roles/index.ts` says what each is.
+ * The names of what a step may ask: a model in a role, or the database for a purpose. `src/methods/steps.ts` says what each is.
  * Without zod: the help of a command names the roles, and the workflow bundle the steps.
  */
 export const STEP_ROLES = [

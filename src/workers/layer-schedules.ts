@@ -7,7 +7,7 @@ import {
   type ScheduleDescription,
   type ScheduleHandle,
 } from '@temporalio/client';
-import type { WatchFound } from '../roles/layer/verify';
+import type { WatchFound } from '../domain/ports/steps';
 import type { watchLayer, WatchLayerInput } from '../workflows/watch-layer';
 import { WATCH_PREFIX, watchScheduleId } from '../workflows/ids';
 import { each } from '../limiter';

@@ -14,7 +14,7 @@ import {
 } from '@temporalio/worker';
 import { createBatchActivities, type BatchPorts } from '../activities/batch';
 import { createModelActivities, createStepActivities, createWatchActivities } from '../activities/steps';
-import type { WatchSteps } from '../roles/layer/verify';
+import type { WatchSteps } from '../domain/ports/steps';
 import type {
   ModelActivities,
   SqlActivities,
@@ -22,7 +22,7 @@ import type {
   WatchActivities,
   WebActivities,
 } from '../workflows/activities';
-import type { createSteps } from '../roles';
+import type { createSteps } from '../methods/steps';
 import { countedActivities, telemetry, tracedActivities, traceSinks } from './telemetry/tracing';
 import { BUCKETS, createMetrics } from './telemetry/metrics';
 import type { DataConverter } from '@temporalio/common';

@@ -10,7 +10,7 @@ import type {
   SqlCall,
   UsageDelta,
 } from '../domain/ports/step-parts';
-import type { WatchFound, WatchRun } from '../roles/layer/verify';
+import type { WatchFound, WatchRun } from '../domain/ports/steps';
 import type {
   AdoptInput,
   AmendInput,

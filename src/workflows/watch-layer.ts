@@ -3,7 +3,7 @@
  * what broke is in the layer.
  */
 import { isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { WatchFound, WatchRun } from '../roles/layer/verify';
+import type { WatchFound, WatchRun } from '../domain/ports/steps';
 import type { WatchActivities } from './activities';
 import { asWorkflowFailure } from './ending';
 

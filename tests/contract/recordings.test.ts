@@ -15,7 +15,7 @@ import { settingsFor } from '../../src/config/presets';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
 import { createRunStore, storeInput } from '../../src/record/run-store';
-import { createSteps } from '../../src/roles';
+import { createSteps } from '../../src/methods/steps';
 import type { StepDeps } from '../../src/roles/shared/context';
 import { loadTestData, ROOT, sharedDataFolder, type TestData } from '../helpers/shared-data';
 

@@ -16,7 +16,7 @@ import { runSearch } from '../../src/search/search';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
 import { createRunStore, storeInput } from '../../src/record/run-store';
-import { createSteps } from '../../src/roles';
+import { createSteps } from '../../src/methods/steps';
 import { openStep, type StepDeps } from '../../src/roles/shared/context';
 import { refresh } from '../../src/roles/answer/refresh';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';

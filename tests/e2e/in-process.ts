@@ -11,7 +11,7 @@ import { searchIdOf } from '../../src/record/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../simulated-model';
 import { toEnd } from '../helpers/fake-steps';
 import { createRunStore, storeInput } from '../../src/record/run-store';
-import { createSteps } from '../../src/roles';
+import { createSteps } from '../../src/methods/steps';
 import { sha256 } from '../../src/sha256';
 
 export interface Opened {

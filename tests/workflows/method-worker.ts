@@ -1,6 +1,6 @@
 /** A worker with real steps as a process of its own, to be killed. */
 import { createGateWorkers, installLogger } from '../../src/workers/run-worker';
-import { createSteps } from '../../src/roles';
+import { createSteps } from '../../src/methods/steps';
 import { depsOf, type World } from './method-world';
 import { noBatch } from './scripted-steps';
 

@@ -11,7 +11,7 @@ import type { AnswerRecord, SearchInput } from '../../src/domain';
 import { runInProcess } from '../../src/methods/in-process';
 import { searchIdOf } from '../../src/record/search-id';
 import { createRunStore, storeInput } from '../../src/record/run-store';
-import { createSteps } from '../../src/roles';
+import { createSteps } from '../../src/methods/steps';
 import type { StepDeps } from '../../src/roles/shared/context';
 import { sha256 } from '../../src/sha256';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';

@@ -202,3 +202,25 @@ export interface Agreement {
   readonly agreeing: Readonly<Record<string, readonly string[]>>;
   readonly usage: UsageDelta;
 }
+
+/** What a model is asked in each role of a baseline, and what comes of it. */
+export interface BaselineRoles {
+  readonly react: [ActInput, Acted];
+  readonly redel: [RedelInput, RedelActed];
+  readonly 'reforce-link': [LinkInput, Linked];
+  readonly 'reforce-format': [FormatInput, Formatted];
+  readonly 'reforce-explore': [ExploreInput, ExplorationAsked];
+  readonly 'reforce-generate': [GenerateInput, Generated];
+  readonly 'reforce-choose': [ChooseInput, Chosen];
+  readonly 'reforce-answer': [PhraseInput, Phrased];
+}
+
+/** What the database is asked by a baseline. */
+export interface BaselinePurposes {
+  readonly tool: [ToolInput, ToolRun];
+  readonly final: [FinalInput, FinalRun];
+  readonly compress: [CompressInput, Compressed];
+  readonly explore: [ExploreRunInput, Explored];
+  readonly refine: [RefineInput, Refined];
+  readonly agree: [AgreeInput, Agreement];
+}

@@ -1,6 +1,15 @@
 /** What goes into each step of the search, of look, then prove and of learning, and what control reads of what came out. */
 import type { AnswerStatus, CandidateView, EndedBy, FactView, PlanView, SearchState, UpdateView } from '..';
-import type { Lookup, MemoryRef, ModelStepInput, PlanRef, StepBase, UsageDelta, WebTool } from './step-parts';
+import type {
+  Lookup,
+  MemoryRef,
+  ModelStepInput,
+  PlanRef,
+  StepBase,
+  StepOptions,
+  UsageDelta,
+  WebTool,
+} from './step-parts';
 
 /** Reads the schema, profiles columns that the question likely needs, recalls what the layer of the database knows. */
 export interface PrepareInput extends StepBase {
@@ -387,4 +396,61 @@ export interface AdoptInput extends StepBase {
   readonly candidateId: string;
   /** Earlier candidates to compare the result with, oldest first (rule S5). */
   readonly against: readonly string[];
+}
+
+/** One run of a watch. */
+export interface WatchRun {
+  readonly database: string;
+  /** Which database it is, whatever its name. */
+  readonly identity: string;
+  /** When the run began (ISO): its events have this time, so that a retried step finds what it wrote before. */
+  readonly at: string;
+  /** Of one check. */
+  readonly timeoutMs: number;
+}
+
+/** Counts only: what broke is in the layer. */
+export interface WatchFound {
+  readonly checked: number;
+  /** Hidden, or no answer in time. */
+  readonly unseen: number;
+  /** Do not hold now. */
+  readonly broken: number;
+  /** Of these, held before this run. */
+  readonly broke: number;
+  /** Hold for a smaller share of the rows than is kept. */
+  readonly lower: number;
+  /** Of these, for a smaller one than before this run. */
+  readonly fell: number;
+  readonly heldAgain: number;
+}
+
+export interface WatchSteps {
+  verifyLayer(run: WatchRun, options: StepOptions): Promise<WatchFound>;
+}
+
+/** What a model is asked in each role, and what comes of it. */
+export interface SearchRoles {
+  readonly look: [LookInput, Looked];
+  readonly evaluate: [EvaluateInput, Evaluation];
+  readonly plan: [PlanInput, Planned];
+  readonly propose: [ProposeInput, Proposed];
+  readonly ground: [GroundInput, Grounded];
+  readonly select: [SelectAnswerInput, SelectedAnswer];
+  readonly keep: [KeepInput, Kept];
+  readonly learn: [LearnInput, Learned];
+}
+
+/** What the database is asked for each purpose. */
+export interface SearchPurposes {
+  readonly prepare: [PrepareInput, Prepared];
+  readonly queries: [QueriesInput, Queried];
+  readonly commit: [CommitInput, Committed];
+  readonly prove: [ProveInput, Prove];
+  readonly restate: [RestateInput, Restated];
+  readonly recount: [RecountInput, Recount];
+  readonly check: [CheckInput, Checked];
+  readonly probe: [ProbeInput, Probed];
+  readonly settle: [SettleInput, Settled];
+  readonly candidate: [CandidateInput, CandidateRun];
 }

@@ -1,77 +1,15 @@
 /** Every step of a search, by name: what it is given and what control reads of what came out (`src/roles` has the steps themselves). */
 import type { Remark, SearchState } from '..';
 import type { SqlPurpose, StepRole } from '../roles';
-import type {
-  ActInput,
-  Acted,
-  AgreeInput,
-  Agreement,
-  ChooseInput,
-  Chosen,
-  CompressInput,
-  Compressed,
-  ExplorationAsked,
-  ExploreInput,
-  ExploreRunInput,
-  Explored,
-  FinalInput,
-  FinalRun,
-  FormatInput,
-  Formatted,
-  GenerateInput,
-  Generated,
-  LinkInput,
-  Linked,
-  PhraseInput,
-  Phrased,
-  RedelActed,
-  RedelInput,
-  RefineInput,
-  Refined,
-  ToolInput,
-  ToolRun,
-} from './baseline-steps';
+import type { BaselinePurposes, BaselineRoles } from './baseline-steps';
 import type {
   AdoptInput,
   AmendInput,
-  CandidateInput,
   CandidateRun,
-  CheckInput,
-  Checked,
-  CommitInput,
-  Committed,
-  EvaluateInput,
-  Evaluation,
   FinishInput,
-  GroundInput,
-  Grounded,
-  KeepInput,
-  Kept,
   KeptAfter,
-  LearnInput,
-  Learned,
-  LookInput,
-  Looked,
-  PlanInput,
-  Planned,
-  PrepareInput,
-  Prepared,
-  ProbeInput,
-  Probed,
-  ProposeInput,
-  Proposed,
-  Prove,
-  ProveInput,
-  Queried,
-  QueriesInput,
-  Recount,
-  RecountInput,
-  RestateInput,
-  Restated,
-  SelectAnswerInput,
-  SelectedAnswer,
-  SettleInput,
-  Settled,
+  SearchPurposes,
+  SearchRoles,
   WebInput,
   WebRun,
 } from './search-steps';
@@ -80,46 +18,8 @@ import type { AnswerSummary, ChildInput, ChildSteps, ModelOutcome, OpenedChild, 
 export type * from './baseline-steps';
 export type * from './search-steps';
 
-/** What a model is asked in each role. */
-interface Asked {
-  readonly look: [LookInput, Looked];
-  readonly evaluate: [EvaluateInput, Evaluation];
-  readonly plan: [PlanInput, Planned];
-  readonly propose: [ProposeInput, Proposed];
-  readonly ground: [GroundInput, Grounded];
-  readonly select: [SelectAnswerInput, SelectedAnswer];
-  readonly keep: [KeepInput, Kept];
-  readonly learn: [LearnInput, Learned];
-  readonly react: [ActInput, Acted];
-  readonly redel: [RedelInput, RedelActed];
-  readonly 'reforce-link': [LinkInput, Linked];
-  readonly 'reforce-format': [FormatInput, Formatted];
-  readonly 'reforce-explore': [ExploreInput, ExplorationAsked];
-  readonly 'reforce-generate': [GenerateInput, Generated];
-  readonly 'reforce-choose': [ChooseInput, Chosen];
-  readonly 'reforce-answer': [PhraseInput, Phrased];
-}
-
-/** What the database is asked for each purpose. */
-interface Executed {
-  readonly prepare: [PrepareInput, Prepared];
-  readonly queries: [QueriesInput, Queried];
-  readonly commit: [CommitInput, Committed];
-  readonly prove: [ProveInput, Prove];
-  readonly restate: [RestateInput, Restated];
-  readonly recount: [RecountInput, Recount];
-  readonly check: [CheckInput, Checked];
-  readonly probe: [ProbeInput, Probed];
-  readonly settle: [SettleInput, Settled];
-  readonly candidate: [CandidateInput, CandidateRun];
-  readonly tool: [ToolInput, ToolRun];
-  readonly final: [FinalInput, FinalRun];
-  readonly compress: [CompressInput, Compressed];
-  readonly explore: [ExploreRunInput, Explored];
-  readonly refine: [RefineInput, Refined];
-  readonly agree: [AgreeInput, Agreement];
-}
-
+type Asked = SearchRoles & BaselineRoles;
+type Executed = SearchPurposes & BaselinePurposes;
 type Step<Input, Output> = (input: Input, options?: StepOptions) => Promise<Output>;
 export type ModelSteps = { readonly [Role in StepRole]: Step<Asked[Role][0], ModelOutcome<Asked[Role][1]>> };
 export type SqlSteps = { readonly [Purpose in SqlPurpose]: Step<Executed[Purpose][0], Executed[Purpose][1]> };

@@ -7,7 +7,7 @@ import { canonical } from '../../domain/canonical';
 import { driftAt } from '../../layer/drift';
 import { hasFallen, layerOf, type HeldEntry, type Layer } from '../../layer/state';
 import type { SqlEngine, SqlOptions } from '../../domain/ports';
-import type { StepOptions } from '../../domain/ports/step-parts';
+import type { WatchSteps } from '../../domain/ports/steps';
 import { appendToLayer, readLayer } from '../../record/layer-store';
 import { identityKey } from '../../record/search-id';
 import type { StepDeps } from '../shared/context';
@@ -62,37 +62,6 @@ export async function verifyEntries(
     unseen: held.length - told.length,
     events: [...changed, { kind: 'verified', at, checked: told.map((each) => each.entry.entryId) }],
   };
-}
-
-/** One run of a watch. */
-export interface WatchRun {
-  readonly database: string;
-  /** Which database it is, whatever its name. */
-  readonly identity: string;
-  /** When the run began (ISO): its events have this time, so that a retried step finds what it wrote before. */
-  readonly at: string;
-  /** Of one check. */
-  readonly timeoutMs: number;
-}
-
-/** Counts only: what broke is in the layer. */
-export interface WatchFound {
-  readonly checked: number;
-  /** Hidden, or no answer in time. */
-  readonly unseen: number;
-  /** Do not hold now. */
-  readonly broken: number;
-  /** Of these, held before this run. */
-  readonly broke: number;
-  /** Hold for a smaller share of the rows than is kept. */
-  readonly lower: number;
-  /** Of these, for a smaller one than before this run. */
-  readonly fell: number;
-  readonly heldAgain: number;
-}
-
-export interface WatchSteps {
-  verifyLayer(run: WatchRun, options: StepOptions): Promise<WatchFound>;
 }
 
 /** A run without drift is written at most this often: whoever reads the layer reads all that was written. */

@@ -14,7 +14,7 @@ import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import type { SqlEngine } from '../../../src/domain/ports';
 import { settingsFor } from '../../../src/config/presets';
 import { withoutLooking } from '../../helpers/without-looking';
-import { createSteps } from '../../../src/roles';
+import { createSteps } from '../../../src/methods/steps';
 import { storeInput } from '../../../src/record/run-store';
 import type { StepDeps } from '../../../src/roles/shared/context';
 

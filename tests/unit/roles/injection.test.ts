@@ -3,7 +3,7 @@
  * database holds the planted texts, the model is scripted to obey them, and the steps are the real ones.
  */
 import { runReact } from '../../../src/methods/react/loop';
-import { createSteps } from '../../../src/roles';
+import { createSteps } from '../../../src/methods/steps';
 import type { Web } from '../../../src/domain/ports';
 import { NO_MEMORY, SEARCH, bench, planReply, SETUP, sqliteEngine, TEST, text } from './fixtures';
 

@@ -1,7 +1,7 @@
 /** The method `gate` with the web: a whole search in-process, its record and report, and what survives a killed worker. */
 import type { Settings } from '../../../src/domain';
 import { createRunStore, storeInput } from '../../../src/record/run-store';
-import { createSteps } from '../../../src/roles';
+import { createSteps } from '../../../src/methods/steps';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/domain/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { runSearch } from '../../../src/search/search';

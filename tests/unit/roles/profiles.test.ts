@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PROFILE_VERSION } from '../../../src/database/profile';
 import { takeProfiles } from '../../../src/roles/sql/profiles';
 import { createRunStore } from '../../../src/record/run-store';
-import { createSteps } from '../../../src/roles';
+import { createSteps } from '../../../src/methods/steps';
 import { bench, hash, NO_MEMORY, planReply, SEARCH, sqliteEngine, text } from './fixtures';
 
 const settings = { profiles: true };

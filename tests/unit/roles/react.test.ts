@@ -3,7 +3,7 @@ import type { Settings } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react/loop';
 import { loadTrace } from '../../../src/report';
 import { searchOutline } from '../../../src/report/search-outline';
-import { createSteps } from '../../../src/roles';
+import { createSteps } from '../../../src/methods/steps';
 import { createRunStore } from '../../../src/record/run-store';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 

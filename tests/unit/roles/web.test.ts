@@ -1,7 +1,7 @@
 /** Web evidence in a search: cited, once by position, only where allowed, and only from addresses that were given. */
 import { runReact } from '../../../src/methods/react/loop';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/domain/ports';
-import { createSteps } from '../../../src/roles';
+import { createSteps } from '../../../src/methods/steps';
 import { createRunStore, storeInput } from '../../../src/record/run-store';
 import { SEARCH, bench, hash, text } from './fixtures';
 

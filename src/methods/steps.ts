@@ -3,32 +3,32 @@
  * is a function of a context and an input; `createSteps` gives it the ports. A composition root does that once; activities and
  * in-process runs call the same functions. A new role or purpose is a file, its name in `domain/roles.ts`, and a line here.
  */
-import { final, react } from '../methods/react/steps';
-import { redel, tool } from '../methods/redel/steps';
-import * as reforce from '../methods/reforce/steps';
+import { final, react } from './react/steps';
+import { redel, tool } from './redel/steps';
+import * as reforce from './reforce/steps';
 import type { StepOptions } from '../domain/ports/step-parts';
 import type { AllSteps, ModelSteps, OtherSteps, RemarkStep, SqlSteps } from '../domain/ports/steps';
 import { createRunStore } from '../record/run-store';
-import { adopt, openChild } from './answer/children';
-import { amend, finish } from './answer/finish';
-import { evaluate } from './evaluate';
-import { ground } from './ground/step';
-import { keep, recount } from './keep';
-import { learn, prove } from './learn';
-import { look } from './look';
-import { plan } from './plan/step';
-import { propose } from './propose';
-import { select } from './select';
-import { openStep, type StepContext, type StepDeps } from './shared/context';
-import { candidate } from './sql/candidate';
-import { check } from './sql/check';
-import { commit } from './sql/commit';
-import { prepare } from './sql/prepare';
-import { probe } from './sql/probe';
-import { queries } from './sql/queries';
-import { restate } from './sql/restate';
-import { settle } from './sql/settle';
-import { web } from './web';
+import { adopt, openChild } from '../roles/answer/children';
+import { amend, finish } from '../roles/answer/finish';
+import { evaluate } from '../roles/evaluate';
+import { ground } from '../roles/ground/step';
+import { keep, recount } from '../roles/keep';
+import { learn, prove } from '../roles/learn';
+import { look } from '../roles/look';
+import { plan } from '../roles/plan/step';
+import { propose } from '../roles/propose';
+import { select } from '../roles/select';
+import { openStep, type StepContext, type StepDeps } from '../roles/shared/context';
+import { candidate } from '../roles/sql/candidate';
+import { check } from '../roles/sql/check';
+import { commit } from '../roles/sql/commit';
+import { prepare } from '../roles/sql/prepare';
+import { probe } from '../roles/sql/probe';
+import { queries } from '../roles/sql/queries';
+import { restate } from '../roles/sql/restate';
+import { settle } from '../roles/sql/settle';
+import { web } from '../roles/web';
 
 type Table<Steps> = {
   readonly [Name in keyof Steps]: Steps[Name] extends (input: infer Input, options?: StepOptions) => infer Output
