@@ -3,7 +3,6 @@ import type { ResolvedDatabase } from '../config/databases';
 import type { Dialect, EntryCounts, LayerEvent, LayerRule } from '../domain';
 import { compareText } from '../domain/canonical';
 import { dbtFiles, fileName, type CountedEntry, type DbtFile } from '../layer/dbt';
-import { layerDiff, type LayerDiff } from '../layer/diff';
 import { driftAt, fallOf, type Drift } from '../layer/drift';
 import { layerMarkdown } from '../layer/markdown';
 import { claimedEntries, OssieError, ossieModel, type ClaimedEntry } from '../layer/ossie';
@@ -126,25 +125,11 @@ async function append({ place }: OpenLayer, event: LayerEvent): Promise<Held> {
   return findEntry({ layer: layerOf(await readLayer(place)) }, entryIdIn(event) ?? '');
 }
 
-/** With a layer as it was at a time (ISO), or with that of another database. */
-export async function diffLayers(
-  open: OpenLayer,
-  { since, other }: { readonly since?: string; readonly other?: string },
-  at: Surroundings,
-): Promise<LayerDiff> {
-  if (other !== undefined && since === undefined) return layerDiff(open.layer, (await openLayer(at, other)).layer);
-  if (since === undefined || other !== undefined)
-    throw new UsageError('compare with what? give --since with a date, or --with with another database');
-  const time = new Date(since);
-  if (Number.isNaN(time.getTime()))
-    throw new UsageError(`--since ${since}: not a time; for example 2026-11-01 or 2026-11-01T09:00`);
-  return layerDiff(layerOf(open.events, time.toISOString()), open.layer);
-}
-
 export interface CheckOptions {
   /** Of one check. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  readonly now: number;
 }
 
 export interface Verdict extends Pick<Drift, 'fell' | 'heldAgain'> {
@@ -156,55 +141,38 @@ export interface Verdict extends Pick<Drift, 'fell' | 'heldAgain'> {
     readonly statement: string;
     readonly why: string | null;
     readonly counts: EntryCounts | null;
-    /** null: it was broken before. */
-    readonly heldUntil: string | null;
+    /** When a check showed it first. */
     readonly brokenSince: string;
   }[];
-  /** Where nothing could be checked. */
-  readonly nothing: string | null;
 }
 
 /** Runs all checks again and keeps what they show. `fell`: all entries that hold for fewer rows than is kept. */
 export async function verifyLayer(
-  open: OpenLayer,
-  options: CheckOptions & { readonly now: number; readonly onProgress?: (done: number, of: number) => void },
+  { layer, place, database, config, events: before }: OpenLayer,
+  { timeoutMs, signal, now, progress }: CheckOptions & { readonly progress?: (done: number, of: number) => void },
 ): Promise<Verdict> {
-  const { layer, place, database, config } = open;
   return withEngines(config, database, async (engines) => {
     const description = await checkDatabase(engines, database.name);
     const { engine } = await engines.engine(database.name);
-    const at = new Date(options.now).toISOString();
-    const { timeoutMs, signal, onProgress: progress } = options;
+    const at = new Date(now).toISOString();
     const verified = await verifyEntries(layer.entries, { engine, description, signal, at, timeoutMs, progress });
-    const { entries, unseen, events } = verified;
-    await appendToLayer(place, events);
-    const all = [...open.events, ...events];
-    const { broke, heldAgain } = driftAt(all, at);
-    const still = entries
-      .filter(({ held, why }) => held.status === 'broken' && why !== null)
-      .map(({ held: { entry, statement, since }, why, counts }) => {
-        return { entryId: entry.entryId, statement, why, counts, heldUntil: null, brokenSince: since };
-      });
+    const { entries, unseen } = verified;
+    await appendToLayer(place, verified.events);
+    const events = [...before, ...verified.events];
+    const after = layerOf(events);
+    const heldNot = new Set(entries.flatMap(({ held, why }) => (why === null ? [] : [held.entry.entryId])));
     return {
       checked: entries.length,
       unseen,
-      broken: [...broke.map((entry) => ({ ...entry, brokenSince: at })), ...still],
-      fell: lowerOf(verified, layerOf(all)).map(fallOf),
-      heldAgain,
-      nothing:
-        entries.length + unseen > 0
-          ? null
-          : nothingToCheck(database.adHoc ? database.addressLabel : database.name, layer),
+      broken: after.entries
+        .filter(({ entry }) => heldNot.has(entry.entryId))
+        .map(({ entry: { entryId }, statement, why, counts, since: brokenSince }) => {
+          return { entryId, statement, why, counts, brokenSince };
+        }),
+      fell: lowerOf(verified, after).map(fallOf),
+      heldAgain: driftAt(events, at).heldAgain,
     };
   });
-}
-
-/** A job that checks a database without a layer checks nothing: that is told, and is no success. */
-function nothingToCheck(name: string, { entries, rules }: Layer): string {
-  if (entries.length > 0) return `nothing was checked: every entry of ${name} is rejected (gate layer list --all)`;
-  return rules.length > 0
-    ? `nothing was checked: what is kept of ${name} was said by people, and has no check`
-    : `nothing was checked: nothing is kept of ${name} yet; gate learn --db ${name} proves its conventions`;
 }
 
 export type LayerFormat = 'markdown' | 'ossie' | 'dbt';
@@ -265,7 +233,7 @@ export interface Proved extends Imported {
 export async function importLayer(
   open: OpenLayer,
   { name, text }: { readonly name: string; readonly text: string },
-  options: CheckOptions & { readonly now: number },
+  options: CheckOptions,
 ): Promise<{ readonly entries: readonly Proved[]; readonly rules: number }> {
   try {
     const { claims, rules } = claimedEntries(text);
@@ -296,6 +264,7 @@ export async function addClaim(
     );
   const refuted = rivals.map((reading) => ({ reading, refuted: true }));
   const claim = { entryId: 'new', statement, rows, scope: null, check, rivals: refuted, operator: null, restsOn: [] };
+  // Proved at the time at which it is confirmed.
   const proved = await proveClaims(open, [claim], 'add', { ...options, now: Date.parse(by.at) });
   for (const { outcome, entryId } of proved)
     if (outcome === 'kept' && entryId !== null)
@@ -307,7 +276,7 @@ async function proveClaims(
   { config, database, events: before, place }: OpenLayer,
   claims: readonly ClaimedEntry[],
   source: 'import' | 'add',
-  { timeoutMs, signal, now }: CheckOptions & { readonly now: number },
+  { timeoutMs, signal, now }: CheckOptions,
 ): Promise<readonly Proved[]> {
   return withEngines(config, database, async (engines) => {
     const description = await checkDatabase(engines, database.name);

@@ -5,7 +5,7 @@ import { figuresNow, hasFallen, layerOf, type HeldEntry, type Layer } from './st
 
 export interface Drift {
   /** Held before. */
-  readonly broke: readonly (DriftEntry & { readonly heldUntil: string })[];
+  readonly broke: readonly DriftEntry[];
   /** Hold, but for a smaller share of the rows than before; `kept`: the figures that they are held to. */
   readonly fell: readonly (DriftEntry & { readonly kept: Agreement })[];
   readonly heldAgain: readonly (DriftEntry & { readonly brokenSince: string })[];
@@ -38,7 +38,7 @@ function driftBetween(before: Layer, after: Layer, own: readonly LayerEvent[]): 
   return {
     broke: changes
       .filter(({ then, now }) => then.status !== 'broken' && now.status === 'broken')
-      .map(({ then, now }) => ({ ...entryOf(now), heldUntil: lastHeld(then, before.verifiedAt) })),
+      .map(({ now }) => entryOf(now)),
     fell: changes
       .filter(({ then, now }) => then.status !== 'broken' && now.status !== 'broken')
       .filter(({ then, now }) => hasFallen(now) && fellFrom(figuresNow(then), figuresNow(now)))
@@ -62,9 +62,4 @@ export function fallOf(held: HeldEntry): Drift['fell'][number] {
 export function fallText({ counts, kept }: Drift['fell'][number]): string {
   const { matching, examined } = { ...kept, ...counts };
   return `${matching ?? '?'} of ${examined ?? '?'}, kept as ${kept.matching} of ${kept.examined}`;
-}
-
-/** When its check showed it last, as far as the layer knows. */
-function lastHeld({ entry, since }: HeldEntry, verifiedAt: string | null): string {
-  return [entry.provedAt, since, verifiedAt ?? ''].reduce((a, b) => (a > b ? a : b));
 }

@@ -145,14 +145,12 @@ test('a fall from the kept figure is drift, although the entry still holds; the 
 test('where nothing was checked, verify says so and is no success', async () => {
   const nothing = await (await shop({}, [])).gate('layer', 'verify');
   expect(nothing).toMatchObject({ code: 1, out: '' });
-  expect(nothing.err).toBe(
-    'nothing was checked: nothing is kept of shop yet; gate learn --db shop proves its conventions\n',
-  );
+  expect(nothing.err).toContain('nothing was checked: shop has no entry in use that a check proves');
   const withdrawn = await shop({}, [CENTS]);
   await withdrawn.gate('layer', 'reject', CENTS.entryId, '--author', 'ann');
   expect(await withdrawn.gate('layer', 'verify')).toMatchObject({
     code: 1,
-    err: 'nothing was checked: every entry of shop is rejected (gate layer list --all)\n',
+    err: nothing.err,
   });
   const gone = await shop();
   gone.write('ALTER TABLE orders RENAME COLUMN total TO amount');
@@ -174,17 +172,6 @@ test('a person rejects, edits and confirms, by name and with a reason', async ()
       ['proved', 'rejected', 'edited', 'confirmed'].map((kind): unknown => expect.objectContaining({ kind })),
     ) as unknown,
   });
-});
-
-test('diff tells what changed since a time', async () => {
-  const { gate } = await shop();
-  await gate('layer', 'reject', 'e0000000000000002', '--author', 'ann');
-  expect((await gate('layer', 'diff', '--since', '2026-01-02')).out).toBe(
-    '~ e00000000 orders.id counts up without gaps. (active -> rejected)\n',
-  );
-  expect(
-    (await gate('layer', 'diff', '--since', '2025-12-01')).out.split('\n').filter((line) => line[0] === '+'),
-  ).toHaveLength(2);
 });
 
 test('an entry on a column that the access list hides is as if it did not exist', async () => {
@@ -269,7 +256,6 @@ describe('a rule that a person states', () => {
     );
     expect(await json('list')).toMatchObject({ rules: [] });
     expect((await gate('layer', 'export')).out).not.toContain('are tests');
-    expect((await gate('layer', 'diff', '--since', '2026-01-02')).out).toContain('+ e');
   });
 
   const CHECK = ['--check', CENTS.check, '--rival', 'whole units', '--rows', 'paid orders', '--author', 'ann'];
@@ -331,8 +317,6 @@ test.each([
   [['show', 'effff'], 1, 'no entry effff in this layer'],
   [['show', 'e0000'], 2, "'e0000' is the beginning of 2 entries"],
   [['edit', 'e0000000000000001', ' '], 2, 'the statement is empty'],
-  [['diff'], 2, 'compare with what?'],
-  [['diff', '--since', 'soon'], 2, '--since soon: not a time'],
 ])('bad input: gate layer %s', async (args, code, line) => {
   const { gate } = await shop();
   const ended = await gate('layer', ...args);

@@ -1,5 +1,4 @@
 /** What follows from the events of a layer, in whatever order they were written. */
-import { layerDiff } from '../../../src/layer/diff';
 import { allHeld, figuresOf, hasFallen, layerOf } from '../../../src/layer/state';
 import type { LayerEntry, LayerEvent } from '../../../src/domain';
 
@@ -158,11 +157,5 @@ describe('what a person says', () => {
     expect(layerOf([...events, said('Which clock? CET', 4)])).toMatchObject({
       ...{ rules: [{ status: 'active', statement: 'Which clock? CET' }], questions: [] },
     });
-  });
-
-  test('shows what differs, as an entry does', () => {
-    const [before, after] = [layerOf([said('a', 1)]), layerOf([said('a', 1), rejected])];
-    expect(layerDiff(before, after).changed).toMatchObject([{ what: ['active -> rejected'] }]);
-    expect(layerDiff(layerOf([]), before).added).toHaveLength(1);
   });
 });
