@@ -4,8 +4,8 @@ import type { Cleaned } from '../app/gc';
 import type { TemporalSetup } from '../app/temporal-setup';
 import { counted } from '../counted';
 import { codecServerCommand } from './codec-server';
-import type { LambdaFlags } from './ops-deploy-lambda';
-import type { Provider, RegisterFlags } from './ops-deploy-register';
+import type { LambdaFlags } from '../app/deploy-lambda';
+import type { Provider, RegisterFlags } from '../app/deploy-register';
 import { interval, positiveNumber, withExamples, type CommandFactory } from './options';
 import { workerCommand } from './worker';
 
@@ -30,7 +30,7 @@ const lambda: CommandFactory = (io) =>
       .addOption(new Option('--arch <architecture>', 'of the function').choices(['x64', 'arm64']).default('x64'))
       .option('--json', 'print JSON')
       .action(async (folder: string, flags: LambdaFlags) =>
-        (await import('./ops-deploy-lambda')).deployLambda(folder, flags, io),
+        (await import('../app/deploy-lambda')).deployLambda(folder, flags, io),
       ),
     'gate ops deploy lambda ./lambda',
     'gate ops deploy lambda ./lambda --arch arm64',
@@ -54,7 +54,7 @@ const register: CommandFactory = (io) =>
       .addOption(new Option('--show', 'only show the versions').conflicts(['rollback', 'provider']))
       .addOption(new Option('--rollback', 'end a ramp, else use the version before again').conflicts(['provider']))
       .option('--json', 'print JSON')
-      .action(async (flags: RegisterFlags) => (await import('./ops-deploy-register')).deployRegister(flags, io)),
+      .action(async (flags: RegisterFlags) => (await import('../app/deploy-register')).deployRegister(flags, io)),
     'gate ops deploy register --provider aws-lambda --set arn=ARN --set role=ARN --set role_external_id=ID',
     'GATE_BUILD_ID=v2 gate ops deploy register --provider k8s --set namespace=N --set deployment=D --ramp 10',
     'gate ops deploy register --show',

@@ -13,10 +13,10 @@ import {
 } from '../workers/deployments';
 import { GRPC } from '../workers/grpc-status';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
-import { GateError, UsageError } from '../app/errors';
-import type { Io } from './io';
-import { textTable } from './table';
-import { openRunning, type TemporalSession } from '../app/temporal-session';
+import { GateError, UsageError } from './errors';
+import type { Io } from '../cli/io';
+import { textTable } from '../cli/table';
+import { openRunning, type TemporalSession } from './temporal-session';
 
 export interface RegisterFlags {
   readonly provider?: Provider;

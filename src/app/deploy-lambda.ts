@@ -23,8 +23,8 @@ import {
   type PackedFile,
 } from '../workers/serverless/function-package';
 import { workerVersion } from '../workers/workflow-bundle';
-import { GateError } from '../app/errors';
-import type { Io } from './io';
+import { GateError } from './errors';
+import type { Io } from '../cli/io';
 
 export interface LambdaFlags {
   readonly arch: Architecture;

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { settingsOf } from '../../../src/cli/ops-deploy-lambda';
-import { providerProblem } from '../../../src/cli/ops-deploy-register';
+import { settingsOf } from '../../../src/app/deploy-lambda';
+import { providerProblem } from '../../../src/app/deploy-register';
 import { loadConfig } from '../../../src/config';
-import { testProcess } from './test-io';
+import { testProcess } from '../cli/test-io';
 
 const CONFIG = {
   databases: { sales: { urlEnv: 'SALES_URL' } },
