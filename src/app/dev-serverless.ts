@@ -10,7 +10,7 @@ import { loadConfig, type Config } from '../config';
 import { resolveDatabase } from '../config/databases';
 import { sha256 } from '../sha256';
 import { compose } from '../workers/composition';
-import { awaitQueues, createVersion, makeCurrent, updateCompute, type Compute } from '../workers/deployments';
+import { makeCurrent, registerVersion, type Compute } from '../workers/deployments';
 import { databaseQueue, modelQueues } from '../workers/task-queues';
 import { servedName, servingOf } from '../workers/serving';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
@@ -78,12 +78,11 @@ async function register(
   const version = { deploymentName, buildId: versioning?.buildId ?? `${buildId}-${sha256(queues.join()).slice(0, 8)}` };
   const { command, log } = writeCommand(config, session, version, io);
   const compute: Compute = { ...COMPUTE, details: { ...COMPUTE.details, command } };
-  if (!(await createVersion(client, version, compute))) await updateCompute(client, version, compute);
-  const isServed = (registered: readonly string[]): boolean => queues.every((queue) => registered.includes(queue));
-  if (!isServed(await awaitQueues(client, version, isServed, REGISTERED_WITHIN_MS))) {
+  const isEnough = (registered: readonly string[]): boolean => queues.every((queue) => registered.includes(queue));
+  const registered = await registerVersion(client, version, compute, { isEnough, withinMs: REGISTERED_WITHIN_MS });
+  if (!isEnough(registered))
     throw new GateError(`the worker did not start (${lastLine(log) || 'no reply in time'}); its log is ${log}`);
-  }
-  await makeCurrent(client, version.deploymentName, version.buildId);
+  await makeCurrent(client, version);
 }
 
 /** What the server runs, and where it logs. The server's provider takes a command without arguments most reliably. */

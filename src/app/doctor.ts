@@ -21,7 +21,7 @@ import { checkOn } from './databases';
 import { checkEndpoint, unpricedModels } from './model-check';
 import { errorText } from './errors';
 import type { Surroundings } from './surroundings';
-import { describeDeployment, startedQueues } from '../workers/deployments';
+import { startedQueues, startedVersion } from '../workers/deployments';
 import { deploymentOf } from '../config';
 import { configuredTemporal, openRunning } from './temporal-session';
 
@@ -215,11 +215,11 @@ async function checkQueues(config: Config, io: Surroundings): Promise<Finding[]>
 /** The worker version that the server starts, and what the server finds wrong with it; empty where it starts none. */
 async function startedByServer(client: Client, name: string): Promise<Finding[]> {
   const what = 'workers started by Temporal';
-  const used = (await describeDeployment(client, name))?.versions.find(({ state }) => state === 'current');
-  if (used === undefined || used.provider === null) return [];
+  const used = await startedVersion(client, name);
+  if (used === null) return [];
   const version = `${name}.${used.buildId} by ${used.provider}`;
   if (used.problem === null) return [ok(what, version)];
-  return [missing(what, `${version}: ${used.problem}`, 'correct it, or gate ops deploy register --rollback')];
+  return [missing(what, `${version}: ${used.problem}`, 'correct it, and register it again: gate ops deploy register')];
 }
 
 async function checkStore(config: Config): Promise<Finding> {

@@ -1,11 +1,11 @@
 /** `gate ops`: what runs workers and prepares the servers around them. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Architecture, deployLambda } from '../app/deploy-lambda';
+import type { Provider, Registration } from '../app/deploy-register';
 import type { Cleaned } from '../app/gc';
 import type { TemporalSetup } from '../app/temporal-setup';
 import { counted } from '../counted';
 import { codecServerCommand } from './codec-server';
-import type { LambdaFlags } from '../app/deploy-lambda';
-import type { Provider, RegisterFlags } from '../app/deploy-register';
 import { interval, positiveNumber, withExamples, type CommandFactory } from './options';
 import { workerCommand } from './worker';
 
@@ -13,13 +13,13 @@ export const opsCommand: CommandFactory = (io, outcome) => {
   const command = new Command('ops').description('run and deploy workers, prepare Temporal, clean the store');
   for (const make of [workerCommand, deployCommand, temporalCommand, codecServerCommand, gcCommand])
     command.addCommand(make(io, outcome));
-  return withExamples(command, 'gate ops worker', 'gate ops deploy register --show');
+  return withExamples(command, 'gate ops worker', 'gate ops deploy lambda ./lambda');
 };
 
 const deployCommand: CommandFactory = (io, outcome) => {
   const command = new Command('deploy').description('run workers on a platform (docs/deploying.md)');
   for (const make of [lambda, register]) command.addCommand(make(io, outcome));
-  return withExamples(command, 'gate ops deploy lambda ./lambda', 'gate ops deploy register --show');
+  return withExamples(command, 'gate ops deploy lambda ./lambda');
 };
 
 const lambda: CommandFactory = (io) =>
@@ -29,15 +29,33 @@ const lambda: CommandFactory = (io) =>
       .argument('<folder>', 'where function.zip and its CloudFormation template go')
       .addOption(new Option('--arch <architecture>', 'of the function').choices(['x64', 'arm64']).default('x64'))
       .option('--json', 'print JSON')
-      .action(async (folder: string, flags: LambdaFlags) =>
-        (await import('../app/deploy-lambda')).deployLambda(folder, flags, io),
-      ),
+      .action(async (folder: string, { arch, json }: { readonly arch: Architecture; readonly json?: boolean }) => {
+        const { deployLambda } = await import('../app/deploy-lambda');
+        const made = await deployLambda(folder, arch, io);
+        io.out(json ? `${JSON.stringify(made, null, 2)}\n` : lambdaText(folder, made));
+      }),
     'gate ops deploy lambda ./lambda',
     'gate ops deploy lambda ./lambda --arch arm64',
   );
 
+function lambdaText(folder: string, made: Awaited<ReturnType<typeof deployLambda>>): string {
+  const { files, bytes, unzippedBytes } = made.package;
+  const megabytes = (count: number): string => `${(count / 1e6).toFixed(1)} MB`;
+  const parameters = Object.entries(made.parameters).map(([name, value]) => `${name}=${value}`);
+  const secrets = made.secrets.map((name) => `/gate/${name}`).join(', ');
+  return `written to ${folder}
+  function.zip  ${megabytes(bytes)}, with ${counted(files, 'file')}, ${megabytes(unzippedBytes)} unzipped
+  template.yaml
+secrets in Systems Manager, as SecureString (or Secrets Manager, with SecretStore=secretsmanager): ${secrets || 'none'}
+aws cloudformation package --template-file ${folder}/template.yaml --s3-bucket BUCKET_FOR_CODE --output-template-file packaged.yaml
+aws cloudformation deploy --template-file packaged.yaml --stack-name gate --capabilities CAPABILITY_IAM --parameter-overrides \
+${parameters.join(' ')} TemporalPrincipals=… ExternalId=…
+GATE_BUILD_ID=${made.parameters['BuildId'] ?? ''} gate ops deploy register --provider aws-lambda --set arn=FunctionArn --set role=RoleArn --set role_external_id=…
+`;
+}
+
 // Written out, because the table that has their settings would load Temporal's client for every `--help`.
-const PROVIDER_NAMES = ['aws-lambda', 'aws-ecs', 'gcp-cloud-run', 'k8s', 'subprocess'] as const satisfies Provider[];
+const PROVIDERS = ['aws-lambda', 'aws-ecs', 'gcp-cloud-run', 'k8s', 'subprocess'] as const satisfies Provider[];
 
 const register: CommandFactory = (io) =>
   withExamples(
@@ -45,20 +63,18 @@ const register: CommandFactory = (io) =>
       .description(
         'tell a Temporal server (Cloud, or your own from 1.31) how to start workers of this build, and use it',
       )
-      .addOption(new Option('--provider <name>', 'what runs the workers').choices(PROVIDER_NAMES))
+      .addOption(new Option('--provider <name>', 'what runs the workers').choices(PROVIDERS).makeOptionMandatory())
       .option('--set <key=value>', 'a setting of the provider, under its name in Temporal (repeatable)', collectSetting)
-      .option('--scale <key=number>', "a setting of the server's scaling algorithm (repeatable)", collectScale)
-      .option('--update', 'the version is registered already: change how its workers are started')
-      .option('--ramp <percent>', 'send only this share of new searches to it', percentage)
       .option('--wait <seconds>', 'for how long its first worker may take', positiveNumber, 120)
-      .addOption(new Option('--show', 'only show the versions').conflicts(['rollback', 'provider']))
-      .addOption(new Option('--rollback', 'end a ramp, else use the version before again').conflicts(['provider']))
-      .option('--json', 'print JSON')
-      .action(async (flags: RegisterFlags) => (await import('../app/deploy-register')).deployRegister(flags, io)),
+      .action(async ({ provider, set = {}, wait }: Pick<Registration, 'provider' | 'set'> & { wait: number }) => {
+        const { deployRegister } = await import('../app/deploy-register');
+        const made = await deployRegister({ provider, set, waitMs: wait * 1000 }, io);
+        io.out(
+          `${made.deploymentName}.${made.buildId} is current, by ${provider}: it serves ${made.queues.join(', ')}\n`,
+        );
+      }),
     'gate ops deploy register --provider aws-lambda --set arn=ARN --set role=ARN --set role_external_id=ID',
-    'GATE_BUILD_ID=v2 gate ops deploy register --provider k8s --set namespace=N --set deployment=D --ramp 10',
-    'gate ops deploy register --show',
-    'gate ops deploy register --rollback',
+    'GATE_BUILD_ID=v2 gate ops deploy register --provider k8s --set namespace=N --set deployment=D',
   );
 
 function collectSetting(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -66,18 +82,6 @@ function collectSetting(text: string, before: Readonly<Record<string, string>> =
   if (key === undefined || value === undefined)
     throw new InvalidArgumentError('give KEY=VALUE, such as region=eu-west-1');
   return { ...before, [key]: value };
-}
-
-function collectScale(text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> {
-  const [, key, number] = /^([a-z_]+)=(\d+(?:\.\d+)?)$/.exec(text) ?? [];
-  if (key === undefined) throw new InvalidArgumentError('give KEY=NUMBER, such as scale_up_cooloff_ms=1000');
-  return { ...before, [key]: Number(number) };
-}
-
-function percentage(text: string): number {
-  const value = positiveNumber(text);
-  if (value > 100) throw new InvalidArgumentError('give a share above 0 and up to 100');
-  return value;
 }
 
 const temporalCommand: CommandFactory = (io) =>

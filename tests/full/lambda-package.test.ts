@@ -3,23 +3,26 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { MOST_BYTES, programFiles, text } from '../../src/workers/serverless/function-package';
+import { MOST_BYTES, programFiles } from '../../src/app/deploy-lambda';
 
 const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64';
 
 test('the package is below the limit, loads without anything else, and says in one line that it reaches no Temporal', () => {
   const settings = { databases: { shop: { urlEnv: 'SHOP_URL' } }, temporal: { address: '127.0.0.1:1' } };
-  const program = programFiles(resolve(__dirname, '../..'), ARCHITECTURE, { environment: {}, secrets: [] }, []);
-  const files = [...program, text('gate.config.json', JSON.stringify(settings))];
-  const natives = files.map(({ path }) => path).filter((path) => path.endsWith('.node'));
+  const files = new Map([
+    ...programFiles(resolve(__dirname, '../..'), ARCHITECTURE, []),
+    ['gate.config.json', Buffer.from(JSON.stringify(settings))],
+    ['settings.json', Buffer.from('{"environment":{},"secrets":[]}')],
+  ]);
+  const natives = [...files.keys()].filter((path) => path.endsWith('.node'));
   expect(natives).toHaveLength(2);
   const folder = mkdtempSync(join(tmpdir(), 'gate-lambda-'));
   try {
     let bytes = 0;
-    for (const { path, content } of files) {
+    for (const [path, content] of files) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), content());
-      bytes += content().length;
+      writeFileSync(join(folder, path), content);
+      bytes += content.length;
     }
     expect(bytes).toBeLessThan(MOST_BYTES / 2);
     const invoke = `require('./index.js').handler({}, { getRemainingTimeInMillis: () => 60_000 }).catch(() => process.exit(9))`;

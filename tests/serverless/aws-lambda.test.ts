@@ -104,11 +104,11 @@ test('what the server may not do is told by its name, and nothing is registered'
     `role=${ROLE}`,
   ];
   const refused = await stage.home.here([...base, '--set', 'role_external_id=another'], env);
-  expect(refused.err).toBe(
-    `gate: arn:aws:iam::1:user/temporal may not assume ${ROLE}: allow it in the role's trust policy, with the external id that was given\n`,
+  expect(refused.err).toMatch(
+    /^gate: the server refuses these settings: .*not authorized to perform: sts:AssumeRole.*\n$/,
   );
-  expect((await stage.home.here(base, env)).err).toBe(
-    'gate: the server requires role_external_id: give --set role_external_id=…\n',
+  expect((await stage.home.here(base, env)).err).toMatch(
+    /^gate: the server refuses .*requires "role_external_id".*\n$/,
   );
   const missing = await stage.home.here([...base, '--set', `role_external_id=${EXTERNAL_ID}`], env);
   expect(missing.err).toMatch(/^gate: the server refuses these settings: .*Function not found.*\n$/);

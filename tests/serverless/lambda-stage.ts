@@ -73,8 +73,7 @@ export async function startLambdaStage(given: {
         env: { ...variablesOf(readFileSync(join(folder, 'template.yaml'), 'utf8'), told.parameters), ...platform },
       });
       const compute = ['--provider', 'aws-lambda', '--set', `arn=${arn}`, ...ASSUMES];
-      const scale = ['--scale', 'metrics_poll_interval_ms=10000'];
-      return home.here(['ops', 'deploy', 'register', ...compute, ...scale, '--json'], env);
+      return home.here(['ops', 'deploy', 'register', ...compute], env);
     },
     async close() {
       await server.stop();

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { settingsOf } from '../../../src/app/deploy-lambda';
-import { providerProblem } from '../../../src/app/deploy-register';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { programFiles, settingsOf, zipped } from '../../../src/app/deploy-lambda';
 import { loadConfig } from '../../../src/config';
 import { testProcess } from '../cli/test-io';
 
@@ -31,7 +32,7 @@ test('every secret of the configuration is named, and none is in the package or 
     ),
   );
   expect(secrets).toEqual(['SALES_URL', 'STORE_KEY', 'OPENAI_API_KEY', 'TEMPORAL_API_KEY']);
-  const all = [JSON.stringify(rest), ...files.map(({ content }) => content().toString())].join('\n');
+  const all = [JSON.stringify(rest), ...[...files.values()].map(String)].join('\n');
   for (const secret of ['hunter2', 'sk-hidden', 'abab', 'temporal-hidden']) expect(all).not.toContain(secret);
 });
 
@@ -41,8 +42,8 @@ test('settings of this shell go with the function, and the bucket is the one in 
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.internal:4318',
   };
   const traceKey = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer hunter2' };
-  const { environment, parameters, secrets } = settings(project({ ...CONFIG, models: {} }, { ...shell, ...traceKey }));
-  expect(environment).toEqual(shell);
+  const { files, parameters, secrets } = settings(project({ ...CONFIG, models: {} }, { ...shell, ...traceKey }));
+  expect(JSON.parse(String(files.get('settings.json')))).toEqual({ environment: shell, secrets });
   expect(parameters).toMatchObject({ BucketName: 'other', BucketPrefix: 'x/' });
   // An endpoint of one's own may ask for no key.
   expect(secrets).toEqual(['SALES_URL', 'OTEL_EXPORTER_OTLP_HEADERS']);
@@ -53,13 +54,8 @@ test('an SQLite file is in the package under the path that its configuration nam
   mkdirSync(join(process.home, 'data'));
   writeFileSync(join(process.home, 'data', 'shop.db'), 'rows');
   const { files } = settings(process);
-  const content = (path: string) =>
-    files
-      .find((file) => file.path === path)
-      ?.content()
-      .toString();
-  expect(content('databases/shop.sqlite')).toBe('rows');
-  expect(JSON.parse(content('gate.config.json') ?? '')).toMatchObject({
+  expect(String(files.get('databases/shop.sqlite'))).toBe('rows');
+  expect(JSON.parse(String(files.get('gate.config.json')))).toMatchObject({
     databases: { shop: { path: 'databases/shop.sqlite', id: 'shop' } },
   });
 });
@@ -80,27 +76,100 @@ test('whatever a function could not work with is said at once, one line each', a
   ]);
 });
 
-const USER = 'arn:aws:sts::1:assumed-role/temporal/session';
+/** A folder with these files; a value that is no text is a package.json. */
+function tree(files: Readonly<Record<string, string | object>>): string {
+  const root = mkdtempSync(join(tmpdir(), 'gate-lambda-'));
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    writeFileSync(join(root, path), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  return root;
+}
 
-// As Temporal 1.32 and the AWS SDK for Go write them.
-test.each([
-  [
-    "all: Could not instantiate compute provider with type 'k8s'",
-    'the server allows no provider k8s: in its dynamic configuration, set workercontroller.enabled and add k8s to workercontroller.compute_providers.enabled and build it with -tags computeprovider_k8s',
-  ],
-  [
-    `all: cannot connect to the compute provider: failed to assume role arn:aws:iam::1:role/invoke: operation error STS: AssumeRole, https response error StatusCode: 403, RequestID: r, api error AccessDenied: User: ${USER} is not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::1:role/invoke`,
-    `${USER} may not assume arn:aws:iam::1:role/invoke: allow it in the role's trust policy, with the external id that was given`,
-  ],
-  [
-    `all: cannot access the compute resource: operation error Lambda: GetFunction, https response error StatusCode: 403, RequestID: r, AccessDeniedException: User: ${USER} is not authorized to perform: lambda:GetFunction on resource: arn:aws:lambda:eu-west-1:1:function:gate:1 because no identity-based policy allows the lambda:GetFunction action`,
-    `${USER} may not lambda:GetFunction on arn:aws:lambda:eu-west-1:1:function:gate:1: allow it in the role's policy`,
-  ],
-  [
-    'all: AWS Lambda compute provider requires "role_external_id" to be configured',
-    'the server requires role_external_id: give --set role_external_id=…',
-  ],
-  ['all: project not found in config', 'the server refuses these settings: project not found in config'],
-])('what a server says of %s is one line with what to change', (text, line) => {
-  expect(providerProblem(text)).toBe(line);
+const program = (root: string) => ({
+  [`${root}package.json`]: {
+    name: 'gate-sql',
+    dependencies: { libsql: '1', core: '1' },
+    devDependencies: { jest: '1' },
+  },
+  [`${root}dist/src/workers/serverless/lambda.js`]: 'exports.handler = 1;',
+  [`${root}dist/src/workers/serverless/lambda.js.map`]: '{}',
+  [`${root}dist/workflow-bundle.js`]: 'bundle',
+  [`${root}dist/workflow-bundle.js.stamp`]: 'stamp',
+  [`${root}.env`]: 'OPENAI_API_KEY=sk-hidden',
+});
+const MODULES = {
+  'node_modules/libsql/package.json': {
+    ...{
+      name: 'libsql',
+      optionalDependencies: { '@libsql/linux-x64-gnu': '1', '@libsql/linux-x64-musl': '1', win: '1' },
+    },
+  },
+  'node_modules/@libsql/linux-x64-gnu/package.json': { name: '@libsql/linux-x64-gnu', os: ['linux'], cpu: ['x64'] },
+  'node_modules/@libsql/linux-x64-gnu/index.node': 'native',
+  'node_modules/@libsql/linux-x64-musl/package.json': { name: '@libsql/linux-x64-musl', os: ['linux'], cpu: ['x64'] },
+  'node_modules/win/package.json': { name: 'win', os: ['win32'] },
+  'node_modules/core/package.json': { name: 'core', dependencies: { '@temporalio/core-bridge': '1', deep: '2' } },
+  'node_modules/core/node_modules/deep/package.json': { name: 'deep', version: '2.0.0' },
+  'node_modules/core/node_modules/deep/index.d.ts': 'types',
+  'node_modules/deep/package.json': { name: 'deep', version: '1.0.0' },
+  'node_modules/@temporalio/core-bridge/package.json': { name: '@temporalio/core-bridge' },
+  'node_modules/@temporalio/core-bridge/releases/x86_64-unknown-linux-gnu/index.node': 'x64',
+  'node_modules/@temporalio/core-bridge/releases/aarch64-unknown-linux-gnu/index.node': 'arm64',
+  'node_modules/jest/package.json': { name: 'jest' },
+};
+
+test('holds the program and what it needs on one platform, and nothing else', () => {
+  const files = programFiles(tree({ ...program(''), ...MODULES }), 'x64', []);
+  expect([...files.keys()].sort()).toEqual([
+    'dist/src/workers/serverless/lambda.js',
+    'dist/workflow-bundle.js',
+    'dist/workflow-bundle.js.stamp',
+    'index.js',
+    'node_modules/@libsql/linux-x64-gnu/index.node',
+    'node_modules/@libsql/linux-x64-gnu/package.json',
+    'node_modules/@temporalio/core-bridge/package.json',
+    'node_modules/@temporalio/core-bridge/releases/x86_64-unknown-linux-gnu/index.node',
+    'node_modules/core/node_modules/deep/package.json',
+    'node_modules/core/package.json',
+    'node_modules/libsql/package.json',
+    'package.json',
+  ]);
+});
+
+test('an installed package is found beside its dependencies, and the entry leads to it with its settings', () => {
+  const root = tree({ ...program('node_modules/gate-sql/'), ...MODULES });
+  const files = programFiles(join(root, 'node_modules/gate-sql'), 'x64', []);
+  const entry = String(files.get('index.js'));
+  expect(entry).toContain('require("./node_modules/gate-sql/dist/src/workers/serverless/lambda.js").handler');
+  const env = { GATE_STORE: 's3://given/', GATE_SECRETS_FROM: 'ssm:/gate/' };
+  const settingsJson = { environment: { GATE_MODEL: 'small', GATE_STORE: 's3://b/' }, secrets: ['OPENAI_API_KEY'] };
+  runInNewContext(entry, { process: { env }, exports: {}, require: () => settingsJson });
+  expect(env).toMatchObject({
+    GATE_MODEL: 'small',
+    GATE_STORE: 's3://given/',
+    GATE_SECRET_OPENAI_API_KEY: 'ssm:/gate/OPENAI_API_KEY',
+  });
+  expect([...files.keys()]).toContain('node_modules/libsql/package.json');
+});
+
+test('what is not installed for the platform, or not at all, is said with the command that installs it', () => {
+  const root = tree({ ...program(''), ...MODULES });
+  expect(() => programFiles(root, 'arm64', [])).toThrow(
+    '@libsql/linux-arm64-gnu is not installed: npm install --no-save --force --cpu=arm64 --os=linux --libc=glibc @libsql/linux-arm64-gnu',
+  );
+  expect(() => programFiles(root, 'x64', ['snowflake-sdk'])).toThrow('snowflake-sdk is not installed');
+});
+
+test('the same contents are the same bytes in any order; a package over the limit is one line that says what to change', async () => {
+  const [a, b] = [
+    ['a.js', Buffer.from('1')],
+    ['b/c.js', Buffer.from('2')],
+  ] as const;
+  const [first, second] = await Promise.all([zipped(new Map([a, b])), zipped(new Map([b, a]))]);
+  expect(first.equals(second)).toBe(true);
+  const large = new Map([['databases/shop.sqlite', Buffer.alloc(3 * 1024 * 1024)]]);
+  await expect(zipped(large, 2 * 1024 * 1024)).rejects.toThrow(
+    'the package has 3.0 MB unzipped, and AWS Lambda takes 2.0 MB: leave SQLite files out, or run a container',
+  );
 });
