@@ -105,14 +105,6 @@ export function createSearch(options: ProviderOptions): SearchWeb {
   };
 }
 
-/** Checks that something answers at the provider's address, without a search. It costs nothing and does not check the key. */
-export async function reachProvider(options: ProviderOptions, { signal: caller }: WebOptions): Promise<string> {
-  const { host, origin } = PROVIDERS[options.provider].call('', options.baseUrl, '').url;
-  const signal = AbortSignal.any([caller, AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)]);
-  await exchange(new URL(origin), { ...TRUSTED, signal, maxBytes: 0, accept: '*/*', name: host });
-  return origin;
-}
-
 const TRUSTED = { isTrusted: true, resolve: systemResolve, loopback: null, networks: ownNetworks };
 
 async function ask({ url, headers, body: post }: Call, name: ProviderName, signal: AbortSignal): Promise<unknown> {

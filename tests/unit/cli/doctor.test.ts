@@ -90,11 +90,11 @@ describe('the web: nothing is billed unless --call', () => {
     expect(asked).toEqual([]);
   });
 
-  test('without --call it only looks whether a billed provider is there', async () => {
-    answer = { status: 404, body: {} };
-    const [finding] = await checkWebSearch(web(), false);
-    expect(finding).toMatchObject({ state: 'ok', detail: `tavily answers at ${baseUrl()}; --call tries the key` });
-    expect(asked).toEqual(['GET /']);
+  test('without --call a billed provider is not asked', async () => {
+    expect(await checkWebSearch(web(), false)).toMatchObject([
+      { state: 'ok', detail: 'tavily has a key; --call tries it' },
+    ]);
+    expect(asked).toEqual([]);
   });
 
   test('with --call it searches once', async () => {
@@ -121,7 +121,7 @@ describe('the web: nothing is billed unless --call', () => {
   test.each(['searxng', 'brave'] as const)(
     '%s that does not answer is missing, with where to look',
     async (provider) => {
-      const [finding] = await checkWebSearch(web({ provider, baseUrl: 'http://127.0.0.1:9' }), false);
+      const [finding] = await checkWebSearch(web({ provider, baseUrl: 'http://127.0.0.1:9' }), true);
       expect(finding).toMatchObject({ state: 'missing', fix: 'start it, or check web.baseUrl and the network' });
       expect(finding?.detail).toContain('ECONNREFUSED');
     },
