@@ -48,16 +48,22 @@ function nameOf(command: Command): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
-/** For docs/methods/README.md: what each method takes, its default and where that is from. */
+/** For docs/methods/README.md: what each method takes, its default and where that is from; equal settings of methods in one row. */
 export function methodSettings(): string {
-  const rows = Object.entries(METHODS).flatMap(([method, settings]) =>
-    settings.map((setting) => {
+  const rows = new Map<string, string[]>();
+  for (const [method, settings] of Object.entries(METHODS)) {
+    for (const setting of settings) {
       const usual = [...new Set(FIGURES.map((figures) => usualText(method as keyof typeof METHODS, setting, figures)))];
-      return [`\`${method}:${howToWrite(setting)}\``, setting.means, usual.join(', '), setting.from];
-    }),
-  );
-  return [['setting', 'what it does', 'default', 'from'], ['---', '---', '---', '---'], ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |\n`)
+      const row = [`\`${howToWrite(setting)}\``, setting.means, usual.join(', '), setting.from].join(' | ');
+      rows.set(row, [...(rows.get(row) ?? []), `\`${method}\``]);
+    }
+  }
+  return [
+    'method | setting | what it does | default | from',
+    '--- | --- | --- | --- | ---',
+    ...[...rows].map(([row, methods]) => `${methods.join(', ')} | ${row}`),
+  ]
+    .map((row) => `| ${row} |\n`)
     .join('');
 }
 
