@@ -5,7 +5,7 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import type { SearchState } from '../domain';
-import { SQL_PURPOSES, type SqlPurpose } from '../domain/roles';
+import { SQL_PURPOSES, type SqlPurpose } from '../domain/role-names';
 import type {
   ChildInput,
   ModelCall,

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { METHODS, parseMethodSpec, type MethodSpec } from '../config/method-specs';
 import { LIMITS, limitsOf, type LimitFlags, type Limits } from '../config/question-limits';
 import type { MemoryMode } from '../domain';
-import { ROLES } from '../domain/roles';
+import { ROLES } from '../domain/role-names';
 import { DEFAULT_COST_CEILING_USD } from '../config/presets';
 import type { ExitCode } from './exit';
 import type { Io } from './io';

@@ -3,7 +3,7 @@
  * here may hold a secret or an address: databases and models are named, and resolved on the worker (D7).
  */
 import { z } from 'zod';
-import { ROLES } from './roles';
+import { ROLES } from './role-names';
 
 export const Dialect = z.enum(['postgresql', 'sqlite', 'snowflake']);
 export type Dialect = z.infer<typeof Dialect>;

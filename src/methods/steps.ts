@@ -1,7 +1,7 @@
 /**
  * The table of all steps (design D1): what is asked of a model in a role, of the database for a purpose, and of the store. Each
  * is a function of a context and an input; `createSteps` gives it the ports. A composition root does that once; activities and
- * in-process runs call the same functions. A new role or purpose is a file, its name in `domain/roles.ts`, and a line here.
+ * in-process runs call the same functions. A new role or purpose is a file, its name in `domain/role-names.ts`, and a line here.
  */
 import { final, react } from './react/steps';
 import { redel, tool } from './redel/steps';

@@ -1,6 +1,6 @@
 /** The activities as workflows call them (design D1). `workers/run-worker.ts` checks that those of `src/activities` are these. */
 import type { SearchState } from '../domain';
-import type { SqlPurpose } from '../domain/roles';
+import type { SqlPurpose } from '../domain/role-names';
 import type {
   AnswerSummary,
   ChildInput,

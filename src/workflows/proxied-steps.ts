@@ -20,7 +20,7 @@ import {
 } from '@temporalio/workflow';
 import type { Settings } from '../domain';
 import { toolCallsOf } from '../domain/control-view';
-import { SQL_PURPOSES, STEP_ROLES, type StepRole } from '../domain/roles';
+import { SQL_PURPOSES, STEP_ROLES, type StepRole } from '../domain/role-names';
 import type { ModelCall, ModelOutcome, SqlCall, StepBase, StepOptions, UsageDelta } from '../domain/ports/step-parts';
 import type { AllSteps, ModelSteps, SqlSteps } from '../domain/ports/steps';
 import type { ModelActivities, SqlActivities, StoreActivities, WebActivities } from './activities';

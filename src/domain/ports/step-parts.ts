@@ -10,7 +10,7 @@
  */
 import type { Question, SearchInput, Settings, Usage } from '..';
 import type { AnswerRecord, Standing } from '../answer';
-import type { SqlPurpose, StepRole } from '../roles';
+import type { SqlPurpose, StepRole } from '../role-names';
 
 export interface StepBase {
   readonly searchId: string;

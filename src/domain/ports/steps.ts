@@ -1,6 +1,6 @@
 /** Every step of a search, by name: what it is given and what control reads of what came out (`src/roles` has the steps themselves). */
 import type { Remark, SearchState } from '..';
-import type { SqlPurpose, StepRole } from '../roles';
+import type { SqlPurpose, StepRole } from '../role-names';
 import type { BaselinePurposes, BaselineRoles } from './baseline-steps';
 import type {
   AdoptInput,
