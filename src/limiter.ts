@@ -49,3 +49,14 @@ export async function each<T, R>(items: readonly T[], work: (item: T) => Promise
     return one.value;
   });
 }
+
+/** The result of `work`; an abort ends the wait for it with the signal's reason. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort));
+}

@@ -3,6 +3,7 @@
  * work that runs. A step is tried again while its first try still runs, for one, when its heartbeats were lost.
  */
 import type { ObjectStore } from '../domain/ports';
+import { untilAborted } from '../limiter';
 import { perStore } from './content-cache';
 
 /** Whether the work stops or goes on when nobody waits for it any more. Work that goes on needs its own time limit. */
@@ -28,16 +29,10 @@ export async function shareWork<T>(
   signal.throwIfAborted();
   const running = runningOn(store);
   const work = running.get(key) ?? begun(running, key, begin);
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-  });
   work.waiting += 1;
   try {
-    return (await Promise.race([work.result, aborted])) as T;
+    return (await untilAborted(work.result, signal)) as T;
   } finally {
-    signal.removeEventListener('abort', stop);
     work.waiting -= 1;
     if (work.waiting === 0 && abandoned === 'stops') {
       forget(running, key, work);

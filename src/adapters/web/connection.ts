@@ -6,17 +6,31 @@
  * 2. Every exchange has its own connection, follows no redirect, and ignores proxy settings of the environment.
  * 3. At most `maxBytes` are read, before and after decompression. The caller's signal limits the time.
  */
-import { lookup as dnsLookup } from 'node:dns/promises';
+import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import type { Readable, Transform } from 'node:stream';
+import { networkInterfaces } from 'node:os';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Agent, request } from 'undici';
-import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { WebError } from '../../domain/ports';
+import { untilAborted } from '../../limiter';
 
-export type Resolve = (host: string) => Promise<readonly string[]>;
+/** How hosts are found, and what is near them. Tests give their own. */
+export interface Reach {
+  readonly resolve: (host: string) => Promise<readonly string[]>;
+  /** Networks of this machine, in CIDR notation. */
+  readonly networks: () => readonly string[];
+  /** For tests only: ports of this machine that serve as the web, and the authority that their certificates are of. */
+  readonly loopback: { readonly ports: ReadonlySet<number>; readonly ca?: string } | null;
+}
+
+export const INTERNET: Reach = {
+  resolve: async (host) => (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address),
+  networks: () => Object.values(networkInterfaces()).flatMap((each) => (each ?? []).flatMap(({ cidr }) => cidr ?? [])),
+  loopback: null,
+};
 
 export interface Exchange {
   readonly status: number;
@@ -31,6 +45,7 @@ interface ExchangeOptions {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
   readonly accept: string;
+  readonly reach?: Reach;
   /** Takes the body piece by piece, instead of `body`. */
   readonly sink?: (chunk: Buffer) => Promise<void>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -42,71 +57,101 @@ interface ExchangeOptions {
   readonly name?: string;
   /** A host that the configuration allows, wherever it is. */
   readonly isTrusted?: boolean;
-  readonly resolve: Resolve;
-  readonly loopback: Loopback | null;
-  readonly networks: Networks;
 }
 
 /** The User-Agent header. Groups of robots.txt are matched by its first word. */
 export const USER_AGENT = 'gate-sql/0.1 (a person asked; honours robots.txt)';
 
-export const systemResolve: Resolve = async (host) =>
-  (await dnsLookup(host, { all: true, verbatim: true })).map(({ address }) => address);
-
-/** `url` must have passed `checkedUrl`. */
+/** `url` must have passed `checkedUrl`, or be of a host that the configuration allows. */
 export async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
-  const { loopback } = options;
-  const addresses = await checkedAddresses(url, options);
-  const agent = new Agent({
-    connect: { lookup: fixedLookup(addresses), ca: loopback?.ca },
-    connections: 1,
-    pipelining: 0,
-    allowH2: false,
-  });
+  const { signal, reach = INTERNET, post } = options;
+  let agent: Agent | null = null;
   try {
-    const response = await request(url, {
+    const addresses = await checkedAddresses(url, reach, options);
+    agent = new Agent({
+      connect: { lookup: fixedLookup(addresses), ca: reach.loopback?.ca },
+      connections: 1,
+      pipelining: 0,
+      allowH2: false,
+    });
+    const { statusCode, headers, body } = await request(url, {
       dispatcher: agent,
-      method: options.post === undefined ? 'GET' : 'POST',
+      method: post === undefined ? 'GET' : 'POST',
       maxRedirections: 0,
-      signal: options.signal,
+      signal,
       headers: {
-        ...{ 'user-agent': USER_AGENT, accept: options.accept, 'accept-encoding': 'gzip, br' },
-        ...(options.post === undefined ? {} : { 'content-type': 'application/json' }),
+        'user-agent': USER_AGENT,
+        accept: options.accept,
+        'accept-encoding': 'gzip, br',
+        ...(post !== undefined && { 'content-type': 'application/json' }),
         ...options.headers,
       },
-      body: options.post,
+      body: post,
     });
     // A body that is destroyed before its end emits an error, which would end the process without a listener.
-    response.body.on('error', () => undefined);
-    const header = (name: string): string | null => {
-      const value = response.headers[name];
-      return (Array.isArray(value) ? value[0] : value) ?? null;
-    };
-    const { statusCode: status } = response;
-    const hasBody = options.readsErrors === true || (status >= 200 && status < 300);
-    const read = hasBody
-      ? await readBody(response.body, header('content-encoding'), options)
-      : { body: Buffer.alloc(0), truncated: false };
-    return { status, header, ...read };
+    body.on('error', () => undefined);
+    const header = (name: string): string | null => [headers[name]].flat()[0] ?? null;
+    const answer = { status: statusCode, header };
+    if (options.readsErrors !== true && !isSuccess(answer))
+      return { ...answer, body: Buffer.alloc(0), truncated: false };
+    return { ...answer, ...(await readBody(body, header('content-encoding'), options)) };
   } catch (error) {
-    throw connectionError(error, options.name ?? url.hostname, options.signal);
+    throw connectionError(error, options.name ?? url.hostname, signal);
   } finally {
-    await agent.destroy();
+    await agent?.destroy();
   }
 }
 
+const REDIRECTS = 5;
+
+/** Follows redirects, each target checked like the address itself. An absolute target is checked as written. */
+export async function follow(
+  address: string,
+  { loopback }: Reach,
+  visit: (url: URL) => Promise<Exchange>,
+): Promise<{ readonly url: URL; readonly answer: Exchange }> {
+  let url = checkedUrl(address, loopback);
+  for (let hops = 0; hops <= REDIRECTS; hops += 1) {
+    const answer = await visit(url);
+    const target = [301, 302, 303, 307, 308].includes(answer.status) ? answer.header('location') : null;
+    if (target === null) return { url, answer };
+    if (!URL.canParse(target, url.href)) throw refused(`${url.host} redirects to what is no URL`);
+    url = checkedUrl(URL.canParse(target) ? target : new URL(target, url).href, loopback);
+  }
+  throw refused(`more than ${REDIRECTS} redirects`);
+}
+
+/** Throws for an answer that is no success. `what`: who answered. */
+export function checkStatus({ status, header }: Exchange, what: string): void {
+  if (isSuccess({ status })) return;
+  const message = `${what} answered ${status}`;
+  if (status === 429) throw new WebError('rate-limited', message, afterOf(header('retry-after')));
+  throw new WebError(status >= 500 ? 'server-error' : 'not-found', message);
+}
+
+export const isSuccess = ({ status }: Pick<Exchange, 'status'>): boolean => status >= 200 && status < 300;
+
+/** Reads Retry-After in seconds only; a date is ignored. */
+export function afterOf(retryAfter: string | null): { readonly retryAfterMs?: number } {
+  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {};
+}
+
+/** Of the host, each of them public and in no network of this machine, unless the host is trusted. */
 async function checkedAddresses(
   url: URL,
-  { resolve, loopback, networks, signal, name, isTrusted = false }: ExchangeOptions,
+  { resolve, networks, loopback }: Reach,
+  { signal, isTrusted = false }: ExchangeOptions,
 ): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  let addresses: readonly string[] = [host];
-  try {
-    if (isIP(host) === 0) addresses = await untilAborted(resolve(host), signal);
-  } catch (error) {
-    throw connectionError(error, name ?? host, signal);
-  }
-  if (!isTrusted) checkAddresses(host, addresses, loopback?.ports.has(Number(url.port)) ?? false, networks);
+  const addresses = isIP(host) === 0 ? await untilAborted(resolve(host), signal) : [host];
+  if (isTrusted) return addresses;
+  if (addresses.length === 0) throw new WebError('not-found', `${host} has no address`);
+  const isTestPort = loopback?.ports.has(Number(url.port)) ?? false;
+  const judged = addresses.filter((address) => !(isTestPort && address === '127.0.0.1'));
+  const bad = judged.find((address) => !isPublicAddress(address));
+  if (bad !== undefined) throw refused(`${host} resolves to ${bad}, which is no public address`);
+  const near = judged.find((address) => isWithin(address, networks()));
+  if (near !== undefined) throw refused(`${host} resolves to ${near}, which is in a network of this machine`);
   return addresses;
 }
 
@@ -150,41 +195,17 @@ async function readBody(
 }
 
 async function* unpacked(source: AsyncIterable<Buffer>, encoding: string | null): AsyncGenerator<Buffer> {
-  const unpack = unpackerFor(encoding);
-  if (unpack === null) {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') {
     yield* source;
     return;
   }
+  const unpack = /^(x-)?gzip$/.test(name) ? createGunzip() : name === 'br' ? createBrotliDecompress() : null;
+  if (unpack === null) throw new WebError('unsupported', `the content encoding ${name.slice(0, 40)} is not read`);
   // An error of the pipeline also ends the loop below.
   pipeline(source, unpack).catch(() => undefined);
   yield* unpack as AsyncIterable<Buffer>;
 }
-
-function unpackerFor(encoding: string | null): Transform | null {
-  switch (encoding?.trim().toLowerCase() ?? '') {
-    case '':
-    case 'identity':
-      return null;
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip();
-    case 'br':
-      return createBrotliDecompress();
-    default:
-      throw new WebError('unsupported', `the content encoding ${encoding?.slice(0, 40) ?? ''} is not read`);
-  }
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-const MISSING: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** The error to throw: the caller's reason after an abort, `timeout` after a time limit, else one about the connection. */
 function connectionError(error: unknown, host: string, signal: AbortSignal): unknown {
@@ -196,7 +217,8 @@ function connectionError(error: unknown, host: string, signal: AbortSignal): unk
     return timedOut ? new WebError('timeout', `${host} took too long`, { cause: error }) : reason;
   }
   const { code = '', message } = error as NodeJS.ErrnoException;
-  if (MISSING.has(code)) return new WebError('not-found', `${host} is no known host`, { cause: error });
+  if (code === 'ENOTFOUND' || code === 'ENODATA')
+    return new WebError('not-found', `${host} is no known host`, { cause: error });
   if (/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) {
     return new WebError('unsupported', `${host} sent data that cannot be unpacked`, { cause: error });
   }
@@ -210,17 +232,10 @@ function connectionError(error: unknown, host: string, signal: AbortSignal): unk
  * 1. A URL is checked as written and as parsed: a spelling that hides an address is refused even if the address is allowed.
  * 2. Addresses are allowed by range: IPv4 and IPv6 must be ordinary global unicast. So addresses that embed an IPv4
  *    address (mapped, 6to4, NAT64, Teredo) are refused.
- * 3. Names are checked twice: here, and by every address that they resolve to (`connection.ts`).
+ * 3. Names are checked twice: by `checkedUrl`, and by every address that they resolve to.
  * 4. Networks of this machine are refused even if their addresses are public: with IPv6 a printer at home has a public
  *    address, and from this machine one can reach what a firewall hides from others.
  */
-
-/** For tests only: ports of this machine that serve as the web. */
-export interface Loopback {
-  readonly ports: ReadonlySet<number>;
-  /** The certificate authority that their certificates are of. */
-  readonly ca?: string;
-}
 
 export const LONGEST_URL = 2_000;
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
@@ -233,7 +248,7 @@ const PRIVATE_NAMES = [
 const CLOUD_ADDRESSES: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /** Throws `WebError` with one line that says what is wrong. */
-export function checkedUrl(text: string, loopback: Loopback | null = null): URL {
+export function checkedUrl(text: string, loopback: Reach['loopback'] = null): URL {
   if (text.length > LONGEST_URL) throw refused('the URL is longer than 2,000 characters');
   if (/[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\\]/.test(text)) {
     throw refused('the URL has spaces, backslashes or invisible characters');
@@ -272,34 +287,14 @@ function checkHost(hostname: string, written: string, isTestPort: boolean): void
   }
 }
 
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address) || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast' || CLOUD_ADDRESSES.has(parsed.toString())) return false;
   if (parsed.kind() === 'ipv4') return true;
-  const [first = 0] = (parsed as ipaddr.IPv6).parts;
-  return first >> 13 === 1 && !embedsAddress((parsed as ipaddr.IPv6).parts);
-}
-
-/** ISATAP: an interface id that tunnels to the IPv4 address in its last half. */
-function embedsAddress(parts: readonly number[]): boolean {
-  return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe;
-}
-
-/** In CIDR notation. */
-export type Networks = () => readonly string[];
-
-export const ownNetworks: Networks = () =>
-  Object.values(networkInterfaces()).flatMap((each) => (each ?? []).flatMap(({ cidr }) => cidr ?? []));
-
-/** Throws unless every address that a host resolved to is public. */
-function checkAddresses(host: string, addresses: readonly string[], isTestPort: boolean, networks: Networks): void {
-  if (addresses.length === 0) throw new WebError('not-found', `${host} has no address`);
-  const judged = addresses.filter((address) => !(isTestPort && address === '127.0.0.1'));
-  const bad = judged.find((address) => !isPublicAddress(address));
-  if (bad !== undefined) throw refused(`${host} resolves to ${bad}, which is no public address`);
-  const near = judged.find((address) => isWithin(address, networks()));
-  if (near !== undefined) throw refused(`${host} resolves to ${near}, which is in a network of this machine`);
+  const [first = 0, , , , fifth = 0, sixth] = (parsed as ipaddr.IPv6).parts;
+  // ISATAP: an interface id that tunnels to the IPv4 address in its last half.
+  return first >> 13 === 1 && !((fifth & 0xfdff) === 0 && sixth === 0x5efe);
 }
 
 function isWithin(address: string, networks: readonly string[]): boolean {

@@ -4,8 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { WebError } from '../../domain/ports';
-import { checkedUrl, exchange, ownNetworks, systemResolve, type Resolve } from './connection';
-import { afterOf } from './pages';
+import { afterOf, checkedUrl, exchange, isSuccess, type Reach } from './connection';
 
 const TIMEOUT_MS = 10_000;
 
@@ -17,13 +16,12 @@ export interface PostTarget {
   readonly secret: string | null;
   /** Hosts that need not be public: `host` or `host:port`. */
   readonly privateHosts: readonly string[];
-  /** For tests. */
-  readonly resolve?: Resolve;
+  readonly reach?: Reach;
 }
 
 /** Throws `WebError` with one line that says what to change. */
 export async function postJson(target: PostTarget, json: string, caller: AbortSignal): Promise<void> {
-  const { name, secret, resolve = systemResolve } = target;
+  const { name, secret, reach } = target;
   const { url, isTrusted } = targetUrl(target);
   const signature = secret === null ? null : createHmac('sha256', secret).update(json).digest('hex');
   const { status, header } = await exchange(url, {
@@ -33,15 +31,13 @@ export async function postJson(target: PostTarget, json: string, caller: AbortSi
     post: json,
     headers: signature === null ? {} : { 'x-gate-signature': `sha256=${signature}` },
     isTrusted,
-    resolve,
-    loopback: null,
-    networks: ownNetworks,
+    reach,
   }).catch((error: unknown) => {
     if (!(error instanceof WebError)) throw error;
     if (error.code === 'refused') throw refusal(name, url.hostname, error);
     throw new WebError(error.code, `${name}: ${url.hostname} cannot be reached (${error.code})`, { cause: error });
   });
-  if (status >= 200 && status < 300) return;
+  if (isSuccess({ status })) return;
   const message = `${name}: ${url.hostname} answered ${status}`;
   if (status === 429) throw new WebError('rate-limited', message, afterOf(header('retry-after')));
   if (status === 408 || status >= 500) throw new WebError('server-error', message, afterOf(header('retry-after')));

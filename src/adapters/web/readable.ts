@@ -217,24 +217,11 @@ function loneBlock(nodes: readonly DomNode[]): DomNode | null {
   return more.length === 0 && /^(p|div|center)$/.test(only?.name ?? '') ? (only ?? null) : null;
 }
 
-/** Numbers a list from its `start`, in digits or letters. Not in Roman numerals: the author could make them endless. */
-const numbered: FormatCallback = (element, walk, builder) => {
-  const { start: from = '', type = '' } = (element.attribs ?? {}) as Readonly<Record<string, string | undefined>>;
-  const isNested = element.parent?.name === 'li';
-  const start = /^\d{1,4}$/.test(from) ? Number(from) : 1;
-  const letter = /^a$/i.test(type) ? type.charCodeAt(0) : null;
-  const items = element.children.filter(({ name }) => name === 'li');
-  const lineBreaks = isNested ? 1 : 2;
-  builder.openList({ leadingLineBreaks: lineBreaks, maxPrefixLength: 4 });
-  items.forEach((item, at) => {
-    const number = start + at;
-    const mark =
-      letter !== null && number >= 1 && number <= 26 ? String.fromCharCode(letter + number - 1) : String(number);
-    builder.openListItem({ prefix: `${mark}. ` });
-    walk([item], builder);
-    builder.closeListItem();
-  });
-  builder.closeList({ trailingLineBreaks: lineBreaks });
+/** Not in Roman numerals, which the author could make endless, nor from a number beyond four digits. */
+const numbered: FormatCallback = (element, walk, builder, options) => {
+  const { start = '1', type = '1' } = (element.attribs ?? {}) as Readonly<Record<string, string | undefined>>;
+  const attribs = { start: /^\d{1,4}$/.test(start) ? start : '1', type: /^a$/i.test(type) ? type : '1' };
+  builder.options.formatters.orderedList?.({ ...element, attribs }, walk, builder, options);
 };
 
 /** Marks a power or an index: without the mark, 10 to the 6th would read 106. */

@@ -42,9 +42,12 @@ beforeAll(async () => {
 afterAll(() => new Promise((resolve) => void server.close(resolve)));
 
 const at = (path: string): string => `https://files.gate-sql.dev:${port}${path}`;
-const local = () => ({
-  loopback: { ports: new Set([port]), ca },
-  resolve: () => Promise.resolve(['127.0.0.1']),
+const local = (authority: { readonly ca?: string } = { ca }) => ({
+  reach: {
+    loopback: { ports: new Set([port]), ...authority },
+    resolve: () => Promise.resolve(['127.0.0.1']),
+    networks: () => [],
+  },
   signal: AbortSignal.timeout(10_000),
 });
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-data-'));
@@ -78,10 +81,9 @@ test.each<[string, () => string, RegExp]>([
 
 test('a certificate that nobody vouches for is refused', async () => {
   answers.set('/file', { body: 'x' });
-  const loopback = { ports: new Set([port]) };
-  await expect(
-    download(at('/file'), { ...local(), loopback, to: join(folder(), 'file'), maxBytes: 1_000 }),
-  ).rejects.toThrow(/UNABLE_TO_VERIFY_LEAF_SIGNATURE/);
+  await expect(download(at('/file'), { ...local({}), to: join(folder(), 'file'), maxBytes: 1_000 })).rejects.toThrow(
+    /UNABLE_TO_VERIFY_LEAF_SIGNATURE/,
+  );
 });
 
 function zipped(files: Readonly<Record<string, string | Buffer>>): Promise<Buffer> {

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { INTERNET } from '../../../../src/adapters/web/connection';
 import { postJson, type PostTarget } from '../../../../src/adapters/web/post-json';
 
 const TOKEN = 'token-that-nobody-else-may-read';
@@ -58,7 +59,11 @@ test.each<[string, () => Partial<PostTarget>, string]>([
   ['a private address that is not named', () => ({ privateHosts: [] }), 'refused'],
   [
     'a name that resolves to a private address',
-    () => ({ url: 'https://public.example/x', privateHosts: [], resolve: () => Promise.resolve(['10.0.0.1']) }),
+    () => ({
+      url: 'https://public.example/x',
+      privateHosts: [],
+      reach: { ...INTERNET, resolve: () => Promise.resolve(['10.0.0.1']) },
+    }),
     'refused',
   ],
   ['a login in the URL', () => ({ url: `http://u:p@${host}/` }), 'misconfigured'],
