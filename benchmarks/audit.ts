@@ -6,7 +6,7 @@ import type { Bench } from '../src/app/run/laboratory';
 import { resultsIn } from '../src/app/run/results';
 import { GateError, UsageError } from '../src/app/errors';
 import { EXIT, type ExitCode } from '../src/cli/exit';
-import { watchStopping } from '../src/cli/interrupts';
+import { watchInterrupts } from '../src/cli/interrupts';
 import type { Io } from '../src/cli/io';
 import { unpricedModels } from '../src/app/model-check';
 import { findSearch } from '../src/app/searches';
@@ -52,7 +52,7 @@ export interface AuditFlags extends JudgeFlags {
 export async function auditUpdates(what: readonly string[], flags: AuditFlags, io: Io): Promise<ExitCode> {
   const services = openServices(io);
   const ids = [...new Set((await each(what, (one) => searchesOf(services.store, one, io))).flat())];
-  const stopping = watchStopping(io);
+  const stopping = watchInterrupts(io);
   const bench = { services, stopping, now: () => io.now(), note: (line: string) => io.err(`${line}\n`) };
   const { audit, interrupted } = await auditOf(bench, ids, flags.judge ? flags : null).finally(stopping.stopListening);
   if (flags.html !== undefined) {

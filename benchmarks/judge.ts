@@ -185,7 +185,7 @@ async function judged(
       const { item } = one;
       if (!hasGold(item, true))
         return { verdict: 'no-gold', extracted: null, reason: 'the file has no gold for this question' };
-      const isOver = interrupts.count() > 0 || judging.isSpent();
+      const isOver = interrupts.asked.aborted || judging.isSpent();
       const found = isOver ? null : await one.record(signal);
       if (found?.kind === 'nothing')
         return {
@@ -194,7 +194,7 @@ async function judged(
           reason: found.reason,
         };
       const correct = () => correctAnswerOf(item, () => one.engine(), signal);
-      return judgedOr(judging, flags.judge, interrupts.count() > 0, { item, record: found, correct });
+      return judgedOr(judging, flags.judge, interrupts.asked.aborted, { item, record: found, correct });
     };
     const lines = await judging.each(toRead, async (one): Promise<JudgedLine> => {
       const { item, searchId, execution } = one;
@@ -204,7 +204,7 @@ async function judged(
     const summary = judgeSummary(lines, judging.paid(), unpricedModels(config, [judging.judge.name]));
     io.out(flags.json ? `${JSON.stringify(summary, null, 2)}\n` : judgeText(summary));
     io.err(`${file}\n`);
-    return interrupts.count() > 0 ? EXIT.cancelled : EXIT.ok;
+    return interrupts.asked.aborted ? EXIT.cancelled : EXIT.ok;
   } catch (error) {
     if (!interrupts.quit.aborted) throw error;
     throw new GateError('stopped; the same command pays for no judgement twice', 'cancelled', { cause: error });

@@ -1,29 +1,22 @@
-/**
- * What a user can do with databases: add one to the configuration file, list, check and describe them.
- *
- * `addDatabase` leaves everything else in the file as it is, checks the file as it will be read, and replaces it as a whole. A URL
- * with a password is never written. `checkOn` attempts writes on the very connection that statements get, and the database has to
- * refuse each. Snowflake has no read-only transaction, so there nothing is attempted: opening it examines the role's grants.
- */
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+/** What a user can do with databases: add one to the configuration file, list, check, describe and query them. */
+import { existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { DatabaseCheck } from '../adapters/database-check';
-import { ConfigError, configFile, ConfigFile, loadConfig, type Config, type DatabaseConfig } from '../config';
-import { engineOfUrl, namedDatabase, resolveDatabase, type ResolvedDatabase } from '../config/databases';
+import { ConfigError, configFile, ConfigFile, loadConfig, type Config } from '../config';
+import { databaseOf } from '../config/database';
+import { namedDatabase, resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { linesOf, readConfigFile } from '../config/file';
-import { holdsPassword } from '../config/secrets';
 import type { DatabaseDescription, TableDescription } from '../domain';
 import type { SqlEngine } from '../domain/ports';
 import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../database/context';
 import { profiledText, renderProfiles } from '../database/profile/render';
 import { sameRelation } from '../sql/validate';
 import { takeProfiles } from '../roles/sql/profiles';
-import { openEngines } from '../workers/engines';
 import { checkDatabase as described, withEngines } from './check-database';
 import { errorText, UsageError } from './errors';
+import { askedDatabase, questionText } from './question-input';
+import { rowsOf, type Rows } from './rows';
 import type { Surroundings } from './surroundings';
-
-const WAIT_MS = 60_000;
 
 export interface AddFlags {
   readonly path?: string;
@@ -43,57 +36,47 @@ export interface AddFlags {
 
 type Json = Record<string, unknown>;
 
-/** Gives the file, and whether a database of that name was replaced. */
+/**
+ * Everything else in the file stays as it is. The file is checked as it will be read, so a URL with a password is never written.
+ * Gives the file, and whether a database of that name was replaced.
+ */
 export function addDatabase(
   name: string,
   flags: AddFlags,
   io: Surroundings,
 ): { readonly file: string; readonly replaced: boolean } {
-  if (!/^[A-Za-z0-9_-]{1,60}$/.test(name))
-    throw new UsageError(`'${name}' cannot be the name of a database: use letters, digits, - and _, at most 60`);
   const file = configFile(io) ?? join(io.cwd, 'gate.config.json');
-  const entry = entryOf(flags, io.cwd, dirname(file));
-  const { json, text } = existsSync(file) ? readConfigFile(file) : { json: {}, text: null };
+  const base = dirname(file);
+  const { json, text } = existsSync(file) ? readConfigFile(file) : { json: {}, text: '' };
   if (!isObject(json)) throw new ConfigError([`${file}: not an object: begin it with {`]);
   const databases = isObject(json['databases']) ? json['databases'] : {};
   const isKnown = Object.hasOwn(databases, name);
   if (isKnown && flags.replace !== true)
     throw new UsageError(`database '${name}' is configured already in ${file}: choose another name, or give --replace`);
-  const changed = { ...json, databases: { ...databases, [name]: entry } };
+  const changed = { ...json, databases: { ...databases, [name]: entryOf(flags, io.cwd, base) } };
   const parsed = ConfigFile.safeParse(changed);
   if (!parsed.success) throw new ConfigError(linesOf(ConfigFile, parsed.error, file), { cause: parsed.error });
-  const indent = /^([ \t]+)"/m.exec(text ?? '')?.[1] ?? '  ';
-  writeWhole(file, `${JSON.stringify(changed, null, indent)}\n`, text);
+  const added = parsed.data.databases[name];
+  const problems: string[] = [];
+  if (added !== undefined) databaseOf(added, { where: `databases.${name}`, base, env: io.env, problems });
+  if (problems.length > 0) throw new ConfigError(problems);
+  const indent = /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
+  writeWhole(file, `${JSON.stringify(changed, null, indent)}\n`);
   return { file, replaced: isKnown };
 }
 
 function entryOf(flags: AddFlags, cwd: string, base: string): Json {
-  const { path, url, urlEnv, urlFile, id, role, maxPlanCost, maxScanBytes } = flags;
-  const given = [path, url, urlEnv, urlFile].filter((value) => value !== undefined);
-  if (given.length !== 1)
-    throw new UsageError(
-      `where is the database? give exactly one of --path, --url, --url-env and --url-file${given.length === 0 ? '' : ` (given: ${given.length})`}`,
-    );
-  if (url !== undefined && !URL.canParse(url))
-    throw new UsageError('--url cannot be read; write postgresql://user@host:5432/database');
-  if (url !== undefined && holdsPassword(url))
-    throw new UsageError(
-      '--url holds a password, which would be written into the file: put the URL into a variable and give --url-env NAME, or into a file and give --url-file FILE',
-    );
-  if (urlEnv !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(urlEnv))
-    throw new UsageError('--url-env: give the name of a variable, not the URL itself');
-  if (urlFile !== undefined && /^[a-z][a-z0-9+.-]*:\/\//i.test(urlFile))
-    throw new UsageError('--url-file: give the path of a file that holds the URL, not the URL itself');
+  const { path, url, urlEnv, urlFile, id, role, allow, deny, maxPlanCost, maxScanBytes } = flags;
+  if ([urlEnv, urlFile].some((place) => place?.includes('://')))
+    throw new UsageError('--url-env and --url-file name a variable or a file that holds the URL: do not give the URL');
   if (path !== undefined && !existsSync(resolve(cwd, path)))
     throw new UsageError(`--path ${path}: no such file; give an SQLite file`);
   /** Paths in the file begin at the file. */
   const fromFile = (text: string): string => {
     const full = resolve(cwd, text);
-    if (isAbsolute(text)) return full;
     const short = relative(base, full);
-    return short.startsWith('..') ? short : `./${short}`;
+    return isAbsolute(text) ? full : short.startsWith('..') ? short : `./${short}`;
   };
-  const access = { allow: namesIn(flags.allow), deny: namesIn(flags.deny) };
   return {
     path: path && fromFile(path),
     url,
@@ -104,7 +87,7 @@ function entryOf(flags: AddFlags, cwd: string, base: string): Json {
     schemas: namesIn(flags.schemas),
     maxPlanCost,
     maxScanBytes,
-    access: (access.allow ?? access.deny) ? access : undefined,
+    access: (allow ?? deny) ? { allow: namesIn(allow), deny: namesIn(deny) } : undefined,
     docs: flags.docs?.map(fromFile),
   };
 }
@@ -113,15 +96,13 @@ function namesIn(texts: readonly string[] | undefined): string[] | undefined {
   return texts?.flatMap((text) => text.split(',').map((part) => part.trim())).filter((part) => part !== '');
 }
 
-/** Through a link to the file it stands for; refused when somebody else has written in between. */
-function writeWhole(file: string, text: string, before: string | null): void {
+/** At once, and through a link to the file it stands for. */
+function writeWhole(file: string, text: string): void {
   const place = existsSync(file) ? realpathSync(file) : file;
   const mode = existsSync(place) ? statSync(place).mode & 0o777 : 0o644;
   const temporary = `${place}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, text, { mode, flag: 'wx' });
-    if ((existsSync(place) ? readFileSync(place, 'utf8') : null) !== before)
-      throw new UsageError(`${file} was changed meanwhile: try again`);
     renameSync(temporary, place);
   } finally {
     rmSync(temporary, { force: true });
@@ -134,48 +115,43 @@ function isObject(value: unknown): value is Json {
 
 export interface ListedDatabase {
   readonly name: string;
+  /** `?`: it cannot be used. */
   readonly engine: string;
+  /** Without secrets; of one that cannot be used: why. */
   readonly address: string;
   /** Of the configuration. */
   readonly id: string | null;
-  /** null: there is nothing at the address, or no address. */
   readonly identity: string | null;
   readonly access: string;
 }
 
 export function listDatabases(config: Config): readonly ListedDatabase[] {
-  return Object.entries(config.databases).map(([name, entry]) => listedOf(config, name, entry));
-}
-
-function listedOf(config: Config, name: string, entry: DatabaseConfig): ListedDatabase {
-  const { address, id, role, schemas, access } = entry;
-  const parts = [
-    ...(role === null ? [] : [`role ${role}`]),
-    ...(schemas.length === 0 ? [] : [`schemas ${schemas.join(', ')}`]),
-    ...(access.allow.length === 0 ? [] : [`only ${access.allow.join(', ')}`]),
-    ...(access.deny.length === 0 ? [] : [`not ${access.deny.join(', ')}`]),
-  ];
-  let identity: string | null = null;
-  try {
-    identity = namedDatabase(config, name).identity;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error; // gate db check says what is wrong
-  }
-  return { name, ...placeOf(address), id, identity, access: parts.join('; ') || 'everything that may be read' };
-}
-
-function placeOf(address: DatabaseConfig['address']): Pick<ListedDatabase, 'engine' | 'address'> {
-  if (address.kind === 'path') return { engine: 'sqlite', address: address.path };
-  if (address.kind === 'unset') return { engine: '?', address: `not set: ${address.fix}` };
-  const url = address.url.reveal();
-  return { engine: engineOfUrl(url) ?? '?', address: bareAddress(url) };
-}
-
-/** User, host, port and path: parameters may hold keys. */
-function bareAddress(text: string): string {
-  if (!URL.canParse(text)) return 'a URL that cannot be read';
-  const { protocol, username, host, pathname } = new URL(text);
-  return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
+  return Object.entries(config.databases).map(
+    ([
+      name,
+      {
+        id,
+        role,
+        schemas,
+        access: { allow, deny },
+      },
+    ]) => {
+      const parts = [
+        role !== null && `role ${role}`,
+        schemas.length > 0 && `schemas ${schemas.join(', ')}`,
+        allow.length > 0 && `only ${allow.join(', ')}`,
+        deny.length > 0 && `not ${deny.join(', ')}`,
+      ];
+      const access = parts.filter(Boolean).join('; ') || 'everything that may be read';
+      try {
+        const { dialect: engine, addressLabel: address, identity } = namedDatabase(config, name);
+        return { name, engine, address, id, identity, access };
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        return { name, engine: '?', address: error.message, id, identity: null, access };
+      }
+    },
+  );
 }
 
 export interface CheckReport {
@@ -194,52 +170,47 @@ export interface CheckReport {
   readonly problems: readonly string[];
 }
 
+const WAIT_MS = 60_000;
+
 export function checkDatabase(spec: string, at: Surroundings): Promise<CheckReport> {
   const config = loadConfig(at);
-  const database = resolveDatabase(config, spec, at.cwd);
-  return checkOn(database, () => openEngines(config, [database]));
+  return checkOn(config, resolveDatabase(config, spec, at.cwd));
 }
 
-export async function checkOn(
-  database: ResolvedDatabase,
-  open: () => ReturnType<typeof openEngines>,
-): Promise<CheckReport> {
-  const nothing = { check: null, version: null, tables: null, rowEstimate: null, describeMs: null };
+/**
+ * Writes are attempted on the very connection that statements get, and the database has to refuse each. Snowflake has no
+ * read-only transaction, so there nothing is attempted: opening it examines the role's grants.
+ */
+export async function checkOn(config: Config, database: ResolvedDatabase): Promise<CheckReport> {
   const { name, addressLabel: address, identity, id } = database;
-  const about = { database: name, address, identity, id };
-  let check: DatabaseCheck | null;
+  const nothing = { version: null, tables: null, rowEstimate: null, describeMs: null };
+  const problems: string[] = [];
+  const about = { database: name, address, identity, id, problems };
+  let check: DatabaseCheck | null = null;
   try {
     check = await attempts(database);
-  } catch (error) {
-    return { ...about, ...nothing, readOnly: false, problems: [errorText(error, false)] };
-  }
-  const through = (check?.attempts ?? []).filter(({ outcome }) => outcome !== 'refused');
-  const problems = through.map(({ what, outcome, message }) =>
-    outcome === 'went-through'
-      ? `it could ${what}: do not use this connection`
-      : `could not try to ${what}: ${message}`,
-  );
-  const engines = open();
-  const startedMs = performance.now();
-  try {
-    const { engine } = await engines.engine(database.name);
-    const { tables, version } = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
+    for (const { what, outcome, message } of check?.attempts ?? [])
+      if (outcome === 'went-through') problems.push(`it could ${what}: do not use this connection`);
+      else if (outcome === 'failed') problems.push(`could not try to ${what}: ${message}`);
+    const readOnly = problems.length === 0;
+    const startedMs = performance.now();
+    const { tables, version } = await withEngines(config, database, async (engines) => {
+      const { engine } = await engines.engine(name);
+      return engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
+    });
     if (tables.length === 0) problems.push(`no table is visible: ${noTables(database)}`);
-    const rows = tables.reduce((sum, { rowEstimate }) => sum + (rowEstimate ?? 0), 0);
     return {
       ...about,
-      readOnly: through.length === 0,
+      readOnly,
       check,
       version: check?.version ?? version,
       tables: tables.length,
-      rowEstimate: Math.round(rows),
+      rowEstimate: Math.round(tables.reduce((sum, { rowEstimate }) => sum + (rowEstimate ?? 0), 0)),
       describeMs: Math.round(performance.now() - startedMs),
-      problems,
     };
   } catch (error) {
-    return { ...about, ...nothing, check, readOnly: false, problems: [...problems, errorText(error, false)] };
-  } finally {
-    await engines.close();
+    problems.push(errorText(error, false));
+    return { ...about, ...nothing, check, readOnly: false };
   }
 }
 
@@ -257,6 +228,26 @@ function noTables({ dialect, access, role }: ResolvedDatabase): string {
   if (access.allow.length > 0 || access.deny.length > 0) return 'check the access lists of the configuration';
   if (dialect === 'sqlite') return 'check the path';
   return `grant it: GRANT USAGE ON SCHEMA … TO ${role ?? 'the user'}; GRANT SELECT ON ALL TABLES IN SCHEMA … TO ${role ?? 'the user'};`;
+}
+
+export interface Querying {
+  readonly db?: string;
+  readonly maxRows: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The rows of one read-only query, with the safeguards of a search. */
+export async function queryDatabase(given: string, options: Querying, at: Surroundings): Promise<Rows> {
+  const query = questionText(given, 'query');
+  const config = loadConfig(at);
+  const database = askedDatabase(config, options, at);
+  return withEngines(config, database, async (engines) => {
+    const { engine } = await engines.engine(database.name);
+    const { results } = await engine.run([query], { ...options, tag: 'gate db sql' });
+    const tooLong = `no result within ${options.timeoutMs / 1000} s; narrow the query or raise --timeout`;
+    return rowsOf(results[0], tooLong);
+  });
 }
 
 export interface Describing {

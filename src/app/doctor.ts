@@ -13,7 +13,6 @@ import { connectClient } from '../workers/client';
 import { compose } from '../workers/composition';
 import { startedQueues, startedVersion } from '../workers/deployments';
 import { embeddedServerInfo } from '../workers/embedded-server';
-import { openEngines } from '../workers/engines';
 import { openStore } from '../workers/open-store';
 import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/running-elsewhere';
 import { binaryVersion, findPresentBinary, SERVER } from '../workers/temporal-binary';
@@ -217,7 +216,7 @@ function checkDatabase(config: Config, spec: string, { cwd }: Surroundings): Pro
   const what = `database ${isNamed ? spec : 'given by --db'}`;
   return checked(what, async () => {
     const database = resolveDatabase(config, spec, cwd);
-    const { problems, version, tables, check } = await checkOn(database, () => openEngines(config, [database]));
+    const { problems, version, tables, check } = await checkOn(config, database);
     const [problem] = problems;
     if (problem !== undefined) return missing(what, problem.replace(/^database:? /, ''));
     const refusal = check === null ? 'the role only reads' : 'writes are refused';

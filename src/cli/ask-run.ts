@@ -9,7 +9,7 @@ import { SearchFailedError } from '../app/errors';
 import { fork, type ForkRequest } from '../app/fork';
 import { EXIT, type ExitCode } from './exit';
 import { eventPrinter } from './follow';
-import { holdInterrupts, watchInterrupts } from './interrupts';
+import { watchInterrupts } from './interrupts';
 import { argumentText, type Io } from './io';
 import { limitsOf, type LimitFlags } from './options';
 import { printAnswer, type Printing } from './print-answer';
@@ -78,8 +78,7 @@ async function begin(
     if (event.kind === 'answer') code = await printAnswer(app, event, io, flags);
   });
   const interrupts = watchInterrupts(io);
-  const held = holdInterrupts(io);
-  const patience: Patience = { stop: interrupts.stop, leave: interrupts.quit };
+  const patience: Patience = { stop: interrupts.asked, leave: interrupts.quit };
   try {
     const asked = await work(app, detach ? 'background' : patience);
     if (asked.kind === 'answer') return code;
@@ -94,7 +93,6 @@ async function begin(
     throw error;
   } finally {
     printer.stop();
-    held.release();
     interrupts.stopListening();
   }
 }

@@ -26,7 +26,7 @@ import type { Run } from '../report/run';
 import { mainTable, setTables } from '../report/run-tables';
 import { decodedInUi } from '../app/temporal-session';
 import { EXIT, type ExitCode } from './exit';
-import { watchStopping } from './interrupts';
+import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
 import type { LimitFlags, ModelFlags } from './options';
 import { runDisplay } from './run-display';
@@ -194,7 +194,7 @@ async function withDoor<T>(
   work: (door: RunDoor & { readonly done: () => void }) => Promise<T>,
 ): Promise<T> {
   const display = runDisplay(io, flags);
-  const stopping = watchStopping(io);
+  const stopping = watchInterrupts(io);
   try {
     const { watched } = display;
     return await work({

@@ -13,7 +13,8 @@ import { openServices } from '../app/services';
 import { openRunning, storeOnly } from '../app/temporal-session';
 import { cut, utc } from '../report/printable';
 import { eventPrinter, liveLines } from './follow';
-import { isOver, pause, watchInterrupts } from './interrupts';
+import { isOver, pause } from '../app/waiting';
+import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
 import { textTable } from './table';
 
@@ -84,8 +85,6 @@ function statusLines(status: BatchStatus): string[] {
 /** Until it moves no more: redrawn for a person, else a line whenever something changes. */
 async function watch(at: Looking, batch: ListedBatch, { json }: BatchStatusFlags, io: Io): Promise<void> {
   const interrupts = watchInterrupts(io);
-  const over = new AbortController();
-  void interrupts.first.then(() => over.abort());
   let status = await batchStatus(at, batch);
   const live = io.live && !json ? liveLines(io, 1_000, () => statusLines(status)) : null;
   let shown = '';
@@ -95,8 +94,8 @@ async function watch(at: Looking, batch: ListedBatch, { json }: BatchStatusFlags
       if (live === null && JSON.stringify(news) !== shown)
         io.out(json ? `${JSON.stringify(status)}\n` : `${status.status}: ${figuresText(status)}\n`);
       shown = JSON.stringify(news);
-      if (!isMoving(status) || isOver(over.signal)) break;
-      await pause(WATCH_MS, over.signal);
+      if (!isMoving(status) || isOver(interrupts.asked)) break;
+      await pause(WATCH_MS, interrupts.asked);
       status = await batchStatus(at, await findBatch(at.services.store, batch.id));
     }
   } finally {

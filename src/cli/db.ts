@@ -1,8 +1,8 @@
 /** `gate db`: the command line of what is about a database; each action is in a file of its own. */
 import { Command, Option } from 'commander';
 import { collect, positiveNumber, withExamples, type CommandFactory, positiveInteger, ONE_DATABASE } from './options';
-import type { AddFlags, DescribeFlags } from './db-run';
-import type { SqlFlags } from './sql-run';
+import type { AddFlags } from '../app/databases';
+import type { DescribeFlags, SqlFlags } from './db-run';
 
 export const dbCommand: CommandFactory = (io, outcome) => {
   const db = new Command('db').description('add, list, check, describe and query databases');
@@ -34,8 +34,7 @@ const addCommand: CommandFactory = (io) =>
       .option('--max-scan-bytes <n>', 'Snowflake: refuse statements whose plan scans more', positiveNumber)
       .option('--replace', 'replace the database of that name')
       .action(async (name: string, flags: AddFlags) => {
-        const { addDatabase } = await import('./db-run');
-        addDatabase(name, flags, io);
+        (await import('./db-run')).addDatabase(name, flags, io);
       }),
     'gate db add shop --path ./shop.sqlite',
     'gate db add sales --url-env SALES_URL --role reader --deny "customers.email,audit_*"',
@@ -47,8 +46,7 @@ const listCommand: CommandFactory = (io) =>
       .description('list the configured databases: engine, address without secrets, id, access')
       .option('--json', 'print JSON')
       .action(async (flags: { json?: boolean }) => {
-        const { listDatabases } = await import('./db-run');
-        listDatabases(flags, io);
+        (await import('./db-run')).listDatabases(flags, io);
       }),
     'gate db list',
   );
@@ -58,8 +56,7 @@ const checkCommand: CommandFactory = (io, outcome) =>
     onDatabase('check', 'prove that the connection cannot write, and say what to fix')
       .option('--json', 'print JSON')
       .action(async (spec: string, flags: { json?: boolean }) => {
-        const { runCheck } = await import('./db-run');
-        outcome.code = await runCheck(spec, flags, io);
+        outcome.code = await (await import('./db-run')).runCheck(spec, flags, io);
       }),
     'gate db check sales',
     'gate db check postgresql://reader@localhost/sales --json',
@@ -75,8 +72,7 @@ const describeCommand: CommandFactory = (io) =>
       )
       .option('--json', 'print JSON')
       .action(async (spec: string, flags: DescribeFlags) => {
-        const { describeDatabase } = await import('./db-run');
-        await describeDatabase(spec, flags, io);
+        await (await import('./db-run')).describeDatabase(spec, flags, io);
       }),
     'gate db describe shop',
     'gate db describe sales --table orders --table customers',
@@ -104,8 +100,7 @@ const sqlCommand: CommandFactory = (io) =>
       .option('--max-rows <n>', 'at most this many rows of the result', positiveInteger, 10_000)
       .option('--timeout <seconds>', 'at most this many seconds', positiveNumber, 25)
       .action(async (argument: string, flags: SqlFlags) => {
-        const { runSql } = await import('./sql-run');
-        await runSql(argument, flags, io);
+        await (await import('./db-run')).runSql(argument, flags, io);
       }),
     'gate db sql "SELECT count(*) FROM orders" --db ./shop.sqlite',
     'gate db sql - --db sales --format csv < query.sql',

@@ -18,6 +18,10 @@ export interface Io extends Surroundings {
   onInterrupt(listener: () => void): () => void;
 }
 
+export function printJson(io: Pick<Io, 'out'>, value: unknown): void {
+  io.out(`${JSON.stringify(value, null, 2)}\n`);
+}
+
 /** The text of an argument; `-`: standard input. */
 export async function argumentText(argument: string, io: Pick<Io, 'readInput'>): Promise<string> {
   return argument === '-' ? io.readInput() : argument;

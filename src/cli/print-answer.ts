@@ -11,11 +11,10 @@ import type { Answer, App } from '../app/app';
 import { GateError } from '../app/errors';
 import { writeReport } from '../app/report';
 import { EXIT, type ExitCode } from './exit';
-import { cutLine } from './sql-run';
 import type { Io } from './io';
 import { sha256 } from '../app/services';
 import { answerJson, answerText } from './show-answer';
-import { csv as csvText } from './table';
+import { csv as csvText, cutText } from './table';
 
 export interface Printing {
   readonly json?: boolean;
@@ -37,7 +36,7 @@ export async function printAnswer(
   const report = app.config.encryption === null ? await writeReport(record.id, app, { db }) : null;
   if (csv) {
     printRows(record, io);
-    if (record.truncated) throw new GateError(cutText(record, maxRows));
+    if (record.truncated) throw new GateError(cutRows(record, maxRows));
     return exitCodeFor(record.status);
   }
   if (sql && !json) {
@@ -52,8 +51,8 @@ export async function printAnswer(
 }
 
 /** A CSV that is not whole is an error: nothing in it says so. */
-function cutText({ rows }: AnswerRecord, max: number | undefined): string {
-  if (max !== undefined) return cutLine(rows.length, max);
+function cutRows({ rows }: AnswerRecord, max: number | undefined): string {
+  if (max !== undefined) return cutText(rows.length, max);
   return `cut after ${counted(rows.length, 'row')}: the result has more; gate ask with the same question, --csv and --max-rows gives them`;
 }
 

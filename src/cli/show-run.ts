@@ -93,7 +93,7 @@ export async function runShow(wanted: string, flags: ShowFlags, io: Io): Promise
   }
   const interrupts = watchInterrupts(io);
   // An interrupt ends the waiting; the search is not this command's own.
-  const patience = flags.wait ? { leave: interrupts.stop } : undefined;
+  const patience = flags.wait ? { leave: interrupts.asked } : undefined;
   const status = await standing(wanted, app, { waiting: waitingIn(app), patience }).finally(() => {
     printer.stop();
     interrupts.stopListening();

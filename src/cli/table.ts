@@ -77,6 +77,12 @@ export function csv(head: readonly string[], rows: readonly (readonly SqlValue[]
   return [head, ...rows].map((row) => `${csvLine(row)}\n`).join('');
 }
 
+/** Of a result that lacks rows: they are cut by their number, or by the size of them all. */
+export function cutText(rows: number, maxRows: number): string {
+  if (rows >= maxRows) return `cut after ${counted(maxRows, 'row')}; --max-rows raises the limit`;
+  return `cut after ${counted(rows, 'row')}: the result is too large; select fewer columns or parts of the values`;
+}
+
 interface Column {
   readonly natural: number;
   readonly least: number;

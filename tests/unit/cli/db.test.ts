@@ -61,20 +61,12 @@ describe('gate db add', () => {
   });
 
   test.each<[string, string[], RegExp]>([
-    [
-      'a password',
-      ['--url', 'postgres://u:hunter2@h/d'],
-      /^gate: --url holds a password.*--url-env NAME.*--url-file FILE/,
-    ],
-    ['a password parameter', ['--url', 'postgres://u@h/d?password=hunter2'], /^gate: --url holds a password/],
-    [
-      'a URL in place of a variable',
-      ['--url-env', 'postgres://u:hunter2@h/d'],
-      /give the name of a variable, not the URL/,
-    ],
-    ['a URL in place of a file', ['--url-file', 'postgres://u:hunter2@h/d'], /give the path of a file/],
-    ['no address', [], /exactly one of --path, --url, --url-env and --url-file/],
-    ['two addresses', ['--path', 'shop.sqlite', '--url-env', 'X'], /exactly one of .* \(given: 2\)/],
+    ['a password', ['--url', 'postgres://u:hunter2@h/d'], /^gate: databases\.x\.url: holds a password/],
+    ['a password parameter', ['--url', 'postgres://u@h/d?password=hunter2'], /url: holds a password/],
+    ['a URL in place of a variable', ['--url-env', 'postgres://u:hunter2@h/d'], /do not give the URL/],
+    ['a URL in place of a file', ['--url-file', 'postgres://u:hunter2@h/d'], /do not give the URL/],
+    ['no address', [], /exactly one of url, urlEnv, urlFile, path \(set: none\)/],
+    ['two addresses', ['--path', 'shop.sqlite', '--url-env', 'X'], /exactly one of .* \(set: urlEnv, path\)/],
     ['a missing file', ['--path', 'no.sqlite'], /no such file/],
   ])('%s is refused in one line, and nothing is written', async (_, flags, line) => {
     const { gate, file } = shop();
@@ -108,10 +100,13 @@ test('gate db list shows engine, address and access, and no secret', async () =>
   const { code, out } = await gate('db', 'list');
   expect(code).toBe(0);
   expect(out).toMatch(
-    /sales {2}postgresql {2}postgres:\/\/reader@db\.example:5433\/sales {2,}role reader; not staff\.pay/,
+    /sales {2}postgresql {2}postgresql:\/\/reader@db\.example:5433\/sales {2,}role reader; not staff\.pay/,
   );
-  expect(out).toMatch(/later .*not set: set the variable LATER_URL/);
-  expect(out + (await gate('db', 'list', '--json')).out).not.toContain('hunter2');
+  const json = (await gate('db', 'list', '--json')).out;
+  expect(json).toMatch(
+    /"later",\s+"engine": "\?",\s+"address": "database: database 'later' has no address: set the variable LATER_URL"/,
+  );
+  expect(out + json).not.toContain('hunter2');
 });
 
 describe('gate db check', () => {

@@ -10,7 +10,7 @@ import { nodeVersion } from '../../../src/app/doctor';
 import { tellWhoReceivesRows } from '../../../src/app/notice';
 import { addSearchOptions, collectModels, limitsOf, type SearchFlags } from '../../../src/cli/options';
 import { progressDisplay } from '../../../src/cli/follow';
-import { cutLine } from '../../../src/cli/sql-run';
+import { cutText } from '../../../src/cli/table';
 import { csv, textTable } from '../../../src/cli/table';
 import { Budgets } from '../../../src/domain';
 import { DEFAULT_BUDGETS } from '../../../src/config/presets';
@@ -146,8 +146,8 @@ describe('tables', () => {
 });
 
 test('gate db sql says what a result was cut by', () => {
-  expect(cutLine(10, 10)).toBe('cut after 10 rows; --max-rows raises the limit');
-  expect(cutLine(1, 10)).toBe('cut after 1 row: the result is too large; select fewer columns or parts of the values');
+  expect(cutText(10, 10)).toBe('cut after 10 rows; --max-rows raises the limit');
+  expect(cutText(1, 10)).toBe('cut after 1 row: the result is too large; select fewer columns or parts of the values');
 });
 
 describe('errors', () => {
