@@ -1,16 +1,12 @@
 /** What is configured, reachable and missing, each with its fix. A check never throws: what breaks it is its finding. */
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { detectOllama, DEFAULT_PRICES_DATE, OPENAI_BASE_URL } from '../adapters/openai';
+import { DEFAULT_PRICES_DATE } from '../adapters/openai';
 import { deploymentOf, loadConfig, type Config } from '../config';
 import { resolveDatabase } from '../config/databases';
-import { readConfigFile } from '../config/file';
 import { embeddedPlace, storeLocation } from '../config/store';
-import type { WebErrorCode } from '../domain/ports';
 import { counted, cut } from '../report/printable';
 import { connectClient } from '../workers/client';
-import { compose } from '../workers/composition';
+import { compose, type Composition } from '../workers/composition';
 import { startedQueues, startedVersion } from '../workers/deployments';
 import { embeddedServerInfo } from '../workers/embedded-server';
 import { openStore } from '../workers/open-store';
@@ -18,7 +14,8 @@ import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '.
 import { binaryVersion, findPresentBinary, SERVER } from '../workers/temporal-binary';
 import { checkOn } from './databases';
 import { errorText } from './errors';
-import { checkEndpoint, unpricedModels } from './model-check';
+import { checkModel, unpricedModels } from './model-check';
+import { offeredModels } from './question-input';
 import type { Surroundings } from './surroundings';
 import { configuredTemporal, openRunning } from './temporal-session';
 
@@ -45,6 +42,7 @@ async function checked(what: string, check: () => Promise<Finding | readonly Fin
   }
 }
 
+/** `call`: also what costs a fraction of a cent. */
 export async function examine(
   at: Surroundings,
   { call, db }: { readonly call: boolean; readonly db?: string },
@@ -57,27 +55,23 @@ export async function examine(
     const lines = errorText(error, false).split('\n');
     return [node, ...lines.map((line) => missing('configuration', line, 'correct this setting'))];
   }
-  const { file } = config;
   const databases = [...new Set([...Object.keys(config.databases), ...(db === undefined ? [] : [db])])];
-  const groups = await Promise.all([
-    checkModels(config, call),
+  const checks = [
+    checked('model endpoint', () => checkModels(config, call)),
     checked('Temporal', () => checkTemporal(config, at)),
     checked('searches', () => checkSearches(config, at)),
     checked('store', () => checkStore(config)),
-    encryptionOf(config),
-    checkWebSearch(config, call),
+    checked('web search', () => checkWebSearch(config, call)),
     ...databases.map((spec) => checkDatabase(config, spec, at)),
-  ]);
+  ];
   return [
     node,
-    file === null
+    config.file === null
       ? note('configuration', 'no gate.config.json; environment and defaults apply')
-      : ok('configuration', file),
-    ...readableSecrets(file, at.platform),
-    ...groups.flat(),
-    ...(databases.length > 0
-      ? []
-      : [note('databases', 'none configured', 'give --db a path or URL, or add "databases" to the configuration')]),
+      : ok('configuration', config.file),
+    encryptionOf(config),
+    ...(await Promise.all(checks)).flat(),
+    ...(databases.length > 0 ? [] : [note('databases', 'none configured', 'give --db a path or URL, or gate db add')]),
   ];
 }
 
@@ -89,44 +83,31 @@ export function nodeVersion(version: string): Finding {
 }
 
 async function checkModels(config: Config, call: boolean): Promise<readonly Finding[]> {
-  const { apiKey, baseUrl, apiKeySource, roles } = config.models;
-  const ollama = apiKey === null && baseUrl === null ? await detectOllama() : null;
-  const name = config.models.default ?? ollama?.models[0] ?? null;
-  const named =
-    name === null
-      ? missing('model', 'none is named', 'set GATE_MODEL, or "models.default" in the configuration')
-      : ok('model', name);
-  const what = 'model endpoint';
-  if (ollama !== null)
-    return [named, ok(what, `Ollama at ${ollama.baseUrl}, ${counted(ollama.models.length, 'model')}`)];
-  if (apiKey === null && baseUrl === null) {
-    const fix = `set ${apiKeySource}, or OPENAI_BASE_URL for another endpoint, or start an Ollama`;
-    return [named, missing(what, 'no key and no address', fix)];
+  const composition = await compose(config);
+  try {
+    const name = config.models.default ?? offeredModels(composition)[0];
+    const models = [...new Set([...(name === undefined ? [] : [name]), ...Object.values(config.models.roles)])];
+    const unpriced = composition.ollamaModels === null ? unpricedModels(config, models) : [];
+    const endpoint = await checked('model endpoint', async () => {
+      await checkModel(config, composition, models);
+      return ok('model endpoint', `${composition.model.endpoint} answers`);
+    });
+    return [
+      name === undefined
+        ? missing('model', 'none is named', 'set GATE_MODEL, or "models.default" in the configuration')
+        : ok('model', name),
+      ...endpoint,
+      unpriced.length === 0
+        ? ok('prices', `of ${DEFAULT_PRICES_DATE} unless configured`)
+        : note('prices', `none known for ${unpriced.join(', ')}: the cost limit cannot work`, 'set "prices"'),
+      ...(call && name !== undefined ? await checked('model call', () => tinyCall(composition, name)) : []),
+    ];
+  } finally {
+    await composition.close();
   }
-  const endpoint = await checkEndpoint(config.models, OPENAI_BASE_URL);
-  if (endpoint.kind !== 'ok') return [named, missing(what, endpoint.fix)];
-  const { url, models } = endpoint;
-  const wanted = [...new Set([...(name === null ? [] : [name]), ...Object.values(roles)])];
-  const unknown = models.length === 0 ? [] : wanted.filter((model) => !models.includes(model));
-  const unpriced = unpricedModels(config, wanted);
-  return [
-    named,
-    unknown.length === 0
-      ? ok(what, `${url} answers${apiKey === null ? ' without a key' : ' and takes the key'}`)
-      : note(what, `${url} does not list ${unknown.join(', ')}`, 'set GATE_MODEL to a model that it lists'),
-    unpriced.length === 0
-      ? ok('prices', `of ${DEFAULT_PRICES_DATE} unless configured`)
-      : note(
-          'prices',
-          `none known for ${unpriced.join(', ')}: the cost limit cannot work`,
-          'set "prices" in the configuration',
-        ),
-    ...(call && name !== null ? await checked('model call', () => tinyCall(config, name)) : []),
-  ];
 }
 
-async function tinyCall(config: Config, model: string): Promise<Finding> {
-  const composition = await compose(config);
+async function tinyCall({ model: models }: Composition, model: string): Promise<Finding> {
   const properties = { ok: { type: 'boolean' } };
   const schema = { type: 'object', properties, required: ['ok'], additionalProperties: false };
   const content = 'Reply with the JSON object {"ok": true} and nothing else.';
@@ -140,14 +121,10 @@ async function tinyCall(config: Config, model: string): Promise<Finding> {
     seed: 0,
     schema: { name: 'check', schema },
   } as const;
-  try {
-    // Its time limit is that of the configuration.
-    const reply = await composition.model.complete(asked, { signal: new AbortController().signal });
-    const tokens = counted(reply.promptTokens + reply.completionTokens, 'token');
-    return ok('model call', `${reply.model}: ${cut(reply.text, 40)} (${tokens})`);
-  } finally {
-    await composition.close();
-  }
+  // Its time limit is that of the configuration.
+  const reply = await models.complete(asked, { signal: new AbortController().signal });
+  const tokens = counted(reply.promptTokens + reply.completionTokens, 'token');
+  return ok('model call', `${reply.model}: ${cut(reply.text, 40)} (${tokens})`);
 }
 
 async function checkTemporal(config: Config, { env }: Surroundings): Promise<Finding> {
@@ -168,13 +145,13 @@ async function checkTemporal(config: Config, { env }: Surroundings): Promise<Fin
 }
 
 /** Searches that no worker serves, and the workers that the server starts. Another check reports a Temporal that does not answer. */
-async function checkSearches(config: Config, { env, now }: Surroundings): Promise<readonly Finding[]> {
-  const session = await openRunning(config, env);
+async function checkSearches(config: Config, at: Surroundings): Promise<readonly Finding[]> {
+  const session = await openRunning(config, at.env);
   if (session === null) return [];
   try {
     const { client } = session.gate;
     const deployment = deploymentOf(config.temporal.versioning);
-    const unserved = await unservedSearches(session.gate, now());
+    const unserved = await unservedSearches(session.gate, at.now());
     // Of workers that the server starts, nobody need be there between two steps.
     const started = unserved.length === 0 ? null : await startedQueues(client, deployment);
     const used = await startedVersion(client, deployment);
@@ -227,37 +204,6 @@ function checkDatabase(config: Config, spec: string, { cwd }: Surroundings): Pro
   });
 }
 
-/** Settings that name a file with a secret; `file` is that of an encryption key. */
-const SECRET = /^(urlFile|apiKeyFile|privateKeyFile|passphraseFile|tokenFile|passwordFile|file)$/;
-const [BY_OTHERS, THROUGH_BY_OTHERS] = [0o004, 0o001];
-
-/** Files with secrets, of those that the configuration names, that every user of this machine may read. */
-export function readableSecrets(config: string | null, platform: NodeJS.Platform): readonly Finding[] {
-  if (config === null || platform === 'win32') return [];
-  const filesIn = (value: unknown): string[] =>
-    typeof value !== 'object' || value === null
-      ? []
-      : Object.entries(value).flatMap(([key, inner]) =>
-          typeof inner === 'string' && SECRET.test(key) ? [inner] : filesIn(inner),
-        );
-  const files = filesIn(readConfigFile(config).json).map((file) => resolve(dirname(config), file));
-  // Containers often mount secrets so; hence no more than a note.
-  return [...new Set(files)]
-    .filter(isOpen)
-    .map((file) => note('secrets', `every user of this machine may read ${file}`, `chmod 600 '${file}'`));
-}
-
-/** A closed folder closes its files. A file that cannot be looked at is not open to everybody. */
-function isOpen(file: string): boolean {
-  try {
-    const info = statSync(file);
-    const isReadable = info.isFile() && (info.mode & BY_OTHERS) !== 0;
-    return isReadable && (statSync(dirname(file)).mode & THROUGH_BY_OTHERS) !== 0;
-  } catch {
-    return false;
-  }
-}
-
 /** A search that is billed is made only with `--call`; one's own SearXNG is searched. */
 export async function checkWebSearch({ web }: Pick<Config, 'web'>, call: boolean): Promise<readonly Finding[]> {
   if (web === null) return [];
@@ -273,15 +219,8 @@ export async function checkWebSearch({ web }: Pick<Config, 'web'>, call: boolean
     const engines = provider === 'searxng' ? 'switch on engines in its settings.yml' : null;
     return [note(what, `${provider} answers, without any result`, engines)];
   } catch (error) {
-    // A provider's own message may say already what to do.
-    const fixed = WEB_FIXES[(error as { readonly code?: WebErrorCode }).code ?? 'bad-answer'];
-    return [missing(what, errorText(error, false), fixed)];
+    return [
+      missing(what, errorText(error, false), 'check the "web" settings and the network; start a server of your own'),
+    ];
   }
 }
-
-const WEB_FIXES: Partial<Record<WebErrorCode, string>> = {
-  connection: 'start it, or check web.baseUrl and the network',
-  timeout: 'start it, or check web.baseUrl and the network',
-  'not-found': 'correct the host in web.baseUrl',
-  authentication: 'check the key that web.apiKeyEnv or web.apiKeyFile names',
-};
