@@ -63,7 +63,7 @@ export async function withClockOfAsking(
   input: SearchInput,
   record: AnswerRecord,
 ): Promise<AnswerRecord | null> {
-  if (record.clock === undefined || record.clock === input.clock || !isConclusive(record)) return null;
+  if (record.clock === undefined || record.clock === input.clock || record.status !== 'answered') return null;
   const refreshed = await refreshStored(asking, input, record);
   if (refreshed.kind === 'current') return refreshed.record;
   const says = `its clock is ${record.clock}, and it no longer holds: ${refreshed.reason}; ask again to search anew`;
@@ -103,6 +103,5 @@ async function refreshStored(
 
 function beforeLine({ id, status, endedAt }: AnswerRecord): string {
   if (status === 'abstained') return `abstained before (${id}, ${utc(endedAt)}); there is nothing to run again`;
-  if (status === 'unanswerable') return `found unanswerable before (${id}, ${utc(endedAt)}); no row has changed since`;
   return `answered before (${id}, ${utc(endedAt)}); its SQL ran again, and what proved it still holds`;
 }

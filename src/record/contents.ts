@@ -44,8 +44,6 @@ export const SchemaContent = z.object({
   doubts: z.array(RowDoubt).optional(),
   /** Columns that tell the rows of their table apart, likeliest first. Absent: no profile. */
   flags: z.array(FlagColumn).optional(),
-  /** Revision of the rows when the search began (`SqlEngine.dataRevision`); absent: unknown. */
-  dataRevision: z.string().optional(),
 });
 export type SchemaContent = z.infer<typeof SchemaContent>;
 

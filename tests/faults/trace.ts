@@ -62,8 +62,6 @@ function hashOf(callId: string, { model, messages }: Contents['intent']): string
 /** Times, durations, and what counts how often something had to be repeated. */
 const MAY_DIFFER: ReadonlySet<string> = new Set([
   ...['searchId', 'namespace', 'startedAt', 'endedAt', 'startedAtMs', 'endedAtMs', 'takenAt', 'snapshotAt', 'asOf'],
-  // Names the start of the database server.
-  'dataRevision',
   ...['elapsedMs', 'afterMs', 'sqlMs', 'sqlExecutions', 'possiblyBilledCalls', 'unanswered'],
 ]);
 

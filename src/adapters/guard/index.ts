@@ -47,9 +47,6 @@ export function createGuardedEngine(
     ...(engine.revision && {
       revision: async (options) => `${(await engine.revision?.(options)) ?? ''}${guard.listsHash}`,
     }),
-    ...(engine.dataRevision && {
-      dataRevision: async (options) => (await engine.dataRevision?.(options)) ?? null,
-    }),
     close: () => engine.close(),
   };
 }

@@ -243,15 +243,3 @@ export async function revisionOfPostgres(client: GateClient, schemas: readonly s
   );
   return rows[0]?.revision ?? '';
 }
-
-/**
- * Of the rows: which transactions this snapshot sees. Whatever writes takes a transaction id, anywhere on the server, so the
- * same snapshot of the same server holds the same rows. Rows of other servers (foreign tables) cannot be told: null.
- */
-export async function dataRevisionOfPostgres(client: GateClient): Promise<string | null> {
-  const { rows } = await client.query<{ revision: string | null }>(
-    `SELECT CASE WHEN NOT EXISTS (SELECT FROM pg_foreign_table) THEN
-       concat_ws(' ', current_database(), pg_postmaster_start_time(), txid_current_snapshot()) END AS revision`,
-  );
-  return rows[0]?.revision ?? null;
-}

@@ -14,7 +14,7 @@ import { limiter, type Limiter } from '../../limiter';
 import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../domain/ports/sql-engine';
 import { digestOf, hasTimedOut } from '../results';
 import { connected, GateClient, readAddress, type Address } from './connection';
-import { describePostgres, dataRevisionOfPostgres, revisionOfPostgres } from './describe';
+import { describePostgres, revisionOfPostgres } from './describe';
 import { toEngineError } from './errors';
 import { loadHazards, type Hazards } from './hazards';
 import { columnTypes, execute, Lost, type Limits } from './session';
@@ -52,7 +52,6 @@ export function createPostgresEngine({ url, options = {} }: PostgresEngineSettin
     },
     describe: ({ signal }) => database.read('describe', signal, (client) => describePostgres(client, schemas)),
     revision: ({ signal }) => database.read('revision', signal, (client) => revisionOfPostgres(client, schemas)),
-    dataRevision: ({ signal }) => database.read('revision', signal, dataRevisionOfPostgres),
     close: () => database.close(),
   };
 }

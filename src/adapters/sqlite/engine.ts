@@ -40,8 +40,6 @@ export function createSqliteEngine({ path, poolSize = 2 }: SqliteEngineSettings)
     },
     describe: ({ signal }) => file.describe(signal),
     revision: () => file.revision(),
-    /** Any write changes the file. */
-    dataRevision: () => file.revision(),
     close: () => file.close(),
   };
 }

@@ -32,10 +32,6 @@ export interface SqlEngine {
    * rights of the reader, and when tables grow or shrink a lot. Without it, descriptions are not cached.
    */
   revision?(options: { readonly signal: AbortSignal }): Promise<string>;
-  /**
-   * A cheap revision of the rows: as long as it is equal, no row has changed. If it is null or missing, rows count as changed.
-   */
-  dataRevision?(options: { readonly signal: AbortSignal }): Promise<string | null>;
   /** Row count and an order-independent hash of a SELECT's whole result, for results beyond the row cap (rule S5). */
   digest(sql: string, options: SqlOptions): Promise<{ readonly count: number; readonly hash: string } | SqlResult>;
   close(): Promise<void>;

@@ -6,8 +6,8 @@
  * 1. A clock that the SQL reads is set to the time of this request (`sql/clock.ts`).
  * 2. An answer that rests on an entry of the layer which was rejected or suspended since is stale, whether or not the layer is
  *    on. With the layer on, so is one that was not told what a person has said of its tables since.
- * 3. An unanswerable result holds as long as the database can tell that no row has changed. An abstained one has nothing to
- *    run, and keeps its `asOf`.
+ * 3. An unanswerable result has nothing that could run again, so the question is searched afresh. An abstained one keeps its
+ *    `asOf`.
  */
 import type { AnswerRecord, Dialect, Evidence } from '../../domain';
 import { compareText } from '../../domain/canonical';
@@ -19,7 +19,7 @@ import { visibleLine } from '../../clip';
 import { updateIdOf } from '../../domain/ports/step-parts';
 import { runError } from '../shared/bodies';
 import { coverageStatement, digestOf, extraStatements } from '../sql/candidate';
-import { now, openEngine, openParser, runSql, type StepContext } from '../shared/context';
+import { openEngine, openParser, runSql, type StepContext } from '../shared/context';
 import { claimRecheck } from './claim-recheck';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../../record/contents';
 import { wordingOf } from './evidence-record';
@@ -56,10 +56,7 @@ async function recheck(context: StepContext, record: AnswerRecord): Promise<Refr
   const chosen = record.candidates.find((candidate) => candidate.chosen);
   const content = chosen === undefined ? null : await context.run.find('candidate', chosen.id);
   if (record.status === 'answered' && content !== null) return runAgain(context, record, content);
-  const revision = await engine.dataRevision?.({ signal: context.signal });
-  if (!revision || revision !== schema.dataRevision)
-    return stale(`rows may have changed since it was found ${record.status}`);
-  return { kind: 'current', record: { ...record, asOf: now(context) } };
+  return stale(`rows may have changed since it was found ${record.status}`);
 }
 
 function stale(reason: string): Refreshed {

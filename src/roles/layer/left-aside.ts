@@ -95,8 +95,7 @@ export async function askedAside(
   const unused = await unusedIn(context, read);
   const entries = unused.filter(isCounted);
   if (entries.length === 0) return { texts: unused.map(statementOf).map(unusedText), usage: {} };
-  const { dataRevision = null } = await context.run.get('schema', SCHEMA_ID);
-  const { holding, usage } = await countAgain(context, entries, dataRevision);
+  const { holding, usage } = await countAgain(context, entries);
   const held = [
     ...unused.filter((each) => !isCounted(each)),
     ...holding.map(({ held: before, counts }) => ({ ...before, counts })),

@@ -1,9 +1,9 @@
 /**
  * What the layer of the database knows that may help a question: entries of its tables and words, within a budget. Their
- * checks run again first, together, unless no row has changed since; one that fails is withheld and said to be broken.
+ * checks run again first, together; one that fails is withheld and said to be broken.
  * What people state of the database is told beside them; it proves nothing.
  */
-import type { DatabaseDescription, LayerEvent, SqlResult } from '../../domain';
+import type { DatabaseDescription, LayerEvent } from '../../domain';
 import type { HeldEntry } from '../../layer/state';
 import { rulesFor, ruleText } from '../../layer/rules';
 import { relevantEntries } from '../../layer/relevance';
@@ -11,22 +11,13 @@ import type { UsageDelta } from '../../domain/ports/step-parts';
 import { SCHEMA_ID } from '../../record/contents';
 import { appendToLayer } from '../../record/layer-store';
 import { rankedTables } from '../../database/relevance';
-import { now, type StepContext, runSql, type SqlRun } from '../shared/context';
+import { now, type StepContext, runSql } from '../shared/context';
 import { currentLayer, entryText, layerPlace, recounted, visibleLayer } from './entries';
-import { canonical } from '../../domain/canonical';
-import { BoundedMap } from '../../bounded-map';
-import { perStore } from '../../record/content-cache';
-import { identityKey } from '../../record/search-id';
 
 /** A check that takes longer would hold up every question; its entry is not used then. `gate layer verify` gives it more time. */
 const CHECK_MS = 3_000;
 
-/** `dataRevision`: of the rows, taken before; null: unknown. */
-export async function recall(
-  context: StepContext,
-  description: DatabaseDescription,
-  dataRevision: string | null,
-): Promise<UsageDelta> {
+export async function recall(context: StepContext, description: DatabaseDescription): Promise<UsageDelta> {
   if (context.settings.layer === undefined) return {};
   const layer = await currentLayer(layerPlace(context));
   const shown = visibleLayer(layer, description);
@@ -50,7 +41,7 @@ export async function recall(
       isUsable: ({ entry }) => visible.has(entry.entryId),
     },
   ).map(seenAs);
-  const { holding, broken, late, afterMs, usage } = await countAgain(context, relevant, dataRevision);
+  const { holding, broken, late, afterMs, usage } = await countAgain(context, relevant);
   await context.run.put('known', SCHEMA_ID, {
     entries: holding.map(({ entry }, at) => ({ key: `k${at + 1}`, entry })),
     withheld: broken.map(({ held, why }) => ({
@@ -68,12 +59,11 @@ export async function recall(
 }
 
 /** Runs the checks of entries; one that its check no longer shows is broken from here on. */
-export async function countAgain(context: StepContext, entries: readonly HeldEntry[], dataRevision: string | null) {
+export async function countAgain(context: StepContext, entries: readonly HeldEntry[]) {
   const afterMs = Math.min(context.settings.sqlTimeoutMs, CHECK_MS);
-  const { results, usage } = await runChecks(
+  const { results, usage } = await runSql(
     { ...context, settings: { ...context.settings, sqlTimeoutMs: afterMs } },
     entries.map(({ entry }) => entry.check),
-    dataRevision,
   );
   const seen = recounted(entries, results).filter(({ unseen }) => !unseen);
   const broken = seen.filter(({ why }) => why !== null);
@@ -96,30 +86,4 @@ function likeliest(tables: readonly { readonly name: string; readonly score: num
     .filter(({ score }) => score > 0)
     .slice(0, LIKELY)
     .map(({ name }) => name);
-}
-
-const REMEMBERED = 20_000;
-
-const countedIn = perStore(() => new BoundedMap<SqlResult>(REMEMBERED));
-
-/** `dataRevision`: taken before this, so that counts of newer rows are never taken for those of older ones. */
-export async function runChecks(
-  context: StepContext,
-  checks: readonly string[],
-  dataRevision: string | null,
-): Promise<Pick<SqlRun, 'results' | 'usage'>> {
-  const counted = countedIn(context.deps.store);
-  const { database } = context.input.question;
-  // By name, too: the same rows may be read under another name with other rights.
-  const keyOf = (check: string): string =>
-    canonical([identityKey(context.input.identity), database, dataRevision, check]);
-  const before = checks.map((check) => (dataRevision === null ? undefined : counted.get(keyOf(check))));
-  const due = checks.filter((_, at) => before[at] === undefined);
-  const { results, usage } = await runSql(context, due);
-  for (const [at, check] of due.entries()) {
-    const result = results[at];
-    if (dataRevision !== null && result?.kind === 'rows') counted.set(keyOf(check), result, 1);
-  }
-  const fresh = results[Symbol.iterator]();
-  return { results: before.map((result) => result ?? (fresh.next().value as SqlResult)), usage };
 }

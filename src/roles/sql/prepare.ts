@@ -18,7 +18,6 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
   return once(context, async () => {
     const { engine } = await openEngine(context);
     // Taken before anything is read, so that any later change is noticed.
-    const dataRevision = (await engine.dataRevision?.({ signal: context.signal })) ?? null;
     const described = await engine.describe({ signal: context.signal });
     const description = showsValues(context) ? described : withoutSamples(described);
     if (description.tables.length === 0) {
@@ -49,9 +48,8 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
             doubts: profiles.flatMap(({ doubts }) => doubts),
             flags: profiles.flatMap(({ table, flags }) => flags.map((flag) => ({ table, ...flag }))),
           }),
-      ...(dataRevision === null ? {} : { dataRevision }),
     });
-    const recalled = await recall(context, description, dataRevision);
+    const recalled = await recall(context, description);
     return { knownUpdates: [], usage: addDeltas(usage, recalled) };
   });
 }
