@@ -6,7 +6,7 @@ export function sorted<Code extends string>(
   table: ErrorTable<Code>,
   says: string,
   facts: Readonly<Record<string, string>>,
-): { readonly code: Code; readonly line: string } | null {
+): { code: Code; line: string } | null {
   const row = table.find(([pattern]) => pattern.test(says));
   if (row === undefined) return null;
   return { code: row[1], line: row[2].replace(/\{(\w+)\}/g, (_, name: string) => facts[name] ?? '') };

@@ -4,7 +4,7 @@
  * A workflow names databases and models; here, and in `engines.ts`, names become addresses and keys (design D7).
  */
 import type { BatchPorts } from '../activities/batch';
-import type { PaceLimits } from '../adapters/paced';
+import type { PaceLimits } from '../adapters/paced-model';
 import type { Config, WebConfig } from '../config';
 import { limitsOf, shareOf } from '../config/limits';
 import type { ResolvedDatabase } from '../config/databases';
@@ -137,7 +137,7 @@ const USUAL_PRIORITY = 3;
 
 async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' | 'modelUrl' | 'ollamaModels'>> {
   const { createOpenAiModel, detectOllama, OPENAI_BASE_URL } = await import('../adapters/openai');
-  const { createPacedModel } = await import('../adapters/paced');
+  const { createPacedModel } = await import('../adapters/paced-model');
   const { asyncLocalStorage } = await import('@temporalio/activity');
   const { apiKey, baseUrl, requestTimeoutMs } = config.models;
   const create = (url: string | null): LanguageModel => {
@@ -153,7 +153,7 @@ async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' |
     };
     // What a person asks goes before the questions of a batch (`workflows/run-batch.ts`).
     const rankOf = (): number => asyncLocalStorage.getStore()?.info.priority?.priorityKey ?? USUAL_PRIORITY;
-    return createPacedModel(observedModel(endpoint), { limitsOf: share, rankOf });
+    return createPacedModel(observedModel(endpoint), share, rankOf);
   };
   if (apiKey !== null || baseUrl !== null)
     return { model: create(baseUrl), modelUrl: baseUrl ?? OPENAI_BASE_URL, ollamaModels: null };

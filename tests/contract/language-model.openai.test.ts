@@ -272,14 +272,9 @@ test('the endpoint is the host and port, for the notice of the first run', () =>
   expect(createOpenAiModel({ apiKey: 'k', baseUrl: null, timeoutMs: 1 }).endpoint).toBe('api.openai.com');
 });
 
-test.each([
-  [{ apiKey: null, baseUrl: null }, /OPENAI_API_KEY/],
-  [{ baseUrl: 'localhost:8000' }, /OPENAI_BASE_URL is not an http/],
-  [{ baseUrl: 'nonsense' }, /OPENAI_BASE_URL is not an http/],
-  [{ baseUrl: 'http://me:pw@host/v1' }, /put the key in OPENAI_API_KEY/],
-])('a configuration that cannot work fails at once: %j', (config, message) => {
-  const settings = { apiKey: 'k', ...config, timeoutMs: 1 };
-  expect(() => createOpenAiModel(settings)).toThrow(message);
+test('without an address and a key nothing can be asked', () => {
+  const settings = { apiKey: null, baseUrl: null, timeoutMs: 1 };
+  expect(() => createOpenAiModel(settings)).toThrow(/OPENAI_API_KEY/);
 });
 
 test('settings of the environment that the configuration does not name are not sent', async () => {

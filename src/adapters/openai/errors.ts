@@ -6,6 +6,7 @@
  */
 import { types } from 'node:util';
 import { APIConnectionError, APIError } from 'openai';
+import { oneLine } from '../../clip';
 import { ModelError, type ModelErrorCode } from '../../domain/ports';
 import { sorted, type ErrorTable } from '../error-table';
 
@@ -17,23 +18,14 @@ export interface CallContext {
   readonly model: string;
   readonly apiKey: string | null;
   readonly timeoutMs: number;
-  readonly nowMs: number;
-}
-
-type AnyApiError = APIError<number | undefined, Headers | undefined, object | undefined>;
-
-interface Finding {
-  readonly code: ModelErrorCode;
-  readonly message: string;
 }
 
 export function toModelError(error: unknown, context: CallContext): ModelError {
   if (error instanceof ModelError) return error;
   if (error instanceof APIConnectionError) return connectionError(error, context);
-  if (error instanceof APIError) {
-    const failure = error as AnyApiError;
-    if (failure.status !== undefined)
-      return httpError({ ...fields(failure), status: failure.status, headers: failure.headers }, context);
+  if (error instanceof APIError && typeof error.status === 'number') {
+    const { status, code, type, headers, message } = error as APIError<number, Headers, undefined>;
+    return httpError({ status, code, type, headers, message: message.replace(/^\d{3} /, '') }, context);
   }
   return unreadable(error, context);
 }
@@ -45,46 +37,42 @@ export function timeoutError(context: CallContext, cause?: unknown): ModelError 
 
 /** A failure that a gateway reports inside a 200: `{"error": {"code": 429, "message": …}}`. */
 export function errorInBody(
-  body: { code?: unknown; message?: unknown; type?: unknown },
+  { code, message, type }: { code?: unknown; message?: unknown; type?: unknown },
   context: CallContext,
 ): ModelError {
-  const status = Number(body.code);
-  const said = {
-    code: text(body.code),
-    type: text(body.type),
-    message: text(body.message) ?? 'an error without a message',
-  };
-  return httpError({ ...said, status: status >= 400 && status < 600 ? status : 502, headers: undefined }, context);
+  const status = Number(code) >= 400 && Number(code) < 600 ? Number(code) : 502;
+  const said = typeof message === 'string' && message !== '' ? message : 'an error without a message';
+  return httpError({ status, code, type, message: said }, context);
 }
 
 interface HttpFailure {
   readonly status: number;
-  readonly code: string | null;
-  readonly type: string | null;
+  readonly code?: unknown;
+  readonly type?: unknown;
   readonly message: string;
-  readonly headers: Headers | undefined;
+  readonly headers?: Headers;
 }
 
-function httpError(failure: HttpFailure, context: CallContext): ModelError {
-  const found = honourRetryHeader(classify(failure, context), failure, context);
-  const waits = found.code === 'rate-limited' || found.code === 'server-error';
-  const wait = waits ? retryAfterMs(failure.headers, context.nowMs) : undefined;
-  const capped = wait === MAX_RETRY_AFTER_MS ? `; waiting ${MAX_RETRY_AFTER_MS / 1000} s, the longest wait taken` : '';
-  return new ModelError(found.code, redact(`${found.message}${capped}`, context), { retryAfterMs: wait });
-}
-
-function classify(failure: HttpFailure, context: CallContext): Finding {
+function httpError({ status, code, type, message, headers }: HttpFailure, context: CallContext): ModelError {
   const { endpoint, model, apiKey } = context;
-  const { status, code, type, message } = failure;
-  const facts = {
-    endpoint,
-    model,
-    said: `${endpoint} answered ${status}: ${oneLine(message)}`,
-    noKey: apiKey === null ? 'needs a key: set OPENAI_API_KEY' : 'rejected the key: check OPENAI_API_KEY',
-  };
-  const says = `${status} code:${code ?? ''} type:${type ?? ''} | ${message}`;
-  const found = sorted(ERRORS, says, facts) ?? { code: 'bad-request', line: facts.said };
-  return { code: found.code, message: found.line };
+  const said = `${endpoint} answered ${status}: ${oneLine(message, 300)}`;
+  const noKey = apiKey === null ? 'needs a key: set OPENAI_API_KEY' : 'rejected the key: check OPENAI_API_KEY';
+  const [codeSaid, typeSaid] = [code, type].map((value) => (typeof value === 'string' ? value : ''));
+  const says = `${status} code:${codeSaid} type:${typeSaid} | ${message}`;
+  const found = sorted(ERRORS, says, { endpoint, model, said, noKey }) ?? { code: 'bad-request', line: said };
+  const isRetried = found.code === 'rate-limited' || found.code === 'server-error';
+  // The endpoint's own word on whether to call again wins over the status.
+  const word = headers?.get('x-should-retry');
+  if (word === 'true' && !isRetried) {
+    found.code = 'server-error';
+    found.line = `${endpoint} asks for another try: ${found.line}`;
+  } else if (word === 'false' && isRetried) {
+    found.code = 'bad-request';
+    found.line += ' (the endpoint says not to try again)';
+  }
+  const waits = found.code === 'rate-limited' || found.code === 'server-error';
+  const options = waits && headers !== undefined ? { retryAfterMs: retryAfterMs(headers) } : {};
+  return new ModelError(found.code, withoutKey(found.line, apiKey), options);
 }
 
 const UNKNOWN_MODEL = '{endpoint} has no model "{model}" for this key: set GATE_MODEL to one it serves';
@@ -121,17 +109,6 @@ const ERRORS: ErrorTable<ModelErrorCode> = [
   [/^(408|409|5\d\d) /, 'server-error', '{said}'],
 ]; // prettier-ignore
 
-/** `x-should-retry` is the endpoint's own word on whether to call again, and wins over the status. */
-function honourRetryHeader(found: Finding, failure: HttpFailure, context: CallContext): Finding {
-  const word = failure.headers?.get('x-should-retry');
-  const retried = found.code === 'rate-limited' || found.code === 'server-error';
-  if (word === 'true' && !retried)
-    return { code: 'server-error', message: `${context.endpoint} asks for another try: ${found.message}` };
-  if (word === 'false' && retried)
-    return { code: 'bad-request', message: `${found.message} (the endpoint says not to try again)` };
-  return found;
-}
-
 /** What ended the call, never the configured time limit: that one is `timeoutError`. */
 const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its name cannot be resolved',
@@ -148,7 +125,7 @@ function connectionError(error: APIConnectionError, context: CallContext): Model
   const known = codes.map((code) => CONNECTION_FAILURES[code]).find((words) => words !== undefined);
   const why = known ?? codes[0] ?? 'connection failed';
   const message = `${context.endpoint} cannot be reached (${why}): check OPENAI_BASE_URL and that the endpoint is up`;
-  return new ModelError('connection', redact(message, context), {
+  return new ModelError('connection', withoutKey(message, context.apiKey), {
     cause: redactedCause(error, context),
     ...(codes.some((code) => UNSENT.has(code)) && { unsent: true }),
   });
@@ -156,12 +133,12 @@ function connectionError(error: APIConnectionError, context: CallContext): Model
 
 /** Neither an HTTP status nor a connection error: the body broke off or was not what it claimed to be. */
 function unreadable(error: unknown, context: CallContext): ModelError {
-  const why = types.isNativeError(error) ? oneLine(error.message) : 'not an error object';
+  const why = types.isNativeError(error) ? oneLine(error.message, 300) : 'not an error object';
   const [code, what] =
     types.isNativeError(error) && error.name === 'SyntaxError'
       ? ([/["']<|<!doctype|<html/i.test(error.message) ? 'bad-answer' : 'server-error', 'sent malformed JSON'] as const)
       : (['connection', 'broke off its reply'] as const);
-  return new ModelError(code, redact(`${context.endpoint} ${what}: ${why}`, context), {
+  return new ModelError(code, withoutKey(`${context.endpoint} ${what}: ${why}`, context.apiKey), {
     cause: redactedCause(error, context),
   });
 }
@@ -177,84 +154,33 @@ function causeCodes(error: unknown): string[] {
   return codes;
 }
 
-function fields(error: AnyApiError): {
-  code: string | null;
-  type: string | null;
-  message: string;
-} {
-  return { code: text(error.code), type: text(error.type), message: error.message.replace(/^\d{3} /, '') };
-}
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-export function oneLine(message: string, limit = 300): string {
-  const flat = message.replace(/\s+/g, ' ').trim();
-  return flat.length > limit ? `${flat.slice(0, limit)}…` : flat;
-}
-
-const redact = (message: string, { apiKey }: CallContext): string => withoutKey(message, apiKey);
-
 /** A cause may be serialised with the error, so it carries a redacted message and nothing else of the original. */
 function redactedCause(error: unknown, context: CallContext): Error | undefined {
   if (!types.isNativeError(error)) return undefined;
-  const copy = new Error(redact(oneLine(error.message), context));
+  const copy = new Error(withoutKey(oneLine(error.message, 300), context.apiKey));
   copy.name = error.name;
   copy.stack = `${copy.name}: ${copy.message}`;
   return copy;
 }
 
-const TINY = 3;
-const SHORT = 7;
-
-/**
- * Removes the key from an endpoint's message. A key of one to three characters ("x", as used for local servers) may also be
- * part of ordinary words, so it is removed only where it stands as a value. Removing it everywhere would make the message
- * unreadable and reveal the key.
- */
+/** Removes the key from an endpoint's message; one of a few letters, as used for local servers, only where it is a word of its own. */
 function withoutKey(message: string, apiKey: string | null): string {
-  const plain = apiKey === null || apiKey === '' ? message : withoutValue(message, apiKey);
+  const literal = (apiKey ?? '').replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  const key = literal.length > 7 ? literal : `(?<![A-Za-z0-9])${literal}(?![A-Za-z0-9])`;
+  const plain = literal === '' ? message : message.replace(new RegExp(key, 'g'), '[key]');
   return plain.replace(/\b(sk|pk|key)-[\w*-]{4,}[\w*.-]*/g, '[key]');
 }
 
-function withoutValue(message: string, key: string): string {
-  if (key.length > SHORT) return message.replaceAll(key, '[key]');
-  const literal = key.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  const before =
-    key.length > TINY ? '(?<![A-Za-z0-9])' : '(?<=(?:key|token|bearer|provided)["\'`]?\\s*[:=]?\\s*["\'`]?)';
-  return message.replace(new RegExp(`${before}${literal}(?![A-Za-z0-9])`, key.length > TINY ? 'g' : 'gi'), '[key]');
-}
-
-/**
- * How long an endpoint asks to wait, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date.
- * A wait of zero, in the past or unreadable is no wait. One over 60 s is capped there: the caller asks again and is told
- * the rest, so a bad header cannot park a search for a day.
- */
-
 const MAX_RETRY_AFTER_MS = 60_000;
 
-function retryAfterMs(headers: Headers | undefined, nowMs: number): number | undefined {
-  if (headers === undefined) return undefined;
-  const asked = [
-    numeric(headers.get('retry-after-ms')),
-    scaled(numeric(headers.get('retry-after')), 1000),
-    untilDate(headers.get('retry-after'), nowMs),
-  ].find((value) => value !== undefined && value > 0);
+/**
+ * How long an endpoint asks to wait: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date, which starts with the
+ * name of a day. A wait of zero, in the past or unreadable is none. One over 60 s is capped there: the caller asks again and is
+ * told the rest, so a bad header cannot park a search for a day.
+ */
+function retryAfterMs(headers: Headers): number | undefined {
+  const after = headers.get('retry-after') ?? '';
+  const date = /^\s*[A-Z]/.test(after) ? Date.parse(after) - Date.now() : NaN;
+  const asked = [Number(headers.get('retry-after-ms')), Number(after) * 1_000, date].find((ms) => ms > 0);
   return asked === undefined ? undefined : Math.min(Math.ceil(asked), MAX_RETRY_AFTER_MS);
-}
-
-function numeric(text: string | null): number | undefined {
-  return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
-}
-
-function scaled(value: number | undefined, factor: number): number | undefined {
-  return value === undefined ? undefined : value * factor;
-}
-
-/** HTTP dates start with the name of a day; without that check `Date.parse` reads '-5' as a month. */
-function untilDate(text: string | null, nowMs: number): number | undefined {
-  if (text === null || !/^\s*[A-Z][a-z]{2}/.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at - nowMs;
 }

@@ -3,6 +3,8 @@
  * ceiling errs on the safe side; a cache discount counts where the configuration names it. Configured prices win over the table below; an unpriced model costs 0, and whoever
  * shows a cost says so (`priceOf` is null).
  */
+import type { ModelReply } from '../../domain/ports';
+
 export interface Price {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
@@ -49,14 +51,12 @@ export function priceOf(model: string, prices: PriceTable): Price | null {
   return longestPrefix(model, prices) ?? (bare === model ? null : longestPrefix(bare, prices));
 }
 
-export interface Tokens {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  /** Of the prompt tokens. */
-  readonly cachedTokens?: number;
-}
-
-export function costUsd(model: string, tokens: Tokens, prices: PriceTable): number {
+/** `cachedTokens`: of the prompt tokens. */
+export function costUsd(
+  model: string,
+  tokens: Pick<ModelReply, 'promptTokens' | 'completionTokens' | 'cachedTokens'>,
+  prices: PriceTable,
+): number {
   const { promptTokens, completionTokens, cachedTokens = 0 } = tokens;
   const found = priceOf(model, prices);
   if (found === null) return 0;
@@ -66,12 +66,9 @@ export function costUsd(model: string, tokens: Tokens, prices: PriceTable): numb
 }
 
 function longestPrefix(model: string, prices: PriceTable): Price | null {
-  let best: string | null = null;
-  for (const name of Object.keys(prices)) {
-    if (name === '' || !model.startsWith(name)) continue;
-    const next = model[name.length];
-    const atBoundary = next === undefined || '-:@/'.includes(next);
-    if (atBoundary && (best === null || name.length > best.length)) best = name;
-  }
-  return best === null ? null : (prices[best] ?? null);
+  const names = Object.keys(prices).filter(
+    (name) => name !== '' && model.startsWith(name) && /^($|[-:@/])/.test(model.slice(name.length)),
+  );
+  const [best] = names.sort((a, b) => b.length - a.length);
+  return best === undefined ? null : (prices[best] ?? null);
 }

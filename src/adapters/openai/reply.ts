@@ -3,8 +3,9 @@
  * asks for little; a body that is no completion at all is an error that says what it looks like instead.
  */
 import { z } from 'zod';
+import { oneLine } from '../../clip';
 import { ModelError, type ModelReply, type ModelRequest } from '../../domain/ports';
-import { errorInBody, oneLine, type CallContext } from './errors';
+import { errorInBody, type CallContext } from './errors';
 import { costUsd, type PriceTable } from './prices';
 
 /**
@@ -59,11 +60,12 @@ export function toReply(body: unknown, request: ModelRequest, context: CallConte
   const text = typeof content === 'string' ? content : content.map((part) => part.text ?? '').join('');
   const refusal = choice?.message?.refusal ?? null;
   const refused = text === '' && refusal !== null;
+  // For an endpoint that reports no usage: about four characters to a token.
+  const estimated = (chars: number): number => Math.ceil(chars / 4);
+  const prompt = request.messages.reduce((chars, message) => chars + message.content.length, 0);
   const tokens = {
-    ...(promptTokensOf(usage ?? {}) ?? {
-      promptTokens: estimatedTokens(request.messages.map((message) => message.content).join('')),
-    }),
-    completionTokens: usage?.completion_tokens ?? estimatedTokens(text),
+    ...(promptTokensOf(usage ?? {}) ?? { promptTokens: estimated(prompt) }),
+    completionTokens: usage?.completion_tokens ?? estimated(text.length),
   };
   return {
     text: refused ? refusal : text,
@@ -73,11 +75,6 @@ export function toReply(body: unknown, request: ModelRequest, context: CallConte
     costUsd: costUsd(request.model, tokens, prices),
     finishReason: refused ? 'refusal' : (choice?.finish_reason ?? 'unknown'),
   };
-}
-
-/** For an endpoint that reports no usage: about four characters to a token. */
-function estimatedTokens(text: string): number {
-  return Math.ceil(text.length / 4);
 }
 
 function notACompletion(body: unknown, context: CallContext): ModelError {

@@ -1,22 +1,86 @@
-import { Bucket, Pace, type PacedCall, type PaceLimits } from '../../../../src/adapters/paced/pace';
+import { createPacedModel, Pace, type PacedCall, type PaceLimits } from '../../../src/adapters/paced-model';
+import { scriptedModel, type ScriptedReply } from '../../helpers/scripted';
+import { ModelError, type ModelRequest } from '../../../src/domain/ports';
 
-beforeEach(() => jest.useFakeTimers());
-afterEach(() => jest.useRealTimers());
+beforeEach(() => {
+  jest.useFakeTimers();
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
 
-const NONE: PaceLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null };
 const signal = new AbortController().signal;
+const request = (model = 'm', chars = 400): ModelRequest => ({
+  ...{ role: 'plan', model, messages: [{ role: 'user', content: 'x'.repeat(chars) }], temperature: 0, topP: 1 },
+  ...{ maxOutputTokens: 1_000, seed: 0, schema: { name: 's', schema: {} } },
+});
+const limited = (limits: Partial<PaceLimits>): PaceLimits => ({
+  ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null },
+  ...limits,
+});
+const pace = (limits: Partial<PaceLimits> = {}, longestWaitMs = 3_600_000): Pace => {
+  jest.spyOn(Math, 'random').mockReturnValue(0.5);
+  return new Pace(limited(limits), longestWaitMs);
+};
 
-function pace(limits: Partial<PaceLimits> = {}, longestWaitMs = 3_600_000): Pace {
-  return new Pace({ limits: { ...NONE, ...limits }, longestWaitMs, now: Date.now, random: () => 0.5 });
+function paced(limits: PaceLimits | null, replies: (request: ModelRequest, call: number) => ScriptedReply) {
+  const inner = scriptedModel({ replies });
+  return { inner, model: createPacedModel(inner, () => limits) };
 }
 
-/** The most that began within any minute. */
-function mostInAMinute(times: readonly number[], amounts: readonly number[] = times.map(() => 1)): number {
-  return Math.max(
-    ...times.map((start) =>
-      times.reduce((sum, at, index) => (at >= start && at < start + 60_000 ? sum + (amounts[index] ?? 0) : sum), 0),
-    ),
+test('every model has a pace of its own', async () => {
+  const { inner, model } = paced(limited({ requestsPerMinute: 1 }), () => 'ok');
+  void model.complete(request('a'), { signal });
+  void model.complete(request('b'), { signal });
+  void model.complete(request('a'), { signal });
+  await jest.advanceTimersByTimeAsync(10);
+  expect(inner.requests.map(({ model: name }) => name)).toEqual(['a', 'b']);
+  await jest.advanceTimersByTimeAsync(62_000);
+  expect(inner.requests.length).toBe(3);
+});
+
+test('replies shorter than the output cap make room for more calls', async () => {
+  const { inner, model } = paced(limited({ tokensPerMinute: 12_000 }), () => ({
+    ...{ text: 'ok', promptTokens: 100, completionTokens: 50 },
+  }));
+  await model.complete(request(), { signal });
+  for (let n = 0; n < 7; n += 1) void model.complete(request(), { signal });
+  await jest.advanceTimersByTimeAsync(10);
+  expect(inner.requests.length).toBeGreaterThan(4);
+});
+
+test('a 429 is thrown as it came, with the time at which the pause of this process is over', async () => {
+  const { inner, model } = paced(null, () => new ModelError('rate-limited', 'slow down', { retryAfterMs: 5_000 }));
+  await expect(model.complete(request(), { signal })).rejects.toMatchObject({
+    ...{ name: 'ModelError', code: 'rate-limited', message: 'slow down', options: { retryAfterMs: 5_000 } },
+  });
+  expect(inner.requests.length).toBe(1);
+});
+
+test('a pause longer than a call may wait sends it back without a request', async () => {
+  const { inner, model } = paced(null, () => new ModelError('rate-limited', 'slow down', { retryAfterMs: 60_000 }));
+  await expect(model.complete(request(), { signal })).rejects.toThrow('slow down');
+  await expect(model.complete(request(), { signal })).rejects.toMatchObject({
+    ...{ code: 'rate-limited', options: { retryAfterMs: 60_000 } },
+    message: "m is at its limit (models.limits, or the endpoint's own): waiting for a place",
+  });
+  expect(inner.requests.length).toBe(1);
+});
+
+test('any other failure leaves the pace as it is', async () => {
+  const { inner, model } = paced(limited({ concurrency: 1 }), (_request, call) =>
+    call === 0 ? new ModelError('connection', 'gone') : 'ok',
   );
+  await expect(model.complete(request(), { signal })).rejects.toThrow('gone');
+  await model.complete(request(), { signal });
+  expect(inner.requests.length).toBe(2);
+});
+
+/** The most that began within any minute. */
+function mostInAMinute(times: readonly number[]): number {
+  return Math.max(...times.map((start) => times.filter((at) => at >= start && at < start + 60_000).length));
 }
 
 /** Begins this many calls at once; each lasts `callMs`. */
@@ -43,12 +107,7 @@ test('no minute holds more tokens than allowed, whatever was estimated', async (
   const begun = beginAll(pace({ tokensPerMinute: 60_000 }), 100, 2_000, 3_000, 1_500);
   await jest.advanceTimersByTimeAsync(10 * 60_000);
   expect(begun.length).toBe(100);
-  expect(
-    mostInAMinute(
-      begun,
-      begun.map(() => 1_500),
-    ),
-  ).toBeLessThanOrEqual(60_000);
+  expect(mostInAMinute(begun) * 1_500).toBeLessThanOrEqual(60_000);
 });
 
 test('a call larger than the token limit begins once the bucket is full, and is owed', async () => {
@@ -157,11 +216,11 @@ test('a call cancelled while it waits leaves, and the next one begins in its pla
   await expect(third).resolves.toBeDefined();
 });
 
-test('what was given back is there again, up to what the bucket holds', () => {
-  const bucket = new Bucket(600, 0, 0);
-  bucket.take(60);
-  expect(bucket.waitMs(60, 0)).toBeGreaterThan(0);
-  bucket.giveBack(1_000);
-  expect(bucket.waitMs(60, 0)).toBe(0);
-  expect(bucket.capacity).toBe(60);
+test('what was given back is there again, up to what may begin at once', async () => {
+  const limited = pace({ tokensPerMinute: 600 });
+  (await limited.begin(60, signal)).ended(0);
+  (await limited.begin(60, signal)).refused(1);
+  const begun = beginAll(limited, 2, 1_000, 60);
+  await jest.advanceTimersByTimeAsync(100);
+  expect(begun).toHaveLength(1);
 });

@@ -1,2 +1,0 @@
-export { createPacedModel, LONGEST_WAIT_MS, type PacedModelOptions } from './model';
-export type { PaceLimits } from './pace';
