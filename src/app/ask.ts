@@ -14,7 +14,6 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ResolvedDatabase } from '../config/databases';
-import type { MethodSpec } from '../config/method-specs';
 import type { SearchInput } from '../domain';
 import { isConclusive } from '../domain/answer';
 import { clockAt } from '../sql/clock';
@@ -57,7 +56,7 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
   const { config } = app;
   checkWeb(config, request);
   const database = askedDatabase(config, request, app);
-  const question = questionOf(text, database.name, request, app.cwd, database.docs);
+  const question = questionOf(text, database, request, app.cwd);
   const files = recordingOf(request, app.cwd, servedBy);
   return withOpened(app, database, files, async (opened) => {
     // A recording or a local Ollama offers names where none is configured.
@@ -68,8 +67,12 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
     // A recording is complete without the reading of what was proved.
     const memory = Object.keys(files).length === 0 ? config.memory : 'off';
     const named = { identity: database.identity, models, namespace, memory };
-    const inputFor = (nonce?: string): SearchInput =>
-      askedNow(searchInput(config, request, question, { ...named, nonce }), app);
+    // With the clock of this asking; a context may tell one of its own.
+    const now = question.context === null ? { clock: clockAt(app.now()) } : {};
+    const inputFor = (nonce?: string): SearchInput => ({
+      ...searchInput(config, request, question, { ...named, nonce }),
+      ...now,
+    });
     const asked = inputFor(request.fresh ? randomBytes(8).toString('hex') : undefined);
     const again = await askAgain({ app, engines: opened.engines, inputFor }, asked);
     const asking = { app, ...opened, database, input: asked, files, maxRows: request.maxRows };
@@ -86,8 +89,8 @@ function recordingOf({ record, replay }: AskRequest, cwd: string, servedBy: Serv
   if (replay !== undefined && !existsSync(resolve(cwd, replay)))
     throw new UsageError(`--replay ${replay}: no such file; give a recording that --record wrote`);
   return {
-    ...(record === undefined ? {} : { record: resolve(cwd, record) }),
-    ...(replay === undefined ? {} : { replay: resolve(cwd, replay) }),
+    ...(record !== undefined && { record: resolve(cwd, record) }),
+    ...(replay !== undefined && { replay: resolve(cwd, replay) }),
   };
 }
 
@@ -115,11 +118,6 @@ export async function withOpened<T>(
   }
 }
 
-/** With the clock of this asking; a context may tell one of its own. */
-function askedNow(input: SearchInput, { now }: Pick<App, 'now'>): SearchInput {
-  return input.question.context === null ? { ...input, clock: clockAt(now()) } : input;
-}
-
 export interface LearnRequest extends Pick<SearchChoices, 'model' | 'budgets'>, Pick<QuestionParts, 'docs'> {
   readonly db?: string;
   /** At most this many turns of queries and claims. */
@@ -129,18 +127,18 @@ export interface LearnRequest extends Pick<SearchChoices, 'model' | 'budgets'>, 
 /** As lists and the Temporal UI show it. */
 const LESSON = 'Which conventions does this database follow?';
 
-const LEARN: MethodSpec = { spec: 'learn', method: 'learn', overrides: {} };
-
 export async function learn(request: LearnRequest, app: App, servedBy: ServedBy): Promise<Asked> {
   const { config, store } = app;
+  const { turns: iterations } = request;
   const database = askedDatabase(config, request, app);
-  const question = questionOf(LESSON, database.name, { ...request, output: 'sql' }, app.cwd, database.docs);
-  const named = { models: modelsFor(config, request, []), namespace: 'learn', identity: database.identity } as const;
+  const question = questionOf(LESSON, database, { ...request, output: 'sql' }, app.cwd);
+  const models = modelsFor(config, request, []);
+  const named = { models, namespace: 'learn', identity: database.identity, memory: 'on' } as const;
+  const flags = { ...request, method: { spec: 'learn', method: 'learn', overrides: { iterations } } } as const;
   return withOpened(app, database, {}, async (opened) => {
     // The first lesson of these settings that has not ended by itself: a stopped one goes on, and reads what it has not read.
     for (let lesson = 1; ; lesson += 1) {
-      const as = { ...named, memory: 'on', turns: request.turns, nonce: `lesson ${lesson}` } as const;
-      const input = searchInput(config, { ...request, method: LEARN }, question, as);
+      const input = searchInput(config, flags, question, { ...named, nonce: `lesson ${lesson}` });
       const record = await recordOf(store, input.searchId);
       if (record === null || record.endedBy === 'stop' || !isConclusive(record))
         return serve({ app, ...opened, database, input, files: {} }, servedBy);

@@ -33,12 +33,16 @@ const finding =
   (what: string, detail: string, fix: string | null = null): Finding => ({ what, state, detail, fix });
 const [ok, note, missing] = [finding('ok'), finding('note'), finding('missing')];
 
-async function checked(what: string, check: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> {
+async function checked(
+  what: string,
+  check: () => Promise<Finding | readonly Finding[]>,
+  fix: string | null = null,
+): Promise<readonly Finding[]> {
   try {
     return [await check()].flat();
   } catch (error) {
     // The finding is named already.
-    return [missing(what, errorText(error, false).replace(/^database:? /, ''))];
+    return [missing(what, errorText(error, false).replace(/^database:? /, ''), fix)];
   }
 }
 
@@ -61,7 +65,7 @@ export async function examine(
     checked('Temporal', () => checkTemporal(config, at)),
     checked('searches', () => checkSearches(config, at)),
     checked('store', () => checkStore(config)),
-    checked('web search', () => checkWebSearch(config, call)),
+    checked('web search', () => checkWebSearch(config, call), 'check "web" of the configuration, and the network'),
     ...databases.map((spec) => checkDatabase(config, spec, at)),
   ];
   return [
@@ -211,16 +215,10 @@ export async function checkWebSearch({ web }: Pick<Config, 'web'>, call: boolean
   const { provider, baseUrl, apiKey, fix } = web;
   if (fix !== null) return [missing(what, `${provider} has no key`, fix)];
   if (!call && provider !== 'searxng') return [ok(what, `${provider} has a key; --call tries it`)];
-  try {
-    const { createSearch } = await import('../adapters/web/providers');
-    const search = createSearch({ provider, baseUrl, apiKey: apiKey?.reveal() ?? null, timeoutMs: 10_000 });
-    const results = await search('test', { signal: new AbortController().signal });
-    if (results.length > 0) return [ok(what, `${provider} answers with ${counted(results.length, 'result')}`)];
-    const engines = provider === 'searxng' ? 'switch on engines in its settings.yml' : null;
-    return [note(what, `${provider} answers, without any result`, engines)];
-  } catch (error) {
-    return [
-      missing(what, errorText(error, false), 'check the "web" settings and the network; start a server of your own'),
-    ];
-  }
+  const { createSearch } = await import('../adapters/web/providers');
+  const search = createSearch({ provider, baseUrl, apiKey: apiKey?.reveal() ?? null, timeoutMs: 10_000 });
+  const results = await search('test', { signal: new AbortController().signal });
+  if (results.length > 0) return [ok(what, `${provider} answers with ${counted(results.length, 'result')}`)];
+  const engines = provider === 'searxng' ? 'switch on engines in its settings.yml' : null;
+  return [note(what, `${provider} answers, without any result`, engines)];
 }

@@ -23,38 +23,36 @@ export interface Documentation {
   readonly notes: readonly DocumentNote[];
 }
 
-const MAX_DOCUMENT_CHARS = 200_000;
-const MAX_TOTAL_CHARS = 2_000_000;
-const MAX_FILES = 500;
-const MAX_DEPTH = 6;
-const TEXTS = ['.md', '.markdown', '.txt'];
-const READ = [...TEXTS, '.csv', '.yml', '.yaml'];
+const MAX_CHARS = 2_000_000;
+const READ = ['.md', '.markdown', '.txt', '.csv', '.yml', '.yaml'];
 /** What a dbt project holds besides its own documentation. */
 const SKIPPED = new Set(['node_modules', 'target', 'dbt_packages', 'logs']);
 
 /** `flag`: where the paths were given, for messages. */
 export function readDocumentation(paths: readonly string[], cwd: string, flag = '--docs'): Documentation {
-  const files = paths.flatMap((path) => filesOf(path, cwd, flag));
-  if (files.length > MAX_FILES)
-    throw new UsageError(`${flag}: ${files.length} files; give at most ${MAX_FILES}, the ones that matter`);
   const documents: Question['documents'] = [];
   const notes: DocumentNote[] = [];
   let total = 0;
-  for (const file of files) {
-    const text = textOf(file, flag);
-    total += text.length;
-    if (total > MAX_TOTAL_CHARS)
-      throw new UsageError(`${flag}: more than ${MAX_TOTAL_CHARS} characters in all; give the files that matter`);
-    const extension = extname(file.path).toLowerCase();
-    if (extension === '.csv') notes.push(...parsed(flag, () => notesOfCsv(file.name, text)));
-    else if (extension === '.yml' || extension === '.yaml') {
-      if (file.found && !describesTables(text)) continue;
-      notes.push(...parsed(flag, () => notesOfDbt(file.name, text)));
-    } else if (isColumnMeanings(file.name)) notes.push(...parsed(flag, () => notesOfColumnMeanings(file.name, text)));
-    else {
-      const shown = isKnowledgeBase(file.name) ? textOfKnowledgeBase(text) : text;
-      documents.push({ name: file.name, text: shortEnough(file, shown, flag) });
+  try {
+    for (const { path, name, isFound } of paths.flatMap((given) => filesOf(given, cwd))) {
+      const text = textOf(path, name);
+      total += text.length;
+      if (total > MAX_CHARS)
+        throw new DocumentationError(
+          name,
+          null,
+          `more than ${MAX_CHARS} characters in all; give the files that matter`,
+        );
+      const extension = extname(path).toLowerCase();
+      if (extension === '.csv') notes.push(...notesOfCsv(name, text));
+      else if (extension === '.yml' || extension === '.yaml') {
+        if (!isFound || describesTables(text)) notes.push(...notesOfDbt(name, text));
+      } else if (isColumnMeanings(name)) notes.push(...notesOfColumnMeanings(name, text));
+      else documents.push({ name, text: isKnowledgeBase(name) ? textOfKnowledgeBase(text) : text });
     }
+  } catch (error) {
+    if (error instanceof DocumentationError) throw new UsageError(`${flag} ${error.message}`, { cause: error });
+    throw error;
   }
   return { documents, notes };
 }
@@ -64,22 +62,26 @@ interface DocFile {
   /** As prompts and messages name it. */
   readonly name: string;
   /** In a folder that was given, and not given itself. */
-  readonly found: boolean;
+  readonly isFound: boolean;
 }
 
-function filesOf(given: string, cwd: string, flag: string): DocFile[] {
-  if (given.trim() === '') throw new UsageError(`${flag} is empty; give a file or a folder`);
+function filesOf(given: string, cwd: string): DocFile[] {
   const path = resolve(cwd, given);
-  const info = statSync(path, { throwIfNoEntry: false });
-  if (info === undefined) throw unreadable(given, 'ENOENT', flag);
-  if (!info.isDirectory()) return [{ path, name: basename(path), found: false }];
-  const found = walk(path, 0).map((file) => ({ path: file, name: relative(path, file), found: true }));
-  if (found.length === 0) throw new UsageError(`${flag} ${given}: no file ending in ${READ.join(', ')} in that folder`);
+  const info = given.trim() === '' ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (info === undefined)
+    throw new DocumentationError(
+      given,
+      null,
+      'no such file or folder; correct the path, or give --no-docs to go without',
+    );
+  if (!info.isDirectory()) return [{ path, name: basename(path), isFound: false }];
+  const found = walk(path).map((file) => ({ path: file, name: relative(path, file), isFound: true }));
+  if (found.length === 0)
+    throw new DocumentationError(given, null, `no file ending in ${READ.join(', ')} in that folder`);
   return found;
 }
 
-function walk(folder: string, depth: number): string[] {
-  if (depth > MAX_DEPTH) return [];
+function walk(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true });
   // LiveSQLBench's copy of the schema would be a second one.
   const isLiveSqlBench = entries.some(({ name }) => isColumnMeanings(name));
@@ -89,7 +91,7 @@ function walk(folder: string, depth: number): string[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return walk(path, depth + 1);
+      if (entry.isDirectory()) return walk(path);
       return entry.isFile() && isRead(entry.name) ? [path] : [];
     });
 }
@@ -97,48 +99,19 @@ function walk(folder: string, depth: number): string[] {
 const isRead = (name: string): boolean =>
   READ.includes(extname(name).toLowerCase()) || isColumnMeanings(name) || isKnowledgeBase(name);
 
-function textOf({ path, name }: DocFile, flag: string): string {
-  let bytes: Buffer;
+function textOf(path: string, name: string): string {
+  const bytes = readFileSync(path);
+  if (bytes.includes(0))
+    throw new DocumentationError(name, null, 'not a text file; convert it to text or Markdown first');
+  let text: string;
   try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw unreadable(name, (error as NodeJS.ErrnoException).code ?? 'error', flag);
-  }
-  if (bytes.includes(0)) throw new UsageError(`${flag} ${name}: not a text file; convert it to text or Markdown first`);
-  try {
-    // Some published files were Windows-1252 read as Latin-1 before they became UTF-8.
-    return fromWindows1252(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return fromWindows1252(bytes.toString('latin1')); // what spreadsheets write where it is not UTF-8
+    text = bytes.toString('latin1'); // what spreadsheets write where it is not UTF-8
   }
+  // Some published files were Windows-1252 read as Latin-1 before they became UTF-8.
+  return text.replace(/[\u0080-\u009f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
 }
 
 /** Of 0x80 to 0x9f, which Node's own decoder reads as Latin-1 before version 23; a question mark where nothing is. */
 const WINDOWS_1252 = '€?‚ƒ„…†‡ˆ‰Š‹Œ?Ž??‘’“”•–—˜™š›œ?žŸ';
-
-function fromWindows1252(text: string): string {
-  return text.replace(/[\u0080-\u009f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
-}
-
-function shortEnough({ name }: DocFile, text: string, flag: string): string {
-  if (text.length > MAX_DOCUMENT_CHARS)
-    throw new UsageError(`${flag} ${name}: longer than ${MAX_DOCUMENT_CHARS} characters; give the parts that matter`);
-  return text;
-}
-
-function parsed<T>(flag: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof DocumentationError) throw new UsageError(`${flag} ${error.message}`, { cause: error });
-    throw error;
-  }
-}
-
-function unreadable(name: string, code: string, flag: string): UsageError {
-  if (code === 'ENOENT')
-    return new UsageError(`${flag} ${name}: no such file or folder; correct the path, or give --no-docs to go without`);
-  return new UsageError(
-    `${flag} ${name}: cannot read it (${code}); give a text, CSV or YAML file, or a folder of them`,
-  );
-}

@@ -1,7 +1,6 @@
 /**
- * What is being retried, and when that ends: an endpoint that is down, a 429, a database or store out of reach. Read
- * from Temporal, so no worker has to answer. On a terminal it is a part of the live lines; otherwise one line when it
- * begins, one a minute, and one when it is over.
+ * What is being retried, and when that ends: an endpoint that is down, a 429, a database or store out of reach. Read from Temporal,
+ * so no worker has to answer.
  */
 import { publicMessage } from '../activities/failures';
 import { cut, duration } from '../report/printable';
@@ -31,29 +30,27 @@ export function outagesOf(
 ): readonly Outage[] {
   const failing = pending.flatMap((step) => outageOf(step, nowMs));
   failing.sort((a, b) => (a.givesUpAt ?? '9').localeCompare(b.givesUpAt ?? '9'));
-  const isBusy = failing.length === 0 && busySince !== null && nowMs - busySince.getTime() > BUSY_MS;
-  return isBusy ? [busyWorker(busySince, nowMs)] : failing;
+  const busyMs = busySince === null ? 0 : nowMs - busySince.getTime();
+  if (failing.length > 0 || busyMs <= BUSY_MS) return failing;
+  // Short steps run inside the worker, and Temporal is told neither their failures nor when they give up.
+  const reason = `no news for ${duration(busyMs)}: the worker tries to reach the store or the database; its own output says why`;
+  return [{ step: 'step inside the worker', attempt: 1, reason, nextTryAt: null, givesUpAt: null }];
 }
 
 function outageOf({ summary, attempt, lastFailure, nextTryAt, givesUpAt }: PendingStep, nowMs: number): Outage[] {
   if (lastFailure === null) return [];
-  const waits = nextTryAt !== null && nextTryAt.getTime() > nowMs;
   return [
     {
-      ...{ step: STEPS[summary] ?? summary, attempt, reason: cut(publicMessage(lastFailure), REASON_CHARS) },
-      nextTryAt: waits ? nextTryAt.toISOString() : null,
+      step: STEPS[summary] ?? summary,
+      attempt,
+      reason: cut(publicMessage(lastFailure), REASON_CHARS),
+      nextTryAt: nextTryAt !== null && nextTryAt.getTime() > nowMs ? nextTryAt.toISOString() : null,
       givesUpAt: givesUpAt?.toISOString() ?? null,
     },
   ];
 }
 
 const STEPS: Readonly<Record<string, string>> = { callModel: 'model call', executeSql: 'SQL', useWeb: 'web lookup' };
-
-/** Short steps run inside the worker, and Temporal is told neither their failures nor when they give up. */
-function busyWorker(since: Date, nowMs: number): Outage {
-  const reason = `no news for ${duration(nowMs - since.getTime())}: the worker tries to reach the store or the database; its own output says why`;
-  return { step: 'step inside the worker', attempt: 1, reason, nextTryAt: null, givesUpAt: null };
-}
 
 /** On one line. */
 export function outageText({ step, attempt, reason, nextTryAt, givesUpAt }: Outage, nowMs: number): string {
@@ -63,30 +60,12 @@ export function outageText({ step, attempt, reason, nextTryAt, givesUpAt }: Outa
   return `${step} is retried: ${next}${end}; ${reason}`;
 }
 
-export interface OutageTeller {
-  /** After each look; null: nothing is retried. */
-  seen(outage: Outage | null): void;
-}
-
-/** Off a terminal. Over is what two looks in a row found no trace of: a step that fails again at once is one outage. */
-export function outageLines(note: (line: string) => void, now: () => number): OutageTeller {
-  let began: number | null = null;
-  let told = 0;
-  let quiet = 0;
-  return {
-    seen(outage) {
-      if (outage === null) {
-        quiet += 1;
-        if (began === null || quiet < 2) return;
-        note(`goes on, after ${duration(now() - began)} of retries`);
-        began = null;
-        return;
-      }
-      quiet = 0;
-      if (began !== null && now() - told < AGAIN_MS) return;
-      began ??= now();
-      told = now();
-      note(outageText(outage, now()));
-    },
+/** Off a terminal, where it is told after each look (null: nothing is retried): a line when it begins, and one a minute. */
+export function outageLines(note: (line: string) => void, now: () => number): (outage: Outage | null) => void {
+  let told = -Infinity;
+  return (outage) => {
+    if (outage === null || now() - told < AGAIN_MS) return;
+    told = now();
+    note(outageText(outage, told));
   };
 }

@@ -2,9 +2,9 @@
 import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { MethodSpec } from '../config/method-specs';
-import type { Budgets, MemoryMode, MethodName, Question, SearchInput } from '../domain';
+import { presetOf, type Budgets, type MemoryMode, type MethodName, type Question, type SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
-import { LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
+import { LOOKUPS, MODEL_DEFAULTS, settingsFor, type Overrides } from '../config/presets';
 import type { Composition } from '../workers/composition';
 import { searchIdOf } from '../record/search-id';
 import { readDocumentation, type Documentation } from './documentation';
@@ -37,23 +37,19 @@ export function askedDatabase(
   { db }: { readonly db?: string },
   { cwd }: Pick<Surroundings, 'cwd'>,
 ): ResolvedDatabase {
-  return resolveDatabase(config, db ?? onlyDatabase(config), cwd);
-}
-
-function onlyDatabase(config: Pick<Config, 'databases'>): string {
   const names = Object.keys(config.databases);
-  const [only] = names;
-  if (names.length === 1 && only !== undefined) return only;
+  const asked = db ?? (names.length === 1 ? names[0] : undefined);
+  if (asked !== undefined) return resolveDatabase(config, asked, cwd);
   const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
   throw new UsageError(`which database? add --db with a name (${known}), an SQLite file, or postgresql://…`);
 }
 
 /** Throws before anything is opened when `--web` cannot be used. */
-export function checkWeb(config: Pick<Config, 'web'>, flags: Pick<QuestionParts, 'web'>) {
+export function checkWeb({ web }: Pick<Config, 'web'>, flags: Pick<QuestionParts, 'web'>): void {
   if (!flags.web) return;
-  if (config.web === null)
+  if (web === null)
     throw new UsageError('--web: no provider is configured; set web.provider in gate.config.json (docs/web.md)');
-  if (config.web.fix !== null) throw new UsageError(`--web: ${config.web.provider} needs a key; ${config.web.fix}`);
+  if (web.fix !== null) throw new UsageError(`--web: ${web.provider} needs a key; ${web.fix}`);
 }
 
 export function toolsOf({ web }: Pick<QuestionParts, 'web'>): Question['tools'] {
@@ -61,9 +57,10 @@ export function toolsOf({ web }: Pick<QuestionParts, 'web'>): Question['tools'] 
 }
 
 /** Shown before the model may send search terms to the provider. */
-export function webNotice(config: Pick<Config, 'web'>, flags: Pick<QuestionParts, 'web'>): string | null {
-  if (!flags.web || config.web === null) return null;
-  return `this search may query the web through ${config.web.provider}; the model chooses the search terms`;
+export function webNotice({ web }: Pick<Config, 'web'>, flags: Pick<QuestionParts, 'web'>): string | null {
+  return flags.web && web !== null
+    ? `this search may query the web through ${web.provider}; the model chooses the search terms`
+    : null;
 }
 
 export function questionText(given: string, what: 'question' | 'query' = 'question'): string {
@@ -90,29 +87,29 @@ function refuse(problem: string | null): void {
   if (problem !== null) throw new UsageError(problem);
 }
 
-/** `configured`: the documentation of the database, in place of which `--docs` can be given. */
 export function questionOf(
   text: string,
-  database: string,
+  { name, docs }: Pick<ResolvedDatabase, 'name' | 'docs'>,
   flags: QuestionParts,
   cwd: string,
-  configured: readonly string[] = [],
 ): Question {
   const context = flags.context?.trim() || null;
   const instructions = flags.instructions?.trim() || null;
   refuse(contextProblem(context, instructions));
-  const { documents, notes } = documentationOf(flags.docs, cwd, configured);
+  const { documents, notes } = documentationOf(flags.docs, cwd, docs);
   return {
     text,
-    database,
+    database: name,
     outputMode: flags.output,
     tools: toolsOf(flags),
-    ...{ context, instructions },
+    context,
+    instructions,
     documents: [...documents],
-    ...(notes.length === 0 ? {} : { notes: [...notes] }),
+    ...(notes.length > 0 && { notes: [...notes] }),
   };
 }
 
+/** `configured`: the documentation of the database, in place of which `--docs` can be given. */
 export function documentationOf(
   docs: QuestionParts['docs'],
   cwd: string,
@@ -129,92 +126,73 @@ export function offeredModels({ model, ollamaModels }: Composition): readonly st
   return ollamaModels ?? recorded;
 }
 
-/** The models to use when none is configured: those of a recording, or of a local Ollama. */
+/** `offered`: the models to use when none is configured. */
 export function modelsFor(
-  config: Config,
-  flags: SearchChoices,
+  { models: { default: configured, roles } }: Pick<Config, 'models'>,
+  { model = {} }: SearchChoices,
   offered: readonly string[],
 ): SearchInput['settings']['models'] {
-  const given = Object.fromEntries(
-    Object.entries(flags.model ?? {}).filter(([, name]) => name !== undefined),
-  ) as Record<string, string>;
-  const fallback = offered[0];
-  const name = given['default'] ?? config.models.default ?? fallback;
+  const name = model['default'] ?? configured ?? offered[0];
   if (name === undefined) throw new UsageError('no model is named: set GATE_MODEL, or give --model NAME');
   // Who judges answers is no part of how they are searched, so it is no part of a search's id.
-  const { judge: _, ...roles } = config.models.roles;
-  return { ...roles, ...given, default: name };
+  const { judge: _, ...searching } = roles;
+  return { ...searching, ...(model as Readonly<Record<string, string>>), default: name };
+}
+
+export interface NamedSearch {
+  readonly models: SearchInput['settings']['models'];
+  readonly namespace: string;
+  readonly nonce?: string;
+  /** Which database it is (`config/databases.ts`). */
+  readonly identity: string;
+  /** Where no flag says it. */
+  readonly memory: MemoryMode;
 }
 
 export function searchInput(
   config: Config,
   flags: SearchChoices,
   question: Question,
-  options: {
-    readonly models: SearchInput['settings']['models'];
-    readonly namespace: string;
-    readonly nonce?: string;
-    /** Which database it is (`config/databases.ts`). */
-    readonly identity: string;
-    /** Where no flag says it. */
-    readonly memory: MemoryMode;
-    /** Of a lesson; default: the usual iterations. */
-    readonly turns?: number;
-  },
+  { models, namespace, nonce, identity, memory }: NamedSearch,
 ): SearchInput {
-  const { temperature, topP, maxOutputTokens, reasoning } = config.models;
-  const { spec, method, overrides } = methodOf(config, flags);
-  const usual = settingsFor({ method, models: options.models, overrides });
+  const { temperature, topP, reasoning } = config.models;
+  const { spec, method, overrides } = flags.method ?? config.method;
   const cap = reasoning === true ? MODEL_DEFAULTS.reasoningOutputTokens : MODEL_DEFAULTS.maxOutputTokens;
+  const maxOutputTokens = config.models.maxOutputTokens ?? (reasoning === null ? null : cap);
   const settings = settingsFor({
     method,
     spec,
-    models: options.models,
+    models,
     overrides: {
       ...overrides,
-      temperature: temperature ?? usual.temperature,
-      topP: topP ?? usual.topP,
-      maxOutputTokens: maxOutputTokens ?? (reasoning === null ? usual.maxOutputTokens : cap),
+      ...(temperature !== null && { temperature }),
+      ...(topP !== null && { topP }),
+      ...(maxOutputTokens !== null && { maxOutputTokens }),
       seed: flags.seed ?? 0,
       budgets: { ...config.budgets, ...flags.budgets },
       ...lookupsOf(config, method, question),
-      ...layerOf(method, flags, options.memory),
-      ...(options.turns === undefined ? {} : { iterations: options.turns }),
-      ...(config.showsValues ? {} : { profileValues: false as const }),
+      ...layerOf(method, flags, memory),
+      ...(!config.showsValues && { profileValues: false as const }),
     },
   });
-  const { namespace, nonce, identity } = options;
   const searchId = searchIdOf({ question, identity, settings, namespace }, nonce);
   return { searchId, namespace, question, identity, settings };
-}
-
-export function methodOf({ method }: Pick<Config, 'method'>, flags: Pick<SearchChoices, 'method'>): MethodSpec {
-  return flags.method ?? method;
 }
 
 export const hasNoWeb = (method: MethodName): boolean => method === 'reforce';
 
 /** Left out where none are allowed. */
-function lookupsOf(config: Config, method: MethodName, { tools }: Question): { readonly lookups?: number } {
-  const asksWeb = tools.some((tool) => tool !== 'execute_sql');
-  if (asksWeb && hasNoWeb(method))
-    throw new UsageError(`--web: method ${method} has no web, as its source; leave it out`);
-  return asksWeb && isOwn(method) ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
+function lookupsOf({ web }: Config, method: MethodName, { tools }: Question): Pick<Overrides, 'lookups'> {
+  if (!tools.includes('web_search')) return {};
+  if (hasNoWeb(method)) throw new UsageError(`--web: method ${method} has no web, as its source; leave it out`);
+  return presetOf(method) === null ? {} : { lookups: web?.lookups ?? LOOKUPS };
 }
 
 /** Left out where the layer is off. The baselines and `paper` know nothing of it. */
-function layerOf(
-  method: MethodName,
-  { memory }: SearchChoices,
-  otherwise: MemoryMode,
-): { readonly layer?: 'read' | 'on' } {
-  const hasNone = method === 'paper' || !(isOwn(method) || method === 'learn');
+function layerOf(method: MethodName, { memory }: SearchChoices, otherwise: MemoryMode): Pick<Overrides, 'layer'> {
+  const hasNone = method === 'paper' || (presetOf(method) === null && method !== 'learn');
   if (hasNone && memory !== undefined && memory !== 'off')
     throw new UsageError(`--memory ${memory}: method ${method} has no memory; leave it out`);
   const mode = hasNone ? 'off' : (memory ?? otherwise);
   return mode === 'off' ? {} : { layer: mode };
-}
-
-function isOwn(method: MethodName): boolean {
-  return method === 'fast' || method === 'thorough' || method === 'paper';
 }

@@ -6,11 +6,10 @@ import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { compose, type Composition } from '../workers/composition';
 import type { LogEntry } from '@temporalio/worker';
 import { telemetry } from '../workers/telemetry/tracing';
-import { loginProblem, type GateClient } from '../workers/client';
+import { loginProblem } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/task-queues';
 import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';
 import { servedName, servingOf, type Serving } from '../workers/serving';
-import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/running-elsewhere';
 import { workerVersion, workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
 import { GateError, errorText, UsageError } from './errors';
@@ -84,7 +83,6 @@ export async function serve(
   });
   const served = parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)];
   serving.ready(served, composition.model.endpoint);
-  const stopWatching = watchQueues(session.gate, { queues: workers.taskQueues, servings }, serving.debug, io);
   serving.health?.readyWhen(() => readiness(session, workers));
   const stopWatchingLogin = watchLogin(session, io);
   const stopTimer = stopWhenIdle(workers, serving.exitWhenIdleMs, io);
@@ -95,7 +93,6 @@ export async function serve(
     await workers.run();
   } finally {
     stopTimer();
-    stopWatching();
     stopWatchingLogin();
     forget();
     await composition.close();
@@ -190,33 +187,6 @@ async function startWorkers(
       `worker version ${version.deploymentName}.${version.buildId}; it gets work once you make this version current\n`,
     );
   return workers;
-}
-
-const WATCH_EVERY_MS = 90_000;
-
-/** Says once for each queue that work waits in it and nobody serves it; the server remembers a stopped worker for a while. */
-function watchQueues(
-  gate: GateClient,
-  ours: { readonly queues: readonly string[]; readonly servings: ReadonlyMap<string, Serving> },
-  debug: boolean,
-  io: Pick<Told, 'err' | 'now'>,
-): () => void {
-  const told = new Set<string>();
-  const look = async (): Promise<void> => {
-    for (const queue of await unservedSearches(gate, io.now(), ours.queues)) {
-      if (!told.has(queue.taskQueue))
-        io.err(`${unservedSearchesLine(queue, ours.servings)}: ${UNSERVED_SEARCHES_FIX}\n`);
-      told.add(queue.taskQueue);
-    }
-  };
-  // A Temporal that cannot be asked is told of by the workers; the next look may succeed.
-  const attempt = (): void =>
-    void look().catch((error: unknown) => {
-      if (debug) io.err(`the queues could not be looked at: ${String(error)}\n`);
-    });
-  attempt();
-  const timer = setInterval(attempt, WATCH_EVERY_MS);
-  return () => clearInterval(timer);
 }
 
 /** Throws when a part names a model without a queue: said before anything starts. */

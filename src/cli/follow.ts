@@ -100,7 +100,7 @@ function plainDisplay(io: Pick<Io, 'err' | 'now'>): ProgressDisplay {
       const learned = progress.learned === null ? '' : `; learned: ${cut(progress.learned, 160)}`;
       io.err(`${progressText({ ...progress, waiting }, at)}${learned} (${usageLine(progress)})\n`);
     },
-    retried: (outage) => outages.seen(outage),
+    retried: outages,
     note,
     stop: () => undefined,
   };

@@ -106,7 +106,7 @@ function plainLines(io: DisplayIo): RunDisplay {
       else if (event.kind === 'retried') {
         const lines = outages.get(arm) ?? outageLines(note, io.now);
         outages.set(arm, lines);
-        lines.seen(event.outage);
+        lines(event.outage);
       } else if (event.kind === 'ended' && event.now) {
         const { done, total } = arm.tally.figures(io.now());
         note(`${done}/${total} ${endedLine(event.line)}`);

@@ -158,7 +158,7 @@ test('doctor searches a SearXNG, and says what is wrong with it in one line', as
       what: 'web search',
       state: 'missing',
       detail: 'the web search of searxng answered 403: add json to search.formats in its settings.yml',
-      fix: null,
+      fix: 'check "web" of the configuration, and the network',
     },
   ]);
 });
