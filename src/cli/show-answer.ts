@@ -2,15 +2,7 @@
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { asOfText, CLAIM_WORDS, endedBecause, OPEN_WORDS, replacedTexts, STATE_WORDS } from '../report/words';
-import {
-  reasonTexts,
-  SHOWN_ROWS,
-  statedText,
-  tellsRow,
-  wordingText,
-  otherReadingText,
-  withOtherReadings,
-} from '../text/answer-text';
+import { reasonTexts, SHOWN_ROWS, statedText, tellsRow, wordingText, otherReadingText } from '../text/answer-text';
 import { declineText, standingOf } from '../text/standing';
 import {
   asideTexts,
@@ -54,16 +46,16 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
   const evidence = record.evidence.filter((entry) => !isToldByClaims(entry, record.claims));
   // The words of an answer say what its wording leaves open.
   const said = (record.answer ?? '').split('\n');
-  const open = uncheckedAssumptions(record).filter((each) => !said.includes(wordingText(record, each)));
+  const open = uncheckedAssumptions(record).filter((each) => !said.includes(wordingText(each)));
   const kept = keptText(record);
   const sections = [
     headline(record),
     ...replacedTexts(record).map((line) => wrapped(line, width, TEXT_LINES).join('\n')),
     ...(record.sql === null ? [] : [`SQL\n${indented(formattedSql(record.sql))}`]),
-    ...(record.columns.length === 0 || tellsRow(record) ? [] : [rowsText(withOtherReadings(record), width)]),
+    ...(record.columns.length === 0 || tellsRow(record) ? [] : [rowsText(record, width)]),
     ...(claims.length === 0 ? [] : [`Claims\n${claims.map((claim) => claimText(claim, width)).join('\n')}`]),
     ...(evidence.length === 0 ? [] : [`Evidence\n${evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),
-    ...(open.length === 0 ? [] : [openText(open, record, width)]),
+    ...(open.length === 0 ? [] : [openText(open, width)]),
     ...(record.layer?.open === undefined
       ? []
       : [openQuestionsText(record.layer.open, places.db ?? record.database, width)]),
@@ -178,10 +170,10 @@ function claimText(claim: Claim, width: number): string {
   ].join('\n');
 }
 
-function openText(assumptions: AnswerRecord['openAssumptions'], record: AnswerRecord, width: number): string {
+function openText(assumptions: AnswerRecord['openAssumptions'], width: number): string {
   const lines = assumptions.flatMap((open) => {
     const where = open.operator === null ? '' : `${open.operator}: `;
-    const other = otherReadingText(record, open);
+    const other = otherReadingText(open);
     return bullet([`${where}${open.statement} (${OPEN_WORDS[open.kind]})`, ...(other === null ? [] : [other])], width);
   });
   return `Open assumptions\n${lines.join('\n')}`;

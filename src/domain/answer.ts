@@ -93,15 +93,7 @@ export const OpenAssumption = z.object({
   statement: z.string(),
   risk: z.number().nullable(),
   /** Open by wording: the other reading and what it would give. */
-  alternative: z
-    .object({
-      reading: z.string(),
-      /** In words; `result` has its first rows. */
-      gives: z.string(),
-      /** Left out: it did not run. */
-      result: Excerpt.optional(),
-    })
-    .nullable(),
+  alternative: z.object({ reading: z.string(), gives: z.string() }).nullable(),
 });
 export type OpenAssumption = z.infer<typeof OpenAssumption>;
 

@@ -78,7 +78,7 @@ function openDoubts(record: AnswerRecord): Doubt[] {
     .sort((a, b) => (b.risk ?? 1) - (a.risk ?? 1))
     .map((open) => ({
       text: sentence(open.statement),
-      more: otherReadingText(record, open),
+      more: otherReadingText(open),
       label: OPEN_WORDS[open.kind],
       to: open.operator !== null && known.has(open.operator) ? { kind: 'operator', id: open.operator } : null,
     }));

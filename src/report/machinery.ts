@@ -1,4 +1,4 @@
-/** How the answer was found, for those who want to look into the search: closed until it is opened, with its words explained. */
+/** How the answer was found, for those who want to look into the search: closed until it is opened. */
 import type { AnswerRecord, Usage } from '../domain';
 import { anchor, markup, type Html, badge, details, head, resultOf, table } from './html';
 import { counted, dollars, duration, visible } from './printable';
@@ -12,7 +12,7 @@ export function machinery(trace: Trace, rerun: Rerun): Html {
   const usage = record?.usage ?? state?.usage ?? null;
   const wallMs = record === null ? null : Date.parse(record.endedAt) - Date.parse(record.startedAt);
   return markup`<p>${procedureText(trace)} ${record && `The search ended because ${endedBecause(record.endedBy)}.`}</p>
-    ${details('The search in full', markup`${GLOSSARY} ${record && candidatesPart(record)} ${searchPart(trace, rerun)} ${schemaPart(trace)}`)}
+    ${details('The search in full', markup`${record && candidatesPart(record)} ${searchPart(trace, rerun)} ${schemaPart(trace)}`)}
     ${record?.children && childrenPart(record.children)}
     ${usage && details('What it used', usageList(usage, wallMs))}`;
 }
@@ -61,24 +61,6 @@ function entryBody(key: string, { sql, result, quoted, below = [] }: Entry, reru
         )}
       </ul>`
     }`;
-}
-
-const WORDS: readonly (readonly [string, string])[] = [
-  ['Step (op_…)', 'a named part of the SQL that answers the question; also called an operator'],
-  ['Reading', 'one way to understand what a step, a column or a word of the question means'],
-  ['Probe', 'a query whose result tells rival readings apart'],
-  ['Candidate', 'a whole derivation of the answer; two are independent when they share no unproved step'],
-  ['Branch (t1, t2, …)', 'one state of a plan; the search continues the branch that promises most'],
-  ['Iteration', 'one round: pick a branch, test its most doubtful step, build candidates'],
-];
-
-const GLOSSARY = markup`<dl class="words">${WORDS.map(definition)}</dl>`;
-
-function definition([word, meaning]: readonly [string, string]): Html {
-  return markup`<div>
-    <dt>${word}</dt>
-    <dd>${meaning}</dd>
-  </div>`;
 }
 
 function childrenPart(children: NonNullable<AnswerRecord['children']>): Html {
@@ -135,7 +117,7 @@ function usageList(usage: Usage, wallMs: number | null): Html {
     ['Time from start to end', wallMs === null ? null : duration(wallMs)],
   ];
   return markup`<dl class="facts" id="usage">
-    ${entries.map(([name, value]) => value !== null && definition([name, value]))}
+    ${entries.map(([name, value]) => value !== null && markup`<div><dt>${name}</dt> <dd>${value}</dd></div>`)}
   </dl>`;
 }
 

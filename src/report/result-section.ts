@@ -1,6 +1,6 @@
 /**
- * The result: its chart, all its rows, and the rows as a file. A long result is one table of the first rows and closed
- * blocks of the others, which a browser lays out only when they are opened. The file is a data: link, so it needs no script.
+ * The result: its chart, as many rows as a browser lays out at once without a pause, and all rows as a file. The file is a
+ * data: link, so it needs no script.
  */
 import type { AnswerRecord, SqlValue } from '../domain';
 import { chartOf } from './chart';
@@ -8,37 +8,19 @@ import { markup, type Html, rowsTable } from './html';
 import { counted } from './printable';
 import { copyButton } from './style';
 import { csvLine } from '../text/result-text';
-import { withOtherReadings } from '../text/answer-text';
 
-/** Cells of one block: what every browser lays out at once without a pause. */
 const CELLS = 5_000;
 const MOST_ROWS = 1_000;
 /** A larger file is left out, because it would double the size of the page; `gate show --csv` writes it. */
 const FILE_CHARS = 16_000_000;
 
 export function resultBody(record: AnswerRecord): Html | null {
-  const { columns, rows } = record;
+  const { columns, rows, truncated } = record;
   if (columns.length === 0) return null;
-  return markup`${chartOf(record)} ${tables(withOtherReadings(record))} ${rows.length > 0 && fileLine(record)}`;
-}
-
-function tables({ columns, rows, truncated }: AnswerRecord): Html {
-  const names = columns.map(({ name }) => name);
+  const shown = Math.max(50, Math.min(MOST_ROWS, Math.floor(CELLS / columns.length)));
   const numeric = columns.map(({ kind }) => kind === 'number');
-  const size = Math.max(50, Math.min(MOST_ROWS, Math.floor(CELLS / columns.length)));
-  const total = { columns: names, rowCount: rows.length, truncated, numeric };
-  const blocks: Html[] = [];
-  for (let from = size; from < rows.length; from += size) {
-    const some = rows.slice(from, from + size);
-    const label = `Rows ${(from + 1).toLocaleString('en-US')} to ${(from + some.length).toLocaleString('en-US')}`;
-    blocks.push(
-      markup`<details class="block">
-        <summary>${label}</summary>
-        ${rowsTable(label, { columns: names, numeric, rows: some, rowCount: some.length }, some.length)}
-      </details>`,
-    );
-  }
-  return markup`${rowsTable('Result', { ...total, rows }, size)} ${blocks}`;
+  const table = { columns: columns.map(({ name }) => name), rows, rowCount: rows.length, truncated, numeric };
+  return markup`${chartOf(record)} ${rowsTable('Result', table, shown)} ${rows.length > 0 && fileLine(record)}`;
 }
 
 function fileLine({ id, columns, rows }: AnswerRecord): Html {

@@ -1,7 +1,6 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
 import type { AnswerRecord, Dialect } from '../domain';
 import { tokensOf } from '../sql/lexer';
-import { statementsOf } from '../sql/tree';
 import { anchor, type Html, markup } from './html';
 import { copyButton } from './style';
 
@@ -92,17 +91,21 @@ const LINE = 76;
 
 /**
  * SQL laid out for people. The stored SQL stays as it was written, and so does what runs. A layout is used only where each
- * engine's lexer sees the same tokens in it, and the parsers the same tree; else the SQL is shown as it is.
+ * engine's lexer sees the same tokens in it; else the SQL is shown as it is.
  */
 export function formattedSql(sql: string): string {
   if (sql.length <= LINE && !sql.includes('\n')) return sql;
-  const before = meaningOf(sql);
-  if (before === null) return sql;
-  for (const language of DIALECTS) {
-    const text = laidOut(sql, language);
-    if (text !== null && meaningOf(text) === before) return text;
-  }
-  return sql;
+  const tokens = (text: string): string =>
+    JSON.stringify(DIALECTS.map((dialect) => tokensOf(text, dialect).map(({ raw }) => raw)));
+  // Literals on two lines are one literal in PostgreSQL; on one line they are an error.
+  const isJoined = tokensOf(sql, 'postgresql').some(
+    ({ kind }, at, all) => kind === 'string' && all[at + 1]?.kind === 'string',
+  );
+  if (isJoined) return sql;
+  const before = tokens(sql);
+  return (
+    DIALECTS.map((language) => laidOut(sql, language)).find((text) => text !== null && tokens(text) === before) ?? sql
+  );
 }
 
 function laidOut(sql: string, language: Dialect): string | null {
@@ -114,22 +117,5 @@ function laidOut(sql: string, language: Dialect): string | null {
   } catch (error) {
     if (error instanceof Error && error.message.startsWith('Parse error')) return null;
     throw error;
-  }
-}
-
-/** null: no parser reads it. */
-function meaningOf(sql: string): string | null {
-  const trees = (['postgresql', 'sqlite'] as const).map((dialect) => treeOf(sql, dialect));
-  if (trees.every((tree) => tree === null)) return null;
-  const tokens = DIALECTS.map((dialect) => tokensOf(sql, dialect).map(({ raw }) => raw));
-  return JSON.stringify([trees, tokens]);
-}
-
-function treeOf(sql: string, dialect: Dialect): string | null {
-  try {
-    const isSpace = new Set(['leading', 'trailing', 'range']);
-    return JSON.stringify(statementsOf(sql, dialect), (key, value: unknown) => (isSpace.has(key) ? undefined : value));
-  } catch {
-    return null;
   }
 }

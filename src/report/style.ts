@@ -68,14 +68,13 @@ ul.bars svg { display: block; width: 100%; height: .6rem; border-radius: 2px; } 
 ul.plain { list-style: none; padding: 0; margin: .3rem 0; } ul.plain > li { margin: .5rem 0; }
 .reading { border-left: 3px solid var(--line); padding: .05rem 0 .05rem .8rem; }
 .reading.supported { border-left-color: var(--good); } .reading.refuted { border-left-color: var(--bad); } .reading.open { border-left-color: var(--warn); }
-details > summary { cursor: pointer; color: var(--link); width: fit-content; } details.block { margin: .4rem 0; font-size: .875rem; }
+details > summary { cursor: pointer; color: var(--link); width: fit-content; }
 ul.tree { list-style: none; margin: 0; padding-left: 0; } ul.tree ul.tree { padding-left: 1.35rem; } ul.tree summary { color: var(--ink); }
 ul.tree > li { position: relative; padding: .2rem 0; }
 ul.tree ul.tree > li::before { content: ""; position: absolute; left: -.9rem; top: 0; bottom: 0; border-left: 1px solid var(--line); }
 ul.tree ul.tree > li:last-child::before { bottom: auto; height: 1.05rem; }
 ul.tree ul.tree > li::after { content: ""; position: absolute; left: -.9rem; top: 1.05rem; width: .65rem; border-top: 1px solid var(--line); }
 #machinery ~ details h3 { margin-top: 1.6rem; }
-dl.words { margin: .75rem 0; font-size: .9375rem; } dl.words div { margin: .2rem 0; } dl.words dt { display: inline; font-weight: 600; } dl.words dd { display: inline; margin: 0 0 0 .4rem; color: var(--soft); }
 dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: .9rem; margin: .6rem 0; }
 dl.facts dt { color: var(--soft); font-size: .875rem; } dl.facts dd { margin: 0; font-size: 1.0625rem; font-variant-numeric: tabular-nums; }
 figure.chart { margin: .8rem 0 1.2rem; } figcaption { font-size: .875rem; color: var(--soft); margin: 0 0 .4rem; max-width: 44rem; } figcaption b { color: var(--ink); font-weight: 600; }
@@ -119,28 +118,13 @@ const tabbed = (csv) => csv.replace(/^\\ufeff/, '').replace(/("(?:[^"]|"")*"|[^"
 const textOf = (source) => source.href
   ? tabbed(new TextDecoder().decode(Uint8Array.from(atob(source.href.split(',')[1]), (byte) => byte.charCodeAt(0))))
   : source.textContent;
-const byHand = (text) => {
-  const area = document.body.appendChild(document.createElement('textarea'));
-  area.value = text;
-  area.select();
-  const done = document.execCommand('copy');
-  area.remove();
-  return done;
-};
-const copy = async (text) => {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return byHand(text);
-  }
-};
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const label = button.textContent;
   button.setAttribute('aria-live', 'polite');
   button.hidden = false;
   button.addEventListener('click', async () => {
-    button.textContent = (await copy(textOf(document.getElementById(button.dataset.copy)))) ? 'Copied' : 'Not allowed here';
+    const text = textOf(document.getElementById(button.dataset.copy));
+    button.textContent = await navigator.clipboard.writeText(text).then(() => 'Copied', () => 'Not allowed here');
     setTimeout(() => (button.textContent = label), 2000);
   });
 }

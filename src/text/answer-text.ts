@@ -3,8 +3,8 @@
  * sentence is the model's with its places filled; if there is no usable one, the program writes its own. Pure, so that the
  * same functions also serve a record whose rows were fetched again.
  */
-import { counted, grouped } from '../counted';
-import type { AnswerRecord, Excerpt, OpenAssumption, ResultColumn, SqlValue } from '../domain';
+import { counted } from '../counted';
+import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { coverageText } from '../sql/coverage';
 import { asideTexts, claimCaveats, declineTexts, withheldTexts } from './claim-text';
 import { cut, visibleLine } from '../clip';
@@ -86,13 +86,13 @@ export function caveatTexts(record: Answered): string[] {
     ...(truncated
       ? [`Only ${counted(rows.length, 'row')} ${rows.length === 1 ? 'was' : 'were'} fetched; the result has more.`]
       : []),
-    ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map((open) => wordingText(record, open)),
+    ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map(wordingText),
   ];
 }
 
 /** The reading of the question's words that was taken, and what another gives. */
-export function wordingText(record: Answered, open: OpenAssumption): string {
-  const other = otherReadingText(record, open);
+export function wordingText(open: OpenAssumption): string {
+  const other = otherReadingText(open);
   return `Read as: ${visibleLine(open.statement)}.${other === null ? '' : ` ${other}`}`;
 }
 
@@ -153,65 +153,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-type Shown = Pick<AnswerRecord, 'columns' | 'rows' | 'truncated' | 'openAssumptions'>;
-
-interface Beside {
-  readonly of: OpenAssumption;
-  /** The column's name in words. */
-  readonly label: string;
-  readonly values: readonly SqlValue[];
-  /** Rows whose value is another one. */
-  readonly differing: number;
-}
-
-/**
- * The rows as they are shown, with a column for each other reading that the question's words allow and that gives the same
- * rows but for the value in the last column.
- */
-export function withOtherReadings<Record extends Shown>(record: Record): Record {
-  const beside = besideRows(record).filter(({ differing }) => differing > 0);
-  const measure = record.columns.at(-1);
-  if (beside.length === 0 || measure === undefined) return record;
-  return {
-    ...record,
-    columns: [...record.columns, ...beside.map(({ label }) => ({ ...measure, name: `${measure.name} (${label})` }))],
-    rows: record.rows.map((row, at) => [...row, ...beside.map(({ values }) => values[at] ?? null)]),
-  };
-}
-
 /** The result of another reading, in words; null: it is not known. */
-export function otherReadingText(record: Shown, open: OpenAssumption): string | null {
-  if (open.alternative === null) return null;
-  const { reading, gives } = open.alternative;
-  const read = `Read as "${visibleLine(reading)}"`;
-  const beside = besideRows(record).find(({ of }) => of === open);
-  if (beside === undefined) return `${read} it would be: ${visibleLine(gives)}.`;
-  if (beside.differing === 0) return `${read} it would be the same.`;
-  const measure = visibleLine(record.columns.at(-1)?.name ?? '');
-  return `${read} (${beside.label}), ${measure} differs in ${grouped(beside.differing)} of ${grouped(record.rows.length)} rows.`;
-}
-
-function besideRows(record: Shown): Beside[] {
-  const found = record.openAssumptions.flatMap((of) => {
-    const values = valuesBeside(record, of.alternative?.result);
-    return values === null ? [] : [{ of, values }];
-  });
-  return found.map(({ of, values }, at) => ({
-    of,
-    values,
-    label: found.length === 1 ? 'other reading' : `other reading ${at + 1}`,
-    differing: values.filter((value, row) => value !== record.rows[row]?.at(-1)).length,
-  }));
-}
-
-/** The last value of the row with the same other values, for each row; null: the rows are not the same ones. */
-function valuesBeside({ columns, rows, truncated }: Shown, other: Excerpt | undefined): SqlValue[] | null {
-  if (rows.length < 2 || truncated || columns.length < 2) return null;
-  if (other?.rows.length !== rows.length || other.rowCount !== rows.length) return null;
-  if (other.columns.length !== columns.length) return null;
-  const keyOf = (row: readonly SqlValue[]): string => JSON.stringify(row.slice(0, -1));
-  const values = new Map(other.rows.map((row) => [keyOf(row), row.at(-1) ?? null]));
-  const keys = new Set(rows.map(keyOf));
-  if (keys.size < rows.length || !rows.every((row) => values.has(keyOf(row)))) return null;
-  return rows.map((row) => values.get(keyOf(row)) ?? null);
+export function otherReadingText({ alternative }: OpenAssumption): string | null {
+  return alternative && `Read as "${visibleLine(alternative.reading)}" it would be: ${visibleLine(alternative.gives)}.`;
 }

@@ -24,8 +24,6 @@ import { citedIn } from '../shared/lookups';
 import { counted } from '../../counted';
 
 const EXCERPT_ROWS = 5;
-/** Of another reading, to be shown beside the answer's. */
-const READING_ROWS = 1_000;
 
 export interface Explained {
   readonly evidence: AnswerRecord['evidence'];
@@ -183,11 +181,11 @@ function readingOf(test: Test | undefined, hypothesis: string): string {
   return test?.hypotheses.find(({ id }) => id === hypothesis)?.mapping ?? hypothesis;
 }
 
-export function excerpt(result: SqlResult, rows = EXCERPT_ROWS): Excerpt | null {
+export function excerpt(result: SqlResult): Excerpt | null {
   if (result.kind !== 'rows') return null;
   return {
     columns: result.columns.map(({ name }) => name),
-    rows: result.rows.slice(0, rows),
+    rows: result.rows.slice(0, EXCERPT_ROWS),
     rowCount: result.rows.length,
   };
 }
@@ -212,12 +210,6 @@ export function wordingOf({ wording }: Pick<CandidateContent, 'wording'>): OpenA
     kind: 'open-by-wording',
     statement: taken,
     risk: null,
-    alternative: { reading: other, ...givenBy(result) },
+    alternative: { reading: other, gives: result === null ? 'not computed' : resultPreview(result) },
   }));
-}
-
-function givenBy(result: SqlResult | null): Pick<NonNullable<OpenAssumption['alternative']>, 'gives' | 'result'> {
-  if (result === null) return { gives: 'not computed' };
-  const rows = excerpt(result, READING_ROWS);
-  return { gives: resultPreview(result), ...(rows === null ? {} : { result: rows }) };
 }

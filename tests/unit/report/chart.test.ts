@@ -1,6 +1,6 @@
 import { renderReport } from '../../../src/report';
 import { chartOf } from '../../../src/report/chart';
-import { chooseChart } from '../../../src/report/choose-chart';
+import { chooseChart } from '../../../src/report/chart';
 import type { ResultColumn, SqlValue } from '../../../src/domain';
 import { hostile, HOSTILE, record, trace } from './fixture';
 
@@ -23,8 +23,8 @@ describe('a result is a series', () => {
       ['2024-Q1', '2024-Q3', '2024 Q2'],
     ]) {
       const chart = chooseChart(result('at n', ...places.map((place, at) => [place, at])));
-      expect(chart).toMatchObject({ kind: 'series', scale: 'time', leftOut: 0 });
-      const points = chart?.kind === 'series' ? chart.panels[0]!.lines[0]!.points : [];
+      expect(chart).toMatchObject({ scale: 'time', leftOut: 0 });
+      const points = chart!.panels[0]!.lines[0]!.points;
       expect(points.map(({ label }) => label)).toEqual([places[0], places[2], places[1]]);
     }
     expect(chooseChart(result('birth_year n', [1990, 5], [1991, 6], [1993, 2]))).toMatchObject({ scale: 'number' });
@@ -51,7 +51,7 @@ describe('a result is a series', () => {
 describe('a result is a comparison', () => {
   test('with one number for each of a few names, in the order of the rows', () => {
     const chart = chooseChart(result('region total', ['south', 3], ['north', 9], [null, 1]));
-    expect(chart).toMatchObject({ kind: 'bars', panels: [{ measure: 'total', bars: [{ label: 'south', value: 3 }, { label: 'north' }, { label: 'NULL' }] }] }); // prettier-ignore
+    expect(chart).toMatchObject({ scale: 'bars', panels: [{ measure: 'total', lines: [{ points: [{ label: 'south', value: 3 }, { label: 'north' }, { label: 'NULL' }] }] }] }); // prettier-ignore
   });
 
   test('an id beside a name is no part of it, and decimals may be texts', () => {
@@ -60,7 +60,7 @@ describe('a result is a comparison', () => {
       name,
       kind: at === 1 ? ('text' as const) : ('number' as const),
     }));
-    expect(chooseChart({ columns, rows, truncated: false })).toMatchObject({ along: 'name', panels: [{ bars: [{ label: 'ann', value: 1.5 }, { label: 'bob' }] }] }); // prettier-ignore
+    expect(chooseChart({ columns, rows, truncated: false })).toMatchObject({ along: 'name', panels: [{ lines: [{ points: [{ label: 'ann', value: 1.5 }, { label: 'bob' }] }] }] }); // prettier-ignore
   });
 
   test('whose bars begin at zero, negative ones to its left', () => {

@@ -98,14 +98,13 @@ describe('renderReport', () => {
     expect(csvOf(page)).toBe(`\uFEFFevents\r\n${'x'.repeat(1_000_000)}\r\n`);
   });
 
-  test('10,000 rows are all there: the first in a table, the others in closed blocks', () => {
+  test('of 10,000 rows the first stand in a table, and all in the file', () => {
     const rows = Array.from({ length: 10_000 }, (_, index) => [`row ${index + 1}`]);
     const began = performance.now();
     const page = renderReport({ ...trace, record: { ...record, rows, truncated: true } });
     expect(performance.now() - began).toBeLessThan(3_000);
-    expect(page.match(/<td>row \d+</g)).toHaveLength(10_000);
+    expect(page.match(/<td>row \d+</g)).toHaveLength(1_000);
     expect(page).toContain('Result: first 1,000 rows of more than 10,000 rows');
-    expect(page).toContain('<summary>Rows 9,001 to 10,000</summary>');
     expect(csvOf(page).split('\r\n')).toHaveLength(10_002);
   });
 
