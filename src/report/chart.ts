@@ -163,7 +163,8 @@ function bars(labels: readonly Column[], measures: readonly Column[]): Chart | n
   return { scale: 'bars', along: labels.map(({ name }) => name).join(' · '), by: null, panels, leftOut: 0 };
 }
 
-const numeric = (value: SqlValue | undefined): number | null => (value == null ? null : Number(value));
+const numeric = (value: SqlValue | undefined): number | null =>
+  value === null || value === undefined ? null : Number(value);
 
 export function chartOf(result: Result): Html | null {
   const chart = chooseChart(result);
