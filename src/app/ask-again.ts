@@ -11,7 +11,7 @@ import { refresh } from '../roles/answer/refresh';
 import type { Engines } from '../workers/engines';
 import { note, type App } from './app';
 import { GateError, withoutPasswords } from './errors';
-import { sha256 } from './services';
+import { recordOf, sha256 } from './services';
 
 export type AskedAgain =
   | { readonly kind: 'answer'; readonly record: AnswerRecord }
@@ -29,8 +29,7 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
   const { app, inputFor } = asking;
   const { store } = app;
   const { searchId } = input;
-  const run = createRunStore(store, searchId, sha256);
-  const before = await run.find('result', searchId);
+  const before = await recordOf(store, searchId);
   if (before === null || !isConclusive(before)) return { kind: 'search', input };
   let reason = before.replacedBy?.reason;
   const next = inputFor(`after ${searchId}`);
@@ -41,7 +40,8 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
       return { kind: 'answer', record: refreshed.record };
     }
     reason = refreshed.reason;
-    if (next !== null) await run.put('result', searchId, { ...before, replacedBy: { id: next.searchId, reason } });
+    const replacedBy = next && { id: next.searchId, reason };
+    if (replacedBy) await createRunStore(store, searchId, sha256).put('result', searchId, { ...before, replacedBy });
   }
   if (next === null)
     throw new GateError(
@@ -55,20 +55,19 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
 }
 
 /**
- * A search that went on from an earlier asking has the clock of that one: its rows are read once more. Null: they are as
- * asked for.
+ * A search that went on from an earlier asking has the clock of that one: its rows are read once more, where they still hold.
  */
 export async function withClockOfAsking(
   asking: Omit<AskingAgain, 'inputFor'>,
   input: SearchInput,
   record: AnswerRecord,
-): Promise<AnswerRecord | null> {
-  if (record.clock === undefined || record.clock === input.clock || record.status !== 'answered') return null;
+): Promise<AnswerRecord> {
+  if (record.clock === undefined || record.clock === input.clock || !isConclusive(record)) return record;
   const refreshed = await refreshStored(asking, input, record);
   if (refreshed.kind === 'current') return refreshed.record;
   const says = `its clock is ${record.clock}, and it no longer holds: ${refreshed.reason}; ask again to search anew`;
   note(asking.app, says);
-  return null;
+  return record;
 }
 
 async function refreshStored(
@@ -87,11 +86,11 @@ async function refreshStored(
   };
   const hint = `gate show ${searchId} shows the answer of ${utc(before.asOf)}`;
   try {
-    const step = await openStep(deps, { searchId, position: 'refresh' });
+    const { input, ...step } = await openStep(deps, { searchId, position: 'refresh' });
     // By the name that the database has now, and with the clock of this asking.
-    const input = { ...step.input, question: { ...step.input.question, database } };
-    const clocked = input.clock === undefined || clock === undefined ? input : { ...input, clock };
-    const refreshed = await refresh({ ...step, input: clocked }, before);
+    const now = input.clock === undefined || clock === undefined ? {} : { clock };
+    const asked = { ...input, question: { ...input.question, database }, ...now };
+    const refreshed = await refresh({ ...step, input: asked }, before);
     if (refreshed.kind !== 'timeout') return refreshed;
     const seconds = refreshed.afterMs / 1000;
     throw new GateError(`its SQL did not end within ${seconds} s this time; ${hint}, --fresh searches anew`);

@@ -4,7 +4,7 @@
  * `gate dev --stop` finds them. A database's address travels by environment, never by command line.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config';
@@ -48,21 +48,13 @@ export function announce(config: Config, process: ServingProcess): () => void {
 /** The processes that still run; entries of others are removed. */
 export function servingProcesses(config: Config): ServingProcess[] {
   const folder = folderOf(config);
-  let names: string[];
-  try {
-    names = readdirSync(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-  return names
-    .filter((name) => /^\d+\.json$/.test(name))
-    .flatMap((name) => {
-      if (isAlive(Number.parseInt(name, 10)))
-        return [JSON.parse(readFileSync(join(folder, name), 'utf8')) as ServingProcess];
-      rmSync(join(folder, name), { force: true });
-      return [];
-    });
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^\d+\.json$/.test(name)) : [];
+  return names.flatMap((name) => {
+    const file = join(folder, name);
+    if (isAlive(Number.parseInt(name, 10))) return [JSON.parse(readFileSync(file, 'utf8')) as ServingProcess];
+    rmSync(file, { force: true });
+    return [];
+  });
 }
 
 export interface ToServe {

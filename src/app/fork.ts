@@ -12,7 +12,6 @@ import { looksLikeReasoning, MODEL_DEFAULTS, REACT_TOOL_CALLS, searchOf } from '
 import { forkIdOf } from '../record/search-id';
 import { clockAt } from '../sql/clock';
 import { budgetsOf } from '../search/steering';
-import type { Fork } from '../record/fork';
 import { visible } from '../report/printable';
 import { note, type App, type Asked, type ServedBy } from './app';
 import { serve, withOpened } from './ask';
@@ -36,7 +35,7 @@ export interface ForkRequest extends Omit<SearchChoices, 'memory'> {
 
 /** `wanted`: the parent, by its id, the beginning of it, or `last`. */
 export async function fork(wanted: string, request: ForkRequest, app: App, servedBy: ServedBy): Promise<Asked> {
-  const { config, store } = app;
+  const { store } = app;
   const hint = request.hint === undefined ? null : { ...request.hint, text: words(request.hint.text, 'hint') };
   const parentId = await findSearch(store, wanted);
   const parent = await inputOf(store, parentId);
@@ -44,7 +43,16 @@ export async function fork(wanted: string, request: ForkRequest, app: App, serve
   const state = await checkpointAfter(app, parentId, request.at);
   const database = databaseOf(parent, request, app);
   const asked = { ...parent, question: { ...parent.question, database: database.name } };
-  const input = forkedInput(asked, state, config, request, hint, app.now());
+  const from = { searchId: parentId, iteration: request.at };
+  const settings = forkedSettings(parent.settings, state, app.config, request);
+  const nonce = request.fresh ? randomBytes(8).toString('hex') : undefined;
+  const input: SearchInput = {
+    ...asked,
+    searchId: forkIdOf({ ...from, settings, hint }, nonce),
+    settings,
+    ...(parent.clock !== undefined && { clock: clockAt(app.now()) }),
+    parent: { ...from, usage: { ...state.usage } },
+  };
   return withOpened(app, database, {}, async (opened) => {
     const asking = { app, ...opened, database, input, files: {}, fork: { state, input, hint, nowMs: app.now() } };
     // It begins at a checkpoint of its parent: what no longer holds there, no other fork mends.
@@ -59,10 +67,9 @@ async function checkpointAfter({ store }: App, parentId: string, at: number): Pr
   const checkpoints = await checkpointsOf(store, parentId);
   const found = checkpoints.find(({ next }) => next === at + 1);
   if (found !== undefined) return found.read();
-  const after = checkpoints.map(({ next }) => next - 1).filter((iteration) => iteration > 0);
-  const last = after.at(-1);
+  const last = (checkpoints.at(-1)?.next ?? 1) - 1;
   throw new GateError(
-    last === undefined
+    last < 1
       ? `${parentId} has no checkpoint: it ended within its first iteration; ask the question again instead`
       : `${parentId} has no checkpoint after iteration ${at}; the last is after iteration ${last} (--at ${last})`,
   );
@@ -85,26 +92,6 @@ function databaseOf(
   );
 }
 
-function forkedInput(
-  parent: SearchInput,
-  state: SearchState,
-  config: Config,
-  request: ForkRequest,
-  hint: Fork['hint'],
-  nowMs: number,
-): SearchInput {
-  const settings = forkedSettings(parent.settings, state, config, request);
-  const from = { searchId: parent.searchId, iteration: request.at };
-  const nonce = request.fresh ? randomBytes(8).toString('hex') : undefined;
-  return {
-    ...parent,
-    searchId: forkIdOf({ ...from, settings, hint }, nonce),
-    settings,
-    ...(parent.clock === undefined ? {} : { clock: clockAt(nowMs) }),
-    parent: { ...from, usage: { ...state.usage } },
-  };
-}
-
 export function forkedSettings(
   before: Settings,
   state: SearchState,
@@ -117,22 +104,19 @@ export function forkedSettings(
       `--method ${method.spec}: a search by ${before.method} goes on as it began; only one by fast, thorough or paper can go on by another of these`,
     );
   const { looking } = state;
-  const given = Object.entries(request.model ?? {}).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
-  );
-  const models = { ...before.models, ...Object.fromEntries(given) };
+  const models = { ...before.models, ...request.model };
   const made = method === undefined ? before : byMethod(before, method, looking !== undefined);
   const further = request.iterations ?? searchOf(made.method, made.procedure !== undefined).iterations;
   const isAgent = before.method === 'react' || before.method === 'redel';
   return {
     ...made,
     models,
-    ...(given.length === 0 ? {} : { maxOutputTokens: outputTokens(models, config) }),
+    ...(request.model !== undefined && { maxOutputTokens: outputTokens(models, config) }),
     seed: request.seed ?? before.seed,
     // After a conversation its turns are no iterations of the search (`src/search/look.ts`).
     iterations: request.at + further - (made.procedure === undefined ? 0 : (looking?.turns.length ?? 0)),
     // The iterations of an agent are its tool calls.
-    ...(isAgent ? { rounds: request.at + (request.iterations ?? REACT_TOOL_CALLS) } : {}),
+    ...(isAgent && { rounds: request.at + (request.iterations ?? REACT_TOOL_CALLS) }),
     budgets: { ...budgetsOf(state, before), ...request.budgets },
   };
 }

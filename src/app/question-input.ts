@@ -16,7 +16,7 @@ export interface SearchChoices {
   readonly method?: MethodSpec;
   readonly memory?: MemoryMode;
   /** A model for all roles (`default`), or for one. */
-  readonly model?: Readonly<Record<string, string | undefined>>;
+  readonly model?: Readonly<Record<string, string>>;
   readonly seed?: number;
   /** Null: no limit. */
   readonly budgets?: Partial<Budgets>;
@@ -136,7 +136,7 @@ export function modelsFor(
   if (name === undefined) throw new UsageError('no model is named: set GATE_MODEL, or give --model NAME');
   // Who judges answers is no part of how they are searched, so it is no part of a search's id.
   const { judge: _, ...searching } = roles;
-  return { ...searching, ...(model as Readonly<Record<string, string>>), default: name };
+  return { ...searching, ...model, default: name };
 }
 
 export interface NamedSearch {

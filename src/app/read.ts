@@ -2,24 +2,15 @@
  * Reading a search: its answer, where it stands, and what it knows (plan, what is proved, candidates). All of it comes from
  * Temporal while the search runs, else from the final record, else from the last checkpoint.
  */
-import type {
-  AnswerRecord,
-  CandidateView,
-  FactView,
-  PlanView,
-  SearchInput,
-  SearchState,
-  UpdateView,
-  Usage,
-} from '../domain';
+import type { AnswerRecord, CandidateView, FactView, PlanView, SearchInput, UpdateView, Usage } from '../domain';
 import { createRunStore } from '../record/run-store';
 import { searchIdOf } from '../record/search-id';
 import { progressText } from '../search/progress';
 import { each } from '../limiter';
-import { endpointText, type ServingParts } from '../workers/serving';
+import { endpointText } from '../workers/serving';
 import type { QuestionDescription } from '../workers/workflow-views';
 import type { App, Patience } from './app';
-import { outagesOf, outageText, type Outage } from './outages';
+import { outagesOf, type Outage } from './outages';
 import { findSearch, type Waiting } from './searches';
 import { checkpointsOf, inputOf, recordOf, sha256 } from './services';
 import { openRunning, statusWithoutRecord, storeOnly, type TemporalSession } from './temporal-session';
@@ -40,9 +31,7 @@ export interface SearchStatus {
   readonly doing: string | null;
   readonly learned: string | null;
   readonly usage: Usage | null;
-  /** Steps whose last attempt failed and that are tried again, in words. */
-  readonly retrying: readonly string[];
-  /** The same for programs: attempt, next try, when it gives up. */
+  /** Steps whose last attempt failed and that are tried again. */
   readonly outages: readonly Outage[];
   readonly ui: string | null;
   /** Of its trace (docs/telemetry.md); null: it is not traced, or Temporal has forgotten it. */
@@ -65,13 +54,13 @@ export async function standing(
   const { config, env, store } = app;
   const id = await findSearch(store, wanted);
   const input = await inputOf(store, id);
-  const base = { ...NOTHING, id, question: input?.question.text ?? null };
   const session = await openRunning(config, env, storeOnly(app));
+  let base: Omit<SearchStatus, 'status'>;
   let isWaiting = false;
   try {
     const live = session === null ? null : await session.describe(id);
-    base.traceId = live?.traceId ?? null;
-    base.ui = session?.uiOf(id) ?? null;
+    const places = { ui: session?.uiOf(id) ?? null, traceId: live?.traceId ?? null };
+    base = { ...NOTHING, id, question: input?.question.text ?? null, ...places };
     if (session !== null && live?.status === 'RUNNING') {
       if (patience === undefined) return await running(app, session, live, input, base);
       const { followSearch } = await import('./follow');
@@ -84,23 +73,19 @@ export async function standing(
   const record = await recordOf(store, id);
   if (record !== null) return { ...base, status: record.status, reason: record.reason, usage: record.usage, record };
   if (isWaiting) return { ...base, status: 'waiting' };
-  const status = statusWithoutRecord(app.config, app.env, session !== null);
+  const status = statusWithoutRecord(config, env, session !== null);
   const next = status === 'unknown' ? 'no Temporal answers: see gate doctor' : howToGoOn(input);
   return { ...base, status, usage: await lastUsage(store, id), next };
 }
 
-const NOTHING: Omit<SearchStatus, 'id' | 'status'> & { traceId: string | null; ui: string | null } = {
-  question: null,
+const NOTHING = {
   reason: null,
   iteration: null,
   bottleneck: null,
   doing: null,
   learned: null,
   usage: null,
-  retrying: [],
   outages: [],
-  ui: null,
-  traceId: null,
   next: null,
   record: null,
 };
@@ -116,24 +101,19 @@ async function running(
   const progress = await session.progress(id);
   const paused = await session.isPaused(id);
   const nowMs = app.now();
-  const outages = outagesOf(live, nowMs);
+  const asked = live.serving === null ? '' : ` (it was asked with ${endpointText(live.serving)})`;
+  const noWorker = progress === null ? `no worker answers${asked}; ${howToGoOn(input)}` : null;
   return {
     ...base,
     status: paused ? 'paused' : 'running',
     iteration: progress?.iteration ?? null,
     bottleneck: progress?.bottleneck ?? null,
-    doing: progress === null ? null : progressText(progress, nowMs),
+    doing: progress && progressText(progress, nowMs),
     learned: progress?.learned ?? null,
     usage: progress?.usage ?? (await lastUsage(app.store, id)),
-    retrying: outages.map((outage) => outageText(outage, nowMs)),
-    outages,
-    next: progress === null ? noWorker(live.serving, input) : paused ? `gate resume ${id}` : null,
+    outages: outagesOf(live, nowMs),
+    next: noWorker ?? (paused ? `gate resume ${id}` : null),
   };
-}
-
-function noWorker(serving: ServingParts | null, input: SearchInput | null): string {
-  const asked = serving === null ? '' : ` (it was asked with ${endpointText(serving)})`;
-  return `no worker answers${asked}; ${howToGoOn(input)}`;
 }
 
 /** A search of `--fresh` has an id that no later question finds; a worker goes on with any that Temporal knows. */
@@ -171,26 +151,24 @@ export async function knowledge(wanted: string, app: App): Promise<Knowledge & {
   const session = await openRunning(app.config, app.env, storeOnly(app));
   try {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';
-    const state: SearchState | null = (await (await checkpointsOf(app.store, id)).at(-1)?.read()) ?? null;
+    const state = await (await checkpointsOf(app.store, id)).at(-1)?.read();
     const view = async <T>(query: 'plan' | 'memory' | 'candidates', stored: T): Promise<T> =>
       (isRunning ? await session.view<T>(id, query) : null) ?? stored;
-    const [updates, facts] = [state?.updates ?? [], state?.facts ?? []];
+    const { trajectories = [], updates = [], facts = [], candidates = [] } = state ?? {};
     const memory = await view('memory', { updates, facts });
     return {
       id,
       plan: await view<Plans>(
         'plan',
-        (state?.trajectories ?? []).map((one) => ({ trajectory: one.id, plan: one.plan })),
+        trajectories.map((one) => ({ trajectory: one.id, plan: one.plan })),
       ),
-      updates: await each(memory.updates, async (update) => ({
-        ...update,
-        says: (await run.find('update', update.id))?.mapping ?? update.intent,
-      })),
-      facts: await each(memory.facts, async (fact) => ({
-        ...fact,
-        says: (await run.find('fact', fact.id))?.statement ?? '',
-      })),
-      candidates: await view('candidates', state?.candidates ?? []),
+      updates: await each(memory.updates, async (update) => {
+        return { ...update, says: (await run.find('update', update.id))?.mapping ?? update.intent };
+      }),
+      facts: await each(memory.facts, async (fact) => {
+        return { ...fact, says: (await run.find('fact', fact.id))?.statement ?? '' };
+      }),
+      candidates: await view('candidates', candidates),
     };
   } finally {
     await session?.close();

@@ -1,6 +1,7 @@
 /** Searches of the store: which there are, which one is meant, and how each stands. */
 import { z } from 'zod';
 import { presetOf, type SearchInput } from '../domain';
+import { compareText } from '../domain/canonical';
 import type { ObjectStore } from '../domain/ports';
 import { readEnvelope, writeEnvelope } from '../record/run-store';
 import { sha256 } from '../sha256';
@@ -21,10 +22,6 @@ const Listed = z.object({
 });
 export type Listed = z.infer<typeof Listed>;
 
-/** Written by the final record; a search that has none yet is known from `asked/`, which is written before it starts. */
-const FINISHED = 'index/';
-const ASKED = 'asked/';
-
 export async function addToIndex(store: ObjectStore, input: SearchInput, nowMs: number): Promise<void> {
   const { question, settings, searchId: id } = input;
   const entry: Listed = {
@@ -35,21 +32,19 @@ export async function addToIndex(store: ObjectStore, input: SearchInput, nowMs: 
     preset: presetOf(settings.method),
     startedAt: new Date(nowMs).toISOString(),
   };
-  await store.put(`${ASKED}${id}.json`, writeEnvelope('asked', entry, sha256), { overwrite: true });
+  await store.put(`asked/${id}.json`, writeEnvelope('asked', entry, sha256), { overwrite: true });
 }
 
 /** Newest first. */
 export async function listSearches(store: ObjectStore): Promise<Listed[]> {
-  const [asked, finished] = await Promise.all([
-    entriesUnder(store, ASKED, 'asked'),
-    entriesUnder(store, FINISHED, 'index'),
-  ]);
+  const [asked, finished] = await Promise.all([entriesUnder(store, 'asked'), entriesUnder(store, 'index')]);
   const entries = new Map([...asked, ...finished].map((entry) => [entry.id, entry]));
-  return [...entries.values()].sort((a, b) => (a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : 0));
+  return [...entries.values()].sort((a, b) => compareText(b.startedAt, a.startedAt));
 }
 
-async function entriesUnder(store: ObjectStore, prefix: string, kind: string): Promise<Listed[]> {
-  const keys = await store.list(prefix);
+/** `index`: written by the final record; `asked`: before the search starts. */
+async function entriesUnder(store: ObjectStore, kind: 'asked' | 'index'): Promise<Listed[]> {
+  const keys = await store.list(`${kind}/`);
   const texts = await Promise.all(keys.map((key) => store.get(key)));
   return keys.flatMap((key, index) => {
     const text = texts[index];

@@ -23,7 +23,7 @@ import { told } from './rows';
 import { recordOf } from './services';
 import { announcedFor, checkAndStore, startAsked, type Asking } from './start-search';
 import { openTemporal, type Target, type TemporalSession } from './temporal-session';
-import { pause } from './waiting';
+import { aborted } from './run/events';
 
 export async function serveHere(asking: Asking, patience: Patience): Promise<Asked> {
   const { app, input } = asking;
@@ -57,16 +57,15 @@ async function answered(asking: Asking, session: TemporalSession, ended: Ended<A
   const record = await recordOf(app.store, searchId);
   if (ended.kind === 'failed') {
     if (record?.givenUp !== undefined)
-      note(
-        app,
-        `gate show ${searchId} --trace shows the last reply; ask again (or with --fresh) once the cause is fixed`,
-      );
+      note(app, `gate show ${searchId} --trace shows the last reply; ask again once the cause is fixed`);
     throw new SearchFailedError(ended.message, record);
   }
   if (record === null) throw new GateError(`${searchId} ended without a record in ${storeLocation(app.config.store)}`);
-  const current = await withClockOfAsking({ app, engines }, input, record);
   const { url, staysUp } = session.uiPlace(searchId, app.config);
-  return told(asking, { record: current ?? record, ui: staysUp ? url : null });
+  return told(asking, {
+    record: await withClockOfAsking({ app, engines }, input, record),
+    ui: staysUp ? url : null,
+  });
 }
 
 /** How long this process serves the reading of what was proved, once the answer is told. */
@@ -80,21 +79,16 @@ async function waitForKept(
   stop: AbortSignal | undefined,
 ): Promise<void> {
   note(app, `reading what was proved for later questions: at most ${KEEPING_MS / 1000} s, or interrupt`);
-  const over = new AbortController();
-  const ending = stop === undefined ? over.signal : AbortSignal.any([stop, over.signal]);
-  try {
-    const waited = pause(KEEPING_MS, ending).then(() => null);
-    const kept = await Promise.race([awaitKept(session.gate, input.searchId), broken, waited]);
-    if (kept === null) note(app, 'not kept yet; it goes on when this database is asked next');
-    else if (kept.kind === 'failed') note(app, `nothing was kept: ${kept.message}`);
-    else if (kept.value.notKept !== null) note(app, `nothing was kept: ${kept.value.notKept}`);
-    else {
-      const record = await recordOf(app.store, input.searchId);
-      const text = record === null ? null : keptText(record);
-      note(app, text === null ? 'nothing of it helps later questions' : `kept for later questions: ${text}`);
-    }
-  } finally {
-    over.abort();
+  const over = AbortSignal.any([AbortSignal.timeout(KEEPING_MS), ...(stop === undefined ? [] : [stop])]);
+  const waited = aborted(over).then(() => null);
+  const kept = await Promise.race([awaitKept(session.gate, input.searchId), broken, waited]);
+  const problem = kept?.kind === 'failed' ? kept.message : (kept?.value.notKept ?? null);
+  if (kept === null) note(app, 'not kept yet; it goes on when this database is asked next');
+  else if (problem !== null) note(app, `nothing was kept: ${problem}`);
+  else {
+    const record = await recordOf(app.store, input.searchId);
+    const text = record && keptText(record);
+    note(app, text === null ? 'nothing of it helps later questions' : `kept for later questions: ${text}`);
   }
 }
 
@@ -144,18 +138,12 @@ export async function serveInBackground(asking: Asking): Promise<Asked> {
   const { app, database, input } = asking;
   const { config, env } = app;
   const { searchId } = input;
-  const opening = openTemporal(config, env, { onProgress: (line) => note(app, line) });
-  const checking = checkAndStore(asking, checkDatabase(asking.engines, database.name));
-  const [opened, checked] = await Promise.allSettled([opening, checking]);
-  if (checked.status === 'rejected') {
-    if (opened.status === 'fulfilled') await opened.value.close();
-    throw checked.reason;
-  }
-  const session = await opening;
+  const state = await checkAndStore(asking, checkDatabase(asking.engines, database.name));
+  const session = await openTemporal(config, env, { onProgress: (line) => note(app, line) });
   try {
     const announced = announcedFor(config, await asking.composition(), database, input);
     const servedBy = await servedDetached(config, [{ database, announced }], session, app);
-    await startAsked({ session, app, input, announced, state: checked.value });
+    await startAsked({ session, app, input, announced, state });
     await app.onEvent({ kind: 'begun', searchId, ui: { ...session.uiPlace(searchId, config), staysUp: true } });
     return { kind: 'running', searchId, ui: session.uiOf(searchId), servedBy };
   } finally {

@@ -31,12 +31,12 @@ export interface SteeredSearch {
 export async function steer(wanted: string, steering: Steering, app: App): Promise<SteeredSearch> {
   const { kind, author } = steering;
   const told = inWords(steering);
-  return onRunning(await findSearch(app.store, wanted), app, async (session, id) => {
+  return onRunning(wanted, app, async (session, id) => {
     const reply = await inTime(session, id, () => steerQuestion(session.gate, id, told));
     if (reply.kind === 'not-running') return null;
     if (reply.kind === 'refused') throw new GateError(`${id} refused ${kind}: ${reply.reason}`);
     const { remarkId, heard } = reply;
-    return { id, kind, author, remarkId, ...(heard === undefined ? {} : { heard }) };
+    return { id, kind, author, remarkId, ...(heard && { heard }) };
   });
 }
 
@@ -49,9 +49,7 @@ function inWords(steering: Steering): Steering {
 
 /** No command to the search: Temporal cancels its workflow. Gives its id. */
 export async function cancel(wanted: string, app: App): Promise<string> {
-  return onRunning(await findSearch(app.store, wanted), app, async (session, id) =>
-    (await session.cancel(id)) ? id : null,
-  );
+  return onRunning(wanted, app, async (session, id) => ((await session.cancel(id)) ? id : null));
 }
 
 export interface BatchCommand {
@@ -82,10 +80,11 @@ export async function steerBatch(
 
 /** `work` gives null when the workflow ended meanwhile. */
 async function onRunning<T>(
-  id: string,
+  wanted: string,
   app: App,
   work: (session: TemporalSession, id: string) => Promise<T | null>,
 ): Promise<T> {
+  const id = await findSearch(app.store, wanted);
   const session = await openReachable(id, app);
   try {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';

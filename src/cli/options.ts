@@ -12,10 +12,8 @@ import type { Io } from './io';
 const MEMORY_MODES = ['off', 'read', 'on'] as const satisfies readonly MemoryMode[];
 const ROLE_NAMES: readonly string[] = ROLES.filter((role) => role !== 'judge');
 
-export interface ModelFlags {
-  readonly default?: string;
-  readonly [role: string]: string | undefined;
-}
+/** Names of models, by role or `default`. */
+export type ModelFlags = Readonly<Record<string, string>>;
 
 export { limitsOf, type LimitFlags };
 

@@ -1,6 +1,7 @@
 /** What `gate list` and `gate show` print. */
 import { openApp, type App } from '../app/app';
 import { GateError } from '../app/errors';
+import { outageText } from '../app/outages';
 import { knowledge, standing, type Knowledge, type Plans, type SearchStatus } from '../app/read';
 import { difference, traceOf, writeReport } from '../app/report';
 import { searches, type SearchRow } from '../app/searches';
@@ -101,7 +102,7 @@ export async function runShow(wanted: string, flags: ShowFlags, io: Io): Promise
   const { record, ...rest } = status;
   if (record !== null) return printAnswer(app, { ...status, record }, io, flags);
   if (flags.wait || flags.sql || flags.csv) throw new GateError(`${status.id} has no result: ${whyNot(status)}`);
-  return print(rest, statusText(status));
+  return print(rest, statusText(status, io.now()));
 }
 
 function whyNot({ id, status, next }: SearchStatus): string {
@@ -110,7 +111,7 @@ function whyNot({ id, status, next }: SearchStatus): string {
   return status === 'unknown' ? 'it may still run' : `it was interrupted; ${next ?? ''}`;
 }
 
-function statusText(status: SearchStatus): string {
+function statusText(status: SearchStatus, nowMs: number): string {
   const { usage, doing, learned, reason, ui, traceId, next } = status;
   return [
     `${status.id}  ${status.status}  ${status.question ?? ''}`,
@@ -120,7 +121,7 @@ function statusText(status: SearchStatus): string {
     usage === null
       ? null
       : `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`,
-    ...status.retrying,
+    ...status.outages.map((outage) => outageText(outage, nowMs)),
     ui === null ? null : `UI ${ui}`,
     traceId === null ? null : `trace ${traceId}`,
     next,
