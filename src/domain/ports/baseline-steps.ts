@@ -1,10 +1,14 @@
 /** What goes into each step of the baselines (react, redel, reforce), and what control reads of what came out. */
 import type { CandidateRun } from './search-steps';
-import type { ModelStepInput, StepBase, UsageDelta, WebTool } from './step-parts';
+import type { ModelInput, SqlInput, UsageDelta, WebTool } from './step-parts';
 
-/** One action of the method `react`. */
-export interface ActInput extends ModelStepInput {
-  readonly role: 'react';
+export type HelperRun =
+  | { readonly helper: string; readonly calls: number }
+  /** It ended with this error. */
+  | { readonly failed: string };
+
+/** One action of an agent. */
+interface Act {
   /** Observation ids of the turns so far. */
   readonly turns: readonly string[];
   readonly callsUsed: number;
@@ -18,41 +22,6 @@ export type Acted =
   | { readonly kind: 'end'; readonly actionId: string }
   | { readonly kind: 'unanswerable'; readonly reason: string };
 
-/** Runs the queries of an action of the method `react`, or reads what the helpers of an action that delegates found. */
-export interface ToolInput extends StepBase {
-  readonly purpose: 'tool';
-  readonly actionId: string;
-  /** By subtask; null: refused. */
-  readonly helpers?: readonly (HelperRun | null)[];
-}
-
-export type HelperRun =
-  | { readonly helper: string; readonly calls: number }
-  /** It ended with this error. */
-  | { readonly failed: string };
-
-export interface ToolRun {
-  readonly observationId: string;
-  readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
-  readonly usage: UsageDelta;
-}
-
-/** Runs the final SQL of an `end` action and stores it as the candidate. */
-export interface FinalInput extends StepBase {
-  readonly purpose: 'final';
-  readonly actionId: string;
-  readonly candidateId: string;
-}
-
-export interface FinalRun extends CandidateRun {
-  readonly error: string | null;
-}
-
-/** One action of an agent of the methods redel-…. */
-export interface RedelInput extends Omit<ActInput, 'role'> {
-  readonly role: 'redel';
-}
-
 export type RedelActed =
   | Acted
   /** The subtasks; null: refused, no helper gets it. */
@@ -60,30 +29,9 @@ export type RedelActed =
   /** How a helper ends. */
   | { readonly kind: 'report'; readonly actionId: string };
 
-export interface ReforceBase extends ModelStepInput {
-  /** The schema text that the prompt shows. */
+/** The schema text that a prompt of `reforce` shows. */
+interface Shown {
   readonly schemaId: string;
-}
-
-/** Schema linking: is this table needed? */
-export interface LinkInput extends ReforceBase {
-  readonly role: 'reforce-link';
-  /** Its place in the schema text, from 0. */
-  readonly table: number;
-}
-
-export interface Linked {
-  /** The reply; null: the table is not needed. */
-  readonly linkId: string | null;
-}
-
-/** Format restriction: the header of the answer. */
-export interface FormatInput extends ReforceBase {
-  readonly role: 'reforce-format';
-}
-
-export interface Formatted {
-  readonly formatId: string;
 }
 
 /** One exchange of an exploration. */
@@ -95,132 +43,121 @@ export interface ExploreTurn {
   readonly rest: readonly [string, number];
 }
 
-/** Column exploration: queries to look with, one to correct, or those that are left, corrected in the same way. */
-export interface ExploreInput extends ReforceBase {
-  readonly role: 'reforce-explore';
-  readonly turns: readonly ExploreTurn[];
-  readonly asks: 'queries' | 'correction' | 'rest';
-}
-
-export interface ExplorationAsked {
-  readonly actionId: string;
-  readonly queries: number;
-}
-
-/** One SQL of a vote. */
-export interface GenerateInput extends ReforceBase {
-  readonly role: 'reforce-generate';
-  readonly formatId: string | null;
-  /** Observations of its exploration. */
-  readonly explored: readonly string[];
-  /** Observations of its SQL so far. */
-  readonly turns: readonly string[];
-}
-
-export interface Generated {
-  readonly actionId: string;
-}
-
-/** The choice where votes do not decide. */
-export interface ChooseInput extends ReforceBase {
-  readonly role: 'reforce-choose';
-  readonly candidates: readonly string[];
-}
-
-export interface Chosen {
-  readonly candidate: string;
-}
-
-/** Output mode `answer`: the result in words. */
-export interface PhraseInput extends ReforceBase {
-  readonly role: 'reforce-answer';
-  readonly candidateId: string;
-}
-
-export interface Phrased {
-  readonly candidateId: string;
-}
-
-/** Makes the schema text of `reforce-…`; with `linked`, of the tables and columns that these replies keep. */
-export interface CompressInput extends StepBase {
-  readonly purpose: 'compress';
-  readonly linked: readonly string[];
-}
-
-export interface Compressed {
-  readonly schemaId: string;
-  /** How many tables are to be linked; 0: the text is short enough. */
-  readonly tables: number;
-  /** The question wants its answer in words. */
-  readonly worded: boolean;
-  readonly usage: UsageDelta;
-}
-
-/** Runs queries of an exploration in their order, until one fails or returns nothing, or `most` have run. */
-export interface ExploreRunInput extends StepBase {
-  readonly purpose: 'explore';
-  readonly actionId: string;
-  readonly from: number;
-  readonly most: number;
-}
-
-export interface Explored {
-  readonly observationId: string;
-  readonly succeeded: number;
-  /** One failed, or returned nothing. */
-  readonly failed: boolean;
-  readonly usage: UsageDelta;
-}
-
-/** Runs the SQL of a vote and stores it as the vote's candidate. */
-export interface RefineInput extends StepBase {
-  readonly purpose: 'refine';
-  readonly actionId: string;
-  readonly candidateId: string;
-  /** Results of the same conversation that count, to compare with. */
-  readonly earlier: readonly string[];
-}
-
-export interface Refined extends CandidateRun {
-  readonly observationId: string;
-  /** One of the earlier results is the same. */
-  readonly repeats: boolean;
-  /** A column holds nothing but NULL, empty text and zeros, or a value several lines. */
-  readonly flawed: boolean;
-}
-
-/** Compares the results of candidates. */
-export interface AgreeInput extends StepBase {
-  readonly purpose: 'agree';
-  readonly candidates: readonly string[];
-  /** Then an empty column does not exclude a result. */
-  readonly explored: boolean;
-}
-
-export interface Agreement {
-  /** For each candidate that counts and has any: the others that count and have an equal result. */
-  readonly agreeing: Readonly<Record<string, readonly string[]>>;
-  readonly usage: UsageDelta;
-}
-
 /** What a model is asked in each role of a baseline, and what comes of it. */
 export interface BaselineRoles {
-  readonly react: [ActInput, Acted];
-  readonly redel: [RedelInput, RedelActed];
-  readonly 'reforce-link': [LinkInput, Linked];
-  readonly 'reforce-format': [FormatInput, Formatted];
-  readonly 'reforce-explore': [ExploreInput, ExplorationAsked];
-  readonly 'reforce-generate': [GenerateInput, Generated];
-  readonly 'reforce-choose': [ChooseInput, Chosen];
-  readonly 'reforce-answer': [PhraseInput, Phrased];
+  readonly react: [Act, Acted];
+  readonly redel: [Act, RedelActed];
+  /** Schema linking: is the table at this place of the schema text, from 0, needed? The reply; null: it is not. */
+  readonly 'reforce-link': [Shown & { readonly table: number }, { readonly linkId: string | null }];
+  /** Format restriction: the header of the answer. */
+  readonly 'reforce-format': [Shown, { readonly formatId: string }];
+  /** Column exploration: queries to look with, one to correct, or those that are left, corrected in the same way. */
+  readonly 'reforce-explore': [
+    Shown & { readonly turns: readonly ExploreTurn[]; readonly asks: 'queries' | 'correction' | 'rest' },
+    { readonly actionId: string; readonly queries: number },
+  ];
+  /** One SQL of a vote: with observations of its exploration, and of its SQL so far. */
+  readonly 'reforce-generate': [
+    Shown & {
+      readonly formatId: string | null;
+      readonly explored: readonly string[];
+      readonly turns: readonly string[];
+    },
+    { readonly actionId: string },
+  ];
+  /** The choice where votes do not decide. */
+  readonly 'reforce-choose': [Shown & { readonly candidates: readonly string[] }, { readonly candidate: string }];
+  /** Output mode `answer`: the result in words. */
+  readonly 'reforce-answer': [Shown & { readonly candidateId: string }, { readonly candidateId: string }];
 }
 
 /** What the database is asked by a baseline. */
 export interface BaselinePurposes {
-  readonly tool: [ToolInput, ToolRun];
-  readonly final: [FinalInput, FinalRun];
-  readonly compress: [CompressInput, Compressed];
-  readonly explore: [ExploreRunInput, Explored];
-  readonly refine: [RefineInput, Refined];
-  readonly agree: [AgreeInput, Agreement];
+  /** Runs the queries of an action of the method `react`, or reads what the helpers of an action that delegates found. */
+  readonly tool: [
+    {
+      readonly actionId: string;
+      /** By subtask; null: refused. */
+      readonly helpers?: readonly (HelperRun | null)[];
+    },
+    { readonly observationId: string; readonly outcome: CandidateRun['outcome'] | 'empty' },
+  ];
+  /** Runs the final SQL of an `end` action and stores it as the candidate. */
+  readonly final: [
+    { readonly actionId: string; readonly candidateId: string },
+    CandidateRun & { readonly error: string | null },
+  ];
+  /** Makes the schema text of `reforce-…`; with `linked`, of the tables and columns that these replies keep. */
+  readonly compress: [
+    { readonly linked: readonly string[] },
+    Shown & {
+      /** How many tables are to be linked; 0: the text is short enough. */
+      readonly tables: number;
+      /** The question wants its answer in words. */
+      readonly worded: boolean;
+    },
+  ];
+  /** Runs queries of an exploration in their order, until one fails or returns nothing, or `most` have run. */
+  readonly explore: [
+    { readonly actionId: string; readonly from: number; readonly most: number },
+    {
+      readonly observationId: string;
+      readonly succeeded: number;
+      /** One failed, or returned nothing. */
+      readonly failed: boolean;
+    },
+  ];
+  /** Runs the SQL of a vote and stores it as the vote's candidate. */
+  readonly refine: [
+    {
+      readonly actionId: string;
+      readonly candidateId: string;
+      /** Results of the same conversation that count, to compare with. */
+      readonly earlier: readonly string[];
+    },
+    CandidateRun & {
+      readonly observationId: string;
+      /** One of the earlier results is the same. */
+      readonly repeats: boolean;
+      /** A column holds nothing but NULL, empty text and zeros, or a value several lines. */
+      readonly flawed: boolean;
+    },
+  ];
+  /** Compares the results of candidates; `explored`: then an empty column does not exclude a result. */
+  readonly agree: [
+    { readonly candidates: readonly string[]; readonly explored: boolean },
+    /** For each candidate that counts and has any: the others that count and have an equal result. */
+    { readonly agreeing: Readonly<Record<string, readonly string[]>> },
+  ];
 }
+
+type Role<Name extends keyof BaselineRoles> = ModelInput<Name> & BaselineRoles[Name][0];
+export type ActInput = Role<'react'>;
+export type RedelInput = Role<'redel'>;
+export type LinkInput = Role<'reforce-link'>;
+export type Linked = BaselineRoles['reforce-link'][1];
+export type FormatInput = Role<'reforce-format'>;
+export type Formatted = BaselineRoles['reforce-format'][1];
+export type ExploreInput = Role<'reforce-explore'>;
+export type ExplorationAsked = BaselineRoles['reforce-explore'][1];
+export type GenerateInput = Role<'reforce-generate'>;
+export type Generated = BaselineRoles['reforce-generate'][1];
+export type ChooseInput = Role<'reforce-choose'>;
+export type Chosen = BaselineRoles['reforce-choose'][1];
+export type PhraseInput = Role<'reforce-answer'>;
+export type Phrased = BaselineRoles['reforce-answer'][1];
+
+type Purpose<Name extends keyof BaselinePurposes> = SqlInput<Name> & BaselinePurposes[Name][0];
+type Ran<Name extends keyof BaselinePurposes> = BaselinePurposes[Name][1] & { readonly usage: UsageDelta };
+export type ToolInput = Purpose<'tool'>;
+export type ToolRun = Ran<'tool'>;
+export type FinalInput = Purpose<'final'>;
+export type FinalRun = Ran<'final'>;
+export type CompressInput = Purpose<'compress'>;
+export type Compressed = Ran<'compress'>;
+export type ExploreRunInput = Purpose<'explore'>;
+export type Explored = Ran<'explore'>;
+export type RefineInput = Purpose<'refine'>;
+export type Refined = Ran<'refine'>;
+export type AgreeInput = Purpose<'agree'>;
+export type Agreement = Ran<'agree'>;

@@ -1,200 +1,265 @@
-/** What goes into each step of the search, of look, then prove and of learning, and what control reads of what came out. */
+/**
+ * What goes into each step of the search, of look, then prove and of learning, and what control reads of what came out. Left
+ * out here is what every step of its kind has (`ModelStepInput`, `StepBase`, its usage).
+ */
 import type { AnswerStatus, CandidateView, EndedBy, FactView, PlanView, SearchState, UpdateView } from '..';
 import type {
   Lookup,
   MemoryRef,
-  ModelStepInput,
+  ModelInput,
   PlanRef,
+  SqlInput,
   StepBase,
   StepOptions,
   UsageDelta,
   WebTool,
 } from './step-parts';
 
-/** Reads the schema, profiles columns that the question likely needs, recalls what the layer of the database knows. */
-export interface PrepareInput extends StepBase {
-  readonly purpose: 'prepare';
-}
-
-export interface Prepared {
-  readonly knownUpdates: readonly UpdateView[];
-  readonly usage: UsageDelta;
-}
-
-export interface TrajectoryRef {
-  readonly id: string;
-  readonly depth: number;
-  readonly plan: PlanRef | null;
-  readonly distance: number;
-  readonly density: number;
-  /** Its evidence: ids of observations and of the groundings that judged them, oldest first. */
-  readonly attempts: readonly string[];
-}
-
-export interface EvaluateInput extends ModelStepInput {
-  readonly role: 'evaluate';
-  readonly trajectories: readonly TrajectoryRef[];
-}
-
-export interface Evaluation {
-  readonly scores: readonly {
-    readonly trajectory: string;
-    readonly progress: number;
-    readonly potential: number;
-    readonly bottleneck: string | null;
-  }[];
-}
-
 /** What a prompt needs to know; left out, no lookup is allowed. */
 export interface MayLookUp {
   readonly lookupsLeft?: number;
 }
 
-export interface PlanInput extends ModelStepInput, MayLookUp {
-  readonly role: 'plan';
-  /** Other plans of the root. The new plan should be a different derivation. */
-  readonly otherPlans: readonly PlanRef[];
-  /** Reasons of earlier replies that the question is unanswerable. The new reply considers them. */
-  readonly unanswerable?: readonly string[];
-  /** Turns of the conversation before the search, for a plan that is made from nothing. */
-  readonly seen?: readonly string[];
-  /** A plan to revise (replan), with the operators that are blocked. */
-  readonly revise: {
-    readonly plan: PlanRef;
-    readonly blocked: readonly string[];
-    readonly attempts: readonly string[];
-    /** The grounding that says which interfaces do not fit the rows. */
-    readonly refit?: string;
-  } | null;
-}
-
-export type Planned =
-  | {
-      readonly kind: 'plan';
-      readonly plan: PlanView;
-      readonly potential: number;
-      readonly bottleneck: string | null;
-      /** First proposals that came with the plan. */
-      readonly proposalId: string | null;
-      readonly proposed: readonly string[];
-    }
-  | { readonly kind: 'unanswerable'; readonly reason: string; readonly potential: number }
-  | { readonly kind: 'lookup'; readonly lookups: readonly Lookup[] };
-
-/** Runs each written body over its inputs, compares its columns with the declared ones, and profiles the columns it reads. */
-export interface CheckInput extends StepBase {
-  readonly purpose: 'check';
-  readonly plan: PlanRef;
-  /** Operators whose bodies are new. */
-  readonly operators: readonly string[];
-}
-
-export interface Checked {
-  readonly failures: readonly { readonly operator: string; readonly error: string }[];
-  readonly usage: UsageDelta;
-}
-
-export interface ProposeInput extends ModelStepInput, MayLookUp {
-  readonly role: 'propose';
-  readonly plan: PlanRef;
-  readonly targets: readonly string[];
-  /** Ids of observations and groundings to show: of the trajectory and of this expansion. */
-  readonly attempts: readonly string[];
-  /** Preset `paper`: the observations of this rollout so far. */
-  readonly rollout: readonly string[];
-  readonly callsLeft: number;
-}
-
-export interface Proposed {
-  readonly proposalId: string;
-  readonly operators: readonly string[];
-  readonly done: boolean;
-  /** Present if the reply wants lookups first; then there is no proposal. */
-  readonly lookups?: readonly Lookup[];
-}
-
-export interface ProbeInput extends StepBase {
-  readonly purpose: 'probe';
-  readonly plan: PlanRef;
-  readonly proposalId: string;
-}
-
-export interface Probed {
-  readonly observationId: string;
-  readonly tests: readonly {
-    readonly operator: string;
-    readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
-    /** Set if the reading was found immaterial (rule S9), relative to the bodies of the other operators. */
-    readonly immaterial: { readonly relativeTo: readonly string[]; readonly bodyId: string } | null;
-  }[];
-  readonly usage: UsageDelta;
-}
-
-export interface GroundInput extends ModelStepInput {
-  readonly role: 'ground';
-  readonly plan: PlanRef;
-  readonly observations: readonly string[];
-  readonly attempts: readonly string[];
-}
-
-export interface Grounded {
-  readonly groundingId: string;
-  readonly operators: readonly {
-    readonly operator: string;
-    readonly winner: string | null;
-    readonly bodyId: string | null;
-    /** A hypothesis was supported or refuted, which is new evidence (rule S7). */
-    readonly decided: boolean;
-  }[];
-  /** One sentence for the progress line, at most 160 characters. */
-  readonly learned: string | null;
-  /** Bodies that the reply wrote for other unresolved operators: they become assumed. */
-  readonly written: readonly {
-    readonly operator: string;
-    readonly bodyId: string;
-    readonly risk: number;
-    readonly assumptions: number;
-  }[];
-  readonly facts: readonly FactView[];
-  readonly delta: number | null;
-  readonly impossible: string | null;
-  /** Set if counts beside a positive control show that what is asked for is not stored (rule S1). */
-  readonly absenceShown?: boolean;
-  /** Operators whose declared columns or grain the rows contradict: the plan is revised at once. */
-  readonly refit?: readonly string[];
-  /** Next proposals that came with the judgement. */
-  readonly nextProposalId: string | null;
-  readonly nextOperators: readonly string[];
-}
-
-/** Runs the winners' bodies over their inputs and makes updates of those that rule S1 proves. */
-export interface SettleInput extends StepBase {
-  readonly purpose: 'settle';
-  readonly plan: PlanRef;
-  readonly groundingId: string;
-  readonly memory: MemoryRef;
-}
-
-export interface Settled {
-  readonly results: readonly {
-    readonly operator: string;
-    readonly bodyId: string | null;
-    /** Set if rule S1 holds (or, with proof `model`, if the judge supports it and the body runs). */
-    readonly update: UpdateView | null;
-    /** The body ran but fell short of S1: the operator is assumed, with its verdict attached. */
-    readonly assumed: boolean;
-    readonly error: string | null;
-  }[];
-  readonly usage: UsageDelta;
-}
-
-export interface CandidateInput extends StepBase {
-  readonly purpose: 'candidate';
+/** Runs SQL and stores it as a candidate. */
+export interface StoresCandidate {
   readonly candidateId: string;
-  readonly trajectory: string;
-  readonly plan: PlanRef;
   /** Earlier candidates to compare the result with, oldest first (rule S5). */
   readonly against: readonly string[];
+}
+
+/** What a model is asked in each role, and what comes of it. */
+export interface SearchRoles {
+  /** One turn of the conversation of `look-then-prove`. */
+  readonly look: [
+    {
+      /** Ids of the turns so far. */
+      readonly turns: readonly string[];
+      /** The last turn was settled; this one is for what a person said since. */
+      readonly hearsOut?: true;
+    },
+    { readonly turnId: string; readonly action: 'look' | 'commit' | 'unanswerable' },
+  ];
+  readonly evaluate: [
+    {
+      readonly trajectories: readonly {
+        readonly id: string;
+        readonly depth: number;
+        readonly plan: PlanRef | null;
+        readonly distance: number;
+        readonly density: number;
+        /** Its evidence: ids of observations and of the groundings that judged them, oldest first. */
+        readonly attempts: readonly string[];
+      }[];
+    },
+    {
+      readonly scores: readonly {
+        readonly trajectory: string;
+        readonly progress: number;
+        readonly potential: number;
+        readonly bottleneck: string | null;
+      }[];
+    },
+  ];
+  readonly plan: [
+    MayLookUp & {
+      /** Other plans of the root. The new plan should be a different derivation. */
+      readonly otherPlans: readonly PlanRef[];
+      /** Reasons of earlier replies that the question is unanswerable. The new reply considers them. */
+      readonly unanswerable?: readonly string[];
+      /** Turns of the conversation before the search, for a plan that is made from nothing. */
+      readonly seen?: readonly string[];
+      /** A plan to revise (replan), with the operators that are blocked. */
+      readonly revise: {
+        readonly plan: PlanRef;
+        readonly blocked: readonly string[];
+        readonly attempts: readonly string[];
+        /** The grounding that says which interfaces do not fit the rows. */
+        readonly refit?: string;
+      } | null;
+    },
+    (
+      | {
+          readonly kind: 'plan';
+          readonly plan: PlanView;
+          readonly potential: number;
+          readonly bottleneck: string | null;
+          /** First proposals that came with the plan. */
+          readonly proposalId: string | null;
+          readonly proposed: readonly string[];
+        }
+      | { readonly kind: 'unanswerable'; readonly reason: string; readonly potential: number }
+      | { readonly kind: 'lookup'; readonly lookups: readonly Lookup[] }
+    ),
+  ];
+  readonly propose: [
+    MayLookUp & {
+      readonly plan: PlanRef;
+      readonly targets: readonly string[];
+      /** Ids of observations and groundings to show: of the trajectory and of this expansion. */
+      readonly attempts: readonly string[];
+      /** Preset `paper`: the observations of this rollout so far. */
+      readonly rollout: readonly string[];
+      readonly callsLeft: number;
+    },
+    {
+      readonly proposalId: string;
+      readonly operators: readonly string[];
+      readonly done: boolean;
+      /** Present if the reply wants lookups first; then there is no proposal. */
+      readonly lookups?: readonly Lookup[];
+    },
+  ];
+  readonly ground: [
+    { readonly plan: PlanRef; readonly observations: readonly string[]; readonly attempts: readonly string[] },
+    {
+      readonly groundingId: string;
+      readonly operators: readonly {
+        readonly operator: string;
+        readonly winner: string | null;
+        readonly bodyId: string | null;
+        /** A hypothesis was supported or refuted, which is new evidence (rule S7). */
+        readonly decided: boolean;
+      }[];
+      /** One sentence for the progress line, at most 160 characters. */
+      readonly learned: string | null;
+      /** Bodies that the reply wrote for other unresolved operators: they become assumed. */
+      readonly written: readonly {
+        readonly operator: string;
+        readonly bodyId: string;
+        readonly risk: number;
+        readonly assumptions: number;
+      }[];
+      readonly facts: readonly FactView[];
+      readonly delta: number | null;
+      readonly impossible: string | null;
+      /** Set if counts beside a positive control show that what is asked for is not stored (rule S1). */
+      readonly absenceShown?: boolean;
+      /** Operators whose declared columns or grain the rows contradict: the plan is revised at once. */
+      readonly refit?: readonly string[];
+      /** Next proposals that came with the judgement. */
+      readonly nextProposalId: string | null;
+      readonly nextOperators: readonly string[];
+    },
+  ];
+  readonly select: [
+    {
+      /** Best first, one per distinct result, at most 10. */
+      readonly candidates: readonly {
+        readonly id: string;
+        /** How many independent derivations have this result. */
+        readonly agreesWith: number;
+        /** The reason, if the candidate is that the question is unanswerable. */
+        readonly unanswerable: string | null;
+        /** By number: grounding updates on the way to it. */
+        readonly depth?: number;
+      }[];
+      /** All candidates, in the order they were found: what they answer is merged, and at most 10 are shown. */
+      readonly byNumber?: true;
+    },
+    /** null: the judge abstains. */
+    { readonly candidate: string | null; readonly reason: string },
+  ];
+  /** Reads what the commit of a turn proved, before the layer of the database keeps it. */
+  readonly keep: [
+    { readonly turnId: string },
+    {
+      /** How many entries. */
+      readonly kept: number;
+      /** Entries of before that cannot be right if these are: their checks are to run again (`recount`). */
+      readonly contradicted: readonly string[];
+    },
+  ];
+  /** One turn of learning a database (`methods/learn.ts`): the turns so far, and how many there may be. */
+  readonly learn: [
+    { readonly turns: readonly string[]; readonly limit: number },
+    /** `done`: the model says that nothing is left. */
+    { readonly turnId: string; readonly done: boolean },
+  ];
+}
+
+/** What the database is asked for each purpose, and what comes of it. */
+export interface SearchPurposes {
+  /** Reads the schema, profiles columns that the question likely needs, recalls what the layer of the database knows. */
+  readonly prepare: [object, { readonly knownUpdates: readonly UpdateView[] }];
+  /** Runs the queries of a look in one snapshot. */
+  readonly queries: [{ readonly turnId: string }, { readonly observationId: string }];
+  /** Lets the database decide a commit or a decline. */
+  readonly commit: [
+    StoresCandidate & {
+      readonly turnId: string;
+      readonly trajectory: string;
+      /** How many commits and declines went back before. */
+      readonly returned: number;
+    },
+    (
+      | {
+          /** It did not run as written; the error goes back like one of execution. */
+          readonly kind: 'invalid';
+          readonly error: string;
+        }
+      | {
+          readonly kind: 'answer';
+          readonly plan: PlanView;
+          readonly run: CandidateRun;
+          /** Of operators whose claims are all proved. */
+          readonly updates: readonly UpdateView[];
+          /** Of the observation and the grounding of its claims; null without claims. */
+          readonly evidenceId: string | null;
+          /** Claims; left out: none. */
+          readonly proved?: number;
+          /** A claim of its own is established, which the layer may keep; left out: none is. */
+          readonly establishes?: boolean;
+          /** Nothing goes back to the model. */
+          readonly settled: boolean;
+          /** Too little is covered, and the commit said that it should then be declined: what is covered. */
+          readonly declined: string | null;
+          readonly learned: string | null;
+        }
+      | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string }
+    ),
+  ];
+  /** Runs the queries of a lesson and counts its claims; `proved`: how many of them hold. */
+  readonly prove: [{ readonly turnId: string }, { readonly proved: number }];
+  /** Writes the groundings of a candidate as claims, each with one check, and runs these; those proved are stored under the position. */
+  readonly restate: [{ readonly candidateId: string }, { readonly proved: number }];
+  /** Runs the checks of entries of the layer again, and says there which no longer hold. */
+  readonly recount: [{ readonly entries: readonly string[] }, { readonly broken: number }];
+  /** Runs each new body over its inputs, compares its columns with the declared ones, and profiles the columns it reads. */
+  readonly check: [
+    { readonly plan: PlanRef; readonly operators: readonly string[] },
+    { readonly failures: readonly { readonly operator: string; readonly error: string }[] },
+  ];
+  readonly probe: [
+    { readonly plan: PlanRef; readonly proposalId: string },
+    {
+      readonly observationId: string;
+      readonly tests: readonly {
+        readonly operator: string;
+        readonly outcome: CandidateView['outcome'] | 'empty';
+        /** Set if the reading was found immaterial (rule S9), relative to the bodies of the other operators. */
+        readonly immaterial: { readonly relativeTo: readonly string[]; readonly bodyId: string } | null;
+      }[];
+    },
+  ];
+  /** Runs the winners' bodies over their inputs and makes updates of those that rule S1 proves. */
+  readonly settle: [
+    { readonly plan: PlanRef; readonly groundingId: string; readonly memory: MemoryRef },
+    {
+      readonly results: readonly {
+        readonly operator: string;
+        readonly bodyId: string | null;
+        /** Set if rule S1 holds (or, with proof `model`, if the judge supports it and the body runs). */
+        readonly update: UpdateView | null;
+        /** The body ran but fell short of S1: the operator is assumed, with its verdict attached. */
+        readonly assumed: boolean;
+        readonly error: string | null;
+      }[];
+    },
+  ];
+  readonly candidate: [
+    StoresCandidate & { readonly trajectory: string; readonly plan: PlanRef },
+    Omit<CandidateRun, 'usage'>,
+  ];
 }
 
 export interface CandidateRun {
@@ -206,27 +271,45 @@ export interface CandidateRun {
   readonly usage: UsageDelta;
 }
 
-export interface SelectAnswerInput extends ModelStepInput {
-  readonly role: 'select';
-  /** Best first, one per distinct result, at most 10. */
-  readonly candidates: readonly {
-    readonly id: string;
-    /** How many independent derivations have this result. */
-    readonly agreesWith: number;
-    /** The reason, if the candidate is that the question is unanswerable. */
-    readonly unanswerable: string | null;
-    /** By number: grounding updates on the way to it. */
-    readonly depth?: number;
-  }[];
-  /** All candidates, in the order they were found: what they answer is merged, and at most 10 are shown. */
-  readonly byNumber?: true;
-}
+type Role<Name extends keyof SearchRoles> = ModelInput<Name> & SearchRoles[Name][0];
+export type EvaluateInput = Role<'evaluate'>;
+export type Evaluation = SearchRoles['evaluate'][1];
+export type PlanInput = Role<'plan'>;
+export type Planned = SearchRoles['plan'][1];
+export type ProposeInput = Role<'propose'>;
+export type Proposed = SearchRoles['propose'][1];
+export type GroundInput = Role<'ground'>;
+export type Grounded = SearchRoles['ground'][1];
+export type SelectAnswerInput = Role<'select'>;
+export type SelectedAnswer = SearchRoles['select'][1];
+export type LookInput = Role<'look'>;
+export type Looked = SearchRoles['look'][1];
+export type KeepInput = Role<'keep'>;
+export type Kept = SearchRoles['keep'][1];
+export type LearnInput = Role<'learn'>;
+export type Learned = SearchRoles['learn'][1];
 
-export interface SelectedAnswer {
-  /** null: the judge abstains. */
-  readonly candidate: string | null;
-  readonly reason: string;
-}
+type Purpose<Name extends keyof SearchPurposes> = SqlInput<Name> & SearchPurposes[Name][0];
+type Ran<Name extends keyof SearchPurposes> = SearchPurposes[Name][1] & { readonly usage: UsageDelta };
+export type PrepareInput = Purpose<'prepare'>;
+export type Prepared = Ran<'prepare'>;
+export type QueriesInput = Purpose<'queries'>;
+export type Queried = Ran<'queries'>;
+export type CommitInput = Purpose<'commit'>;
+export type Committed = Ran<'commit'>;
+export type ProveInput = Purpose<'prove'>;
+export type Prove = Ran<'prove'>;
+export type RestateInput = Purpose<'restate'>;
+export type Restated = Ran<'restate'>;
+export type RecountInput = Purpose<'recount'>;
+export type Recount = Ran<'recount'>;
+export type CheckInput = Purpose<'check'>;
+export type Checked = Ran<'check'>;
+export type ProbeInput = Purpose<'probe'>;
+export type Probed = Ran<'probe'>;
+export type SettleInput = Purpose<'settle'>;
+export type Settled = Ran<'settle'>;
+export type CandidateInput = Purpose<'candidate'>;
 
 /** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
 export interface WebInput extends StepBase {
@@ -244,130 +327,6 @@ export interface WebRun {
   readonly usage: UsageDelta;
 }
 
-/** One turn of the conversation of `look-then-prove`. */
-export interface LookInput extends ModelStepInput {
-  readonly role: 'look';
-  /** Ids of the turns so far. */
-  readonly turns: readonly string[];
-  /** The last turn was settled; this one is for what a person said since. */
-  readonly hearsOut?: true;
-}
-
-export interface Looked {
-  readonly turnId: string;
-  readonly action: 'look' | 'commit' | 'unanswerable';
-}
-
-/** Runs the queries of a look in one snapshot. */
-export interface QueriesInput extends StepBase {
-  readonly purpose: 'queries';
-  readonly turnId: string;
-}
-
-export interface Queried {
-  readonly observationId: string;
-  readonly usage: UsageDelta;
-}
-
-/** Lets the database decide a commit or a decline. */
-export interface CommitInput extends StepBase {
-  readonly purpose: 'commit';
-  readonly turnId: string;
-  readonly candidateId: string;
-  readonly trajectory: string;
-  /** How many commits and declines went back before. */
-  readonly returned: number;
-  /** Earlier candidates to compare the result with, oldest first (rule S5). */
-  readonly against: readonly string[];
-}
-
-export type Committed =
-  /** It did not run as written; the error goes back like one of execution. */
-  | { readonly kind: 'invalid'; readonly error: string; readonly usage: UsageDelta }
-  | {
-      readonly kind: 'answer';
-      readonly plan: PlanView;
-      readonly run: CandidateRun;
-      /** Of operators whose claims are all proved. */
-      readonly updates: readonly UpdateView[];
-      /** Of the observation and the grounding of its claims; null without claims. */
-      readonly evidenceId: string | null;
-      /** Claims; left out: none. */
-      readonly proved?: number;
-      /** A claim of its own is established, which the layer may keep; left out: none is. */
-      readonly establishes?: boolean;
-      /** Nothing goes back to the model. */
-      readonly settled: boolean;
-      /** Too little is covered, and the commit said that it should then be declined: what is covered. */
-      readonly declined: string | null;
-      readonly learned: string | null;
-      readonly usage: UsageDelta;
-    }
-  | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string; readonly usage: UsageDelta };
-
-/** One turn of learning a database (`methods/learn.ts`). */
-export interface LearnInput extends ModelStepInput {
-  readonly role: 'learn';
-  /** Ids of the turns so far, and how many there may be. */
-  readonly turns: readonly string[];
-  readonly limit: number;
-}
-
-export interface Learned {
-  readonly turnId: string;
-  /** The model says that nothing is left. */
-  readonly done: boolean;
-}
-
-/** Runs the queries of a lesson and counts its claims. */
-export interface ProveInput extends StepBase {
-  readonly purpose: 'prove';
-  readonly turnId: string;
-}
-
-export interface Prove {
-  /** How many of its claims hold. */
-  readonly proved: number;
-  readonly usage: UsageDelta;
-}
-
-/** Reads what the commit of a turn proved, before the layer of the database keeps it. */
-export interface KeepInput extends ModelStepInput {
-  readonly role: 'keep';
-  readonly turnId: string;
-}
-
-export interface Kept {
-  /** How many entries. */
-  readonly kept: number;
-  /** Entries of before that cannot be right if these are: their checks are to run again (`recount`). */
-  readonly contradicted: readonly string[];
-}
-
-/** Runs the checks of entries of the layer again, and says there which no longer hold. */
-export interface RecountInput extends StepBase {
-  readonly purpose: 'recount';
-  readonly entries: readonly string[];
-}
-
-export interface Recount {
-  /** How many no longer hold. */
-  readonly broken: number;
-  readonly usage: UsageDelta;
-}
-
-/** Writes the groundings of a candidate as claims, each with one check, and runs these. */
-export interface RestateInput extends StepBase {
-  readonly purpose: 'restate';
-  readonly candidateId: string;
-}
-
-export interface Restated {
-  /** How many of them their checks prove; they are stored under the position. */
-  readonly proved: number;
-  readonly usage: UsageDelta;
-}
-
 export interface FinishInput {
   readonly searchId: string;
   readonly state: SearchState;
@@ -377,25 +336,21 @@ export interface FinishInput {
   readonly reason: string | null;
 }
 
-/** What came of the reading of what a search proved; its usage is that of the whole search. */
-export interface AmendInput {
-  readonly searchId: string;
-  readonly usage: SearchState['usage'];
+export interface KeptAfter {
+  readonly kept: number;
   /** Why nothing was kept; null: it was read. */
   readonly notKept: string | null;
 }
 
-export interface KeptAfter {
-  readonly kept: number;
-  readonly notKept: string | null;
+/** What came of the reading of what a search proved; its usage is that of the whole search. */
+export interface AmendInput extends Pick<KeptAfter, 'notKept'> {
+  readonly searchId: string;
+  readonly usage: SearchState['usage'];
 }
 
 /** Takes over the answer of a child as a candidate. */
-export interface AdoptInput extends StepBase {
+export interface AdoptInput extends StepBase, StoresCandidate {
   readonly child: string;
-  readonly candidateId: string;
-  /** Earlier candidates to compare the result with, oldest first (rule S5). */
-  readonly against: readonly string[];
 }
 
 /** One run of a watch. */
@@ -427,30 +382,4 @@ export interface WatchFound {
 
 export interface WatchSteps {
   verifyLayer(run: WatchRun, options: StepOptions): Promise<WatchFound>;
-}
-
-/** What a model is asked in each role, and what comes of it. */
-export interface SearchRoles {
-  readonly look: [LookInput, Looked];
-  readonly evaluate: [EvaluateInput, Evaluation];
-  readonly plan: [PlanInput, Planned];
-  readonly propose: [ProposeInput, Proposed];
-  readonly ground: [GroundInput, Grounded];
-  readonly select: [SelectAnswerInput, SelectedAnswer];
-  readonly keep: [KeepInput, Kept];
-  readonly learn: [LearnInput, Learned];
-}
-
-/** What the database is asked for each purpose. */
-export interface SearchPurposes {
-  readonly prepare: [PrepareInput, Prepared];
-  readonly queries: [QueriesInput, Queried];
-  readonly commit: [CommitInput, Committed];
-  readonly prove: [ProveInput, Prove];
-  readonly restate: [RestateInput, Restated];
-  readonly recount: [RecountInput, Recount];
-  readonly check: [CheckInput, Checked];
-  readonly probe: [ProbeInput, Probed];
-  readonly settle: [SettleInput, Settled];
-  readonly candidate: [CandidateInput, CandidateRun];
 }

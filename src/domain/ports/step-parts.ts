@@ -37,8 +37,10 @@ export interface ModelStepInput extends StepBase {
   readonly seedShift?: number;
 }
 
-export type ModelCall = ModelStepInput & { readonly role: StepRole };
-export type SqlCall = StepBase & { readonly purpose: SqlPurpose };
+export type ModelInput<Role extends StepRole> = ModelStepInput & { readonly role: Role };
+export type ModelCall = ModelInput<StepRole>;
+export type SqlInput<Purpose extends SqlPurpose> = StepBase & { readonly purpose: Purpose };
+export type SqlCall = SqlInput<SqlPurpose>;
 
 /** Every model step is charged, parsed or not. */
 export type ModelOutcome<T> =

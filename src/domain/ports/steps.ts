@@ -13,7 +13,17 @@ import type {
   WebInput,
   WebRun,
 } from './search-steps';
-import type { AnswerSummary, ChildInput, ChildSteps, ModelOutcome, OpenedChild, StepOptions } from './step-parts';
+import type {
+  AnswerSummary,
+  ChildInput,
+  ChildSteps,
+  ModelInput,
+  ModelOutcome,
+  OpenedChild,
+  SqlInput,
+  StepOptions,
+  UsageDelta,
+} from './step-parts';
 
 export type * from './baseline-steps';
 export type * from './search-steps';
@@ -21,8 +31,15 @@ export type * from './search-steps';
 type Asked = SearchRoles & BaselineRoles;
 type Executed = SearchPurposes & BaselinePurposes;
 type Step<Input, Output> = (input: Input, options?: StepOptions) => Promise<Output>;
-export type ModelSteps = { readonly [Role in StepRole]: Step<Asked[Role][0], ModelOutcome<Asked[Role][1]>> };
-export type SqlSteps = { readonly [Purpose in SqlPurpose]: Step<Executed[Purpose][0], Executed[Purpose][1]> };
+export type ModelSteps = {
+  readonly [Role in StepRole]: Step<ModelInput<Role> & Asked[Role][0], ModelOutcome<Asked[Role][1]>>;
+};
+export type SqlSteps = {
+  readonly [Purpose in SqlPurpose]: Step<
+    SqlInput<Purpose> & Executed[Purpose][0],
+    Executed[Purpose][1] & { readonly usage: UsageDelta }
+  >;
+};
 
 export interface OtherSteps {
   readonly web: Step<WebInput, WebRun>;
