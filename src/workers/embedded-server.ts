@@ -62,15 +62,20 @@ export interface EmbeddedServer {
 
 export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const files = filesIn(options.place);
-  makeHome(options.place);
+  const folder = dirname(options.place.home);
+  try {
+    makeFolders(folder);
+    // Histories hold answers: the folder is its owner's alone.
+    mkdirSync(options.place.home, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw toStoreError(error, folder);
+  }
   // A download must not hold the lock; whether a server that lives also serves is asked once, under it.
   const binary = livingServer(files) === null ? await findBinary(options) : null;
   return withFileLock(files.lock, async () => {
     const running = await runningServer(files);
     if (options.serverless === true && running?.serverless === false)
-      throw new temporal.ServerStartError(
-        'the embedded server that runs starts no workers; stop it first: gate dev --stop',
-      );
+      throw new Error('the embedded server that runs starts no workers; stop it first: gate dev --stop');
     const info = running ?? (await start(options, files, binary ?? (await findBinary(options))));
     const release = await shareOf(files.users(info.pid));
     return {
@@ -85,8 +90,8 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
           if (now === null) return 'stopped';
           if (keep && !now.keep) save(files, { ...now, keep });
           if (keep || now.keep || !(await isUnshared(files.users(now.pid)))) return 'running';
-          await stop(files, now);
-          rmSync(files.users(now.pid), { force: true });
+          await temporal.stopServerProcess(now.pid);
+          for (const file of [files.info, files.users(now.pid)]) rmSync(file, { force: true });
           return 'stopped';
         }),
     };
@@ -104,8 +109,10 @@ export async function stopEmbeddedServer(place: EmbeddedPlace): Promise<boolean>
   if (livingServer(files) === null) return false;
   return withFileLock(files.lock, async () => {
     const info = await runningServer(files);
-    if (info !== null) await stop(files, info);
-    return info !== null;
+    if (info === null) return false;
+    await temporal.stopServerProcess(info.pid);
+    rmSync(files.info, { force: true });
+    return true;
   });
 }
 
@@ -126,51 +133,28 @@ function filesIn({ home }: EmbeddedPlace) {
   };
 }
 
-/** Histories hold answers: the folder is its owner's alone. */
-function makeHome({ home }: EmbeddedPlace): void {
-  try {
-    makeFolders(dirname(home));
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw toStoreError(error, dirname(home));
-  }
-}
-
 function findBinary({ env, place, onProgress, serverless }: EmbeddedOptions): Promise<string> {
   const server = serverless === true ? SERVERLESS_SERVER : undefined;
   return findTemporalBinary({ env, cacheFolder: place.cache, onProgress, server });
 }
 
 async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
-  const { env, place, port, uiPort, uiCodecEndpoint, serverless = false } = options;
+  const { env, place, serverless = false, port, uiPort, uiCodecEndpoint } = options;
   const databaseFile = files.database(binaryVersion(binary, place.cache), serverless);
-  const saved = (server: temporal.ServerProcess): ServerInfo => {
-    const info = { ...server, databaseFile, keep: false, serverless, uiCodecEndpoint: uiCodecEndpoint ?? null };
-    save(files, info);
-    return info;
-  };
+  const saved = (server: temporal.ServerProcess): ServerInfo =>
+    save(files, { ...server, databaseFile, keep: false, serverless, uiCodecEndpoint: uiCodecEndpoint ?? null });
+  const more = serverless ? { flags: [...temporal.TUNED_FLAGS, ...temporal.SERVERLESS_FLAGS], env: { ...env } } : {};
   try {
-    const started = await temporal.startServerProcess({
-      binary,
-      databaseFile,
-      logFile: files.log,
-      port,
-      uiPort,
-      uiCodecEndpoint,
-      flags: serverless ? [...temporal.TUNED_FLAGS, ...temporal.SERVERLESS_FLAGS] : temporal.TUNED_FLAGS,
-      env: serverless ? { ...env } : undefined,
-      onSpawn: (spawned) => saved({ ...spawned, version: 'starting' }),
-    });
-    return saved(started);
+    return saved(
+      await temporal.startServerProcess({
+        ...{ binary, databaseFile, logFile: files.log, port, uiPort, uiCodecEndpoint, ...more },
+        onSpawn: (spawned) => saved({ ...spawned, version: 'starting' }),
+      }),
+    );
   } catch (error) {
     rmSync(files.info, { force: true });
     throw error;
   }
-}
-
-async function stop(files: Files, info: ServerInfo): Promise<void> {
-  await temporal.stopServerProcess(info.pid);
-  rmSync(files.info, { force: true });
 }
 
 async function runningServer(files: Files): Promise<ServerInfo | null> {
@@ -181,21 +165,16 @@ async function runningServer(files: Files): Promise<ServerInfo | null> {
 
 /** A copied store has the record of a server that is another store's. One folder may have several paths. */
 function livingServer({ info: file }: Files): ServerInfo | null {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-  const { data: info } = ServerInfo.safeParse(parsedJson(text));
+  if (!existsSync(file)) return null;
+  const { data: info } = ServerInfo.safeParse(parsedJson(readFileSync(file, 'utf8')));
   if (info === undefined || !temporal.isServerProcess(info.pid)) return null;
   const folder = dirname(info.databaseFile);
   return existsSync(folder) && realpathSync(folder) === realpathSync(dirname(file)) ? info : null;
 }
 
-function save(files: Files, info: ServerInfo): void {
+function save(files: Files, info: ServerInfo): ServerInfo {
   const fresh = `${files.info}.${process.pid}`;
   writeFileSync(fresh, JSON.stringify(info));
   renameSync(fresh, files.info);
+  return info;
 }

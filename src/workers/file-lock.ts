@@ -49,18 +49,13 @@ export async function isUnshared(path: string): Promise<boolean> {
   }
 }
 
-interface LockFile {
-  exec(sql: string): unknown;
-  close(): void;
-}
-
-async function opened(path: string): Promise<LockFile> {
+async function opened(path: string) {
   mkdirSync(dirname(path), { recursive: true });
   const { default: Database } = await import('libsql');
   return new Database(path, { timeout: 0 });
 }
 
-function taken(file: LockFile): boolean {
+function taken(file: Awaited<ReturnType<typeof opened>>): boolean {
   try {
     file.exec('BEGIN EXCLUSIVE');
     return true;

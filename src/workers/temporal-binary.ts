@@ -14,7 +14,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -27,15 +27,10 @@ interface TemporalServer {
   readonly version: string;
   /** Its folder in the cache. */
   readonly cacheName: string;
-  /** Address of the archive; null: no release has what it needs. */
-  readonly download: ((platform: string, arch: string) => string) | null;
-  readonly build: {
-    /** Arguments of `go`; the result is the file `executable` in `folder`, which is also GOBIN. */
-    args(folder: string, executable: string): readonly string[];
-    /** Folder where `go` runs. */
-    readonly cwd?: string;
-    readonly takes: string;
-  };
+  /** Path and query of its archive; null: no release has what it needs. */
+  readonly archive: ((platform: string, arch: string) => string) | null;
+  /** Arguments of `go`, which puts the file `executable` into `folder` (GOBIN as well), and the folder where it runs. */
+  readonly build: { args(folder: string, executable: string): readonly string[]; cwd?: string; takes: string };
 }
 
 /** The last release that `go install` can build: later ones have a replace directive. */
@@ -44,7 +39,7 @@ const CLI = 'v1.5.1';
 export const SERVER: TemporalServer = {
   version: '1.29',
   cacheName: CLI,
-  download: (platform, arch) => `https://temporal.download/cli/archive/${CLI}?platform=${platform}&arch=${arch}`,
+  archive: (platform, arch) => `/cli/archive/${CLI}?platform=${platform}&arch=${arch}`,
   build: { args: () => ['install', `github.com/temporalio/cli/cmd/temporal@${CLI}`], takes: 'about 2 minutes' },
 };
 
@@ -55,7 +50,7 @@ export const SERVER: TemporalServer = {
 export const SERVERLESS_SERVER = {
   version: '1.32',
   cacheName: 'server-1.32.2-serverless',
-  download: null,
+  archive: null,
   build: {
     args: (folder, executable) => [
       ...['build', '-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags=-s -w'],
@@ -67,62 +62,57 @@ export const SERVERLESS_SERVER = {
 } as const satisfies TemporalServer;
 
 const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
-const HEADERS_TIMEOUT_MS = 5_000;
-const BODY_TIMEOUT_MS = 300_000;
 
-export interface BinarySearch {
+interface BinarySearch {
   readonly env: Environment;
   /** The user's cache folder of this program. */
   readonly cacheFolder: string;
   /** This very one, unless `TEMPORAL_CLI_PATH` names a binary; left out: whatever is on PATH, else `SERVER`. */
   readonly server?: TemporalServer;
   readonly onProgress?: (line: string) => void;
-  /** The origin of downloads, in place of the server's own. */
+  /** The origin of downloads; default: Temporal's. */
   readonly downloads?: string;
-}
-
-/** Nothing worked; the message names every way to get a server. */
-export class NoTemporalError extends Error {
-  override readonly name = 'NoTemporalError';
 }
 
 export async function findTemporalBinary(search: BinarySearch): Promise<string> {
   const present = findPresentBinary(search);
   if (present !== null) return present;
-  const { cacheFolder, server = SERVER } = search;
+  const { cacheFolder, server = SERVER, onProgress } = search;
   const cached = cachedBinary(cacheFolder, server);
-  return withFileLock(
-    join(cacheFolder, 'temporal', 'fetch.lock'),
-    async () => {
-      if (isExecutable(cached)) return cached;
-      const tried: string[] = [];
-      for (const [name, make] of Object.entries({ download, 'go install': buildWithGo })) {
-        try {
-          await intoPlace(cached, (folder) => make(search, server, folder));
-          return cached;
-        } catch (error) {
-          tried.push(`${name}: ${(error as Error).message}`);
-        }
+  const fetched = async (): Promise<string> => {
+    if (isExecutable(cached)) return cached;
+    const tried: string[] = [];
+    for (const [name, make] of Object.entries({ download, 'go install': buildWithGo })) {
+      mkdirSync(dirname(cached), { recursive: true });
+      const folder = mkdtempSync(join(dirname(cached), 'new-'));
+      try {
+        await make(search, server, folder);
+        renameSync(join(folder, EXECUTABLE), cached);
+        return cached;
+      } catch (error) {
+        const { message } = ((error as Error).cause ?? error) as Error;
+        tried.push(`${name}: ${message}`);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
       }
-      throw new NoTemporalError(
-        'no Temporal server to be had: set TEMPORAL_ADDRESS to a running one, put the temporal CLI on PATH ' +
-          `(https://docs.temporal.io/cli), or install Go so that it can be built (${tried.join('; ')})`,
-      );
-    },
-    () => search.onProgress?.('another process is fetching the Temporal server'),
-  );
+    }
+    throw new Error(
+      'no Temporal server to be had: set TEMPORAL_ADDRESS to a running one, put the temporal CLI on PATH ' +
+        `(https://docs.temporal.io/cli), or install Go so that it can be built (${tried.join('; ')})`,
+    );
+  };
+  const lock = join(cacheFolder, 'temporal', 'fetch.lock');
+  return withFileLock(lock, fetched, () => onProgress?.('another process is fetching the Temporal server'));
 }
 
 /** Without download or build; null when there is none. */
 export function findPresentBinary({ env, cacheFolder, server }: BinarySearch): string | null {
   const given = env['TEMPORAL_CLI_PATH'];
-  if (given) {
-    if (isExecutable(given)) return given;
-    throw new NoTemporalError(`TEMPORAL_CLI_PATH: ${given} is no executable file; correct the path or unset it`);
-  }
+  if (given && !isExecutable(given))
+    throw new Error(`TEMPORAL_CLI_PATH: ${given} is no executable file; correct the path or unset it`);
   const onPath = server === undefined ? onPathNamed(EXECUTABLE, env) : null;
   const cached = cachedBinary(cacheFolder, server ?? SERVER);
-  return onPath ?? (isExecutable(cached) ? cached : null);
+  return given || (onPath ?? (isExecutable(cached) ? cached : null));
 }
 
 /** Major and minor version of the server in a binary, as far as it says; null when it does not. */
@@ -138,38 +128,21 @@ function cachedBinary(cacheFolder: string, { cacheName }: TemporalServer): strin
 }
 
 async function download(
-  { onProgress, downloads }: BinarySearch,
-  { version, download: addressOf }: TemporalServer,
+  { onProgress, downloads = 'https://temporal.download' }: BinarySearch,
+  { version, archive }: TemporalServer,
   folder: string,
 ): Promise<void> {
   const platform = { linux: 'linux', darwin: 'darwin', win32: 'windows' }[process.platform as string];
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string];
-  if (addressOf === null) throw new Error('no release has what it needs');
+  if (archive === null) throw new Error('no release has what it needs');
   if (platform === undefined || arch === undefined) throw new Error(`no build for ${process.platform} ${process.arch}`);
-  const address = new URL(addressOf(platform, arch));
-  const archive = join(folder, 'archive');
-  await fetchTo(downloads === undefined ? address.href : downloads + address.pathname + address.search, archive, () =>
-    onProgress?.(`downloading the Temporal server ${version}`),
-  );
-  await run('tar', ['-xf', archive, '-C', folder, EXECUTABLE], {});
-}
-
-async function fetchTo(url: string, file: string, onStart: () => void): Promise<void> {
-  const abort = new AbortController();
-  let timer = setTimeout(() => abort.abort(), HEADERS_TIMEOUT_MS);
-  try {
-    const response = await fetch(url, { signal: abort.signal });
-    if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`);
-    clearTimeout(timer);
-    timer = setTimeout(() => abort.abort(), BODY_TIMEOUT_MS);
-    onStart();
-    await pipeline(Readable.fromWeb(response.body), createWriteStream(file), { signal: abort.signal });
-  } catch (error) {
-    const { message, name } = ((error as Error).cause ?? error) as Error;
-    throw new Error(abort.signal.aborted ? 'no reply in time' : message || name, { cause: error });
-  } finally {
-    clearTimeout(timer);
-  }
+  const signal = AbortSignal.timeout(300_000);
+  const response = await fetch(downloads + archive(platform, arch), { signal });
+  if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`);
+  onProgress?.(`downloading the Temporal server ${version}`);
+  const file = join(folder, 'archive');
+  await pipeline(Readable.fromWeb(response.body), createWriteStream(file), { signal });
+  await run('tar', ['-xf', file, '-C', folder, EXECUTABLE], {});
 }
 
 async function buildWithGo(
@@ -183,26 +156,9 @@ async function buildWithGo(
   const tell = (what: string): void => onProgress?.(`building the Temporal server with Go (${what})`);
   tell(`${build.takes}, once`);
   const ticker = setInterval(() => tell(`${Math.round((Date.now() - started) / 1000)} s`), 15_000);
-  try {
-    // Go fetches the compiler that the server asks for, where the installed one is older.
-    const settings = { GOTOOLCHAIN: 'auto', ...env, GOBIN: folder, GOWORK: 'off' };
-    await run(go, build.args(folder, EXECUTABLE), settings, build.cwd);
-  } finally {
-    clearInterval(ticker);
-  }
-}
-
-/** Makes the command in a folder of its own beside the target, then moves it there in one step. */
-async function intoPlace(target: string, make: (folder: string) => Promise<void>): Promise<void> {
-  const home = join(target, '..');
-  mkdirSync(home, { recursive: true });
-  const folder = mkdtempSync(join(home, 'new-'));
-  try {
-    await make(folder);
-    renameSync(join(folder, EXECUTABLE), target);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  // Go fetches the compiler that the server asks for, where the installed one is older.
+  const settings = { GOTOOLCHAIN: 'auto', ...env, GOBIN: folder, GOWORK: 'off' };
+  await run(go, build.args(folder, EXECUTABLE), settings, build.cwd).finally(() => clearInterval(ticker));
 }
 
 async function run(command: string, args: readonly string[], env: Environment, cwd?: string): Promise<void> {
@@ -210,7 +166,7 @@ async function run(command: string, args: readonly string[], env: Environment, c
     await promisify(execFile)(command, args, { env: { ...process.env, ...env }, cwd });
   } catch (error) {
     const { stderr = '', message } = error as Error & { readonly stderr?: string };
-    throw new Error(stderr.trim().split('\n').at(-1) || message, { cause: error });
+    throw new Error(stderr.trim().split('\n').at(-1) || message);
   }
 }
 

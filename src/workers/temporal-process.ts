@@ -7,7 +7,7 @@
  * first task of a search that began before its worker polled waited for 2.0 s in 5 of 16 starts, with one in none of 32.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,26 +15,27 @@ import { Connection } from '@temporalio/client';
 import { isAlive } from './process-identity';
 import { ATTRIBUTE_TYPES } from './search-attributes';
 
-const dynamic = (value: string): readonly string[] => ['--dynamic-config-value', value];
+const dynamic = (...values: readonly string[]): readonly string[] =>
+  values.flatMap((value) => ['--dynamic-config-value', value]);
 
 export const TUNED_FLAGS: readonly string[] = [
-  ...['journal_mode=WAL', 'synchronous=NORMAL'].flatMap((pragma) => ['--sqlite-pragma', pragma]),
-  ...[
+  ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+  ...dynamic(
     'history.transferProcessorMaxPollRPS=2000',
     'history.timerProcessorMaxPollRPS=2000',
     'system.enableActivityEagerExecution=true',
     'matching.numTaskqueueWritePartitions=1',
     // Priorities of tasks.
     'matching.useNewMatcher=true',
-  ].flatMap(dynamic),
+  ),
 ];
 
 /** For the server that starts workers on its own machine; each signal that a task waits is passed on at once. */
-export const SERVERLESS_FLAGS: readonly string[] = [
+export const SERVERLESS_FLAGS: readonly string[] = dynamic(
   'workercontroller.enabled=true',
   'workercontroller.compute_providers.enabled=["subprocess"]',
   'workercontroller.hook.min_signal_interval_no_sync_match=50',
-].flatMap(dynamic);
+);
 
 export interface ServerProcessOptions {
   readonly binary: string;
@@ -64,40 +65,20 @@ export interface ServerProcess {
   readonly version: string;
 }
 
-export class ServerStartError extends Error {
-  override readonly name = 'ServerStartError';
-}
-
 const HOST = '127.0.0.1';
 /** gRPC health protocol. */
 const SERVING = 1;
 const START_TIMEOUT_MS = 60_000;
 /** A fixed address for the UI is nicer to return to; any free one does. */
 export const PREFERRED_UI_PORT = 8833;
-const STARTS = 3;
 
 /** Starts a server and returns when it can be used. It does not keep this process alive. */
-export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
-  for (let start = 1; ; start += 1) {
-    try {
-      return await startOnce(options);
-    } catch (error) {
-      // A port that was free a moment ago: another server was quicker, and the next look at the ports sees it.
-      const taken = error instanceof ServerStartError && /address already in use/i.test(error.message);
-      if (!taken || start === STARTS) throw error;
-    }
-  }
-}
-
-async function startOnce(options: ServerProcessOptions): Promise<ServerProcess> {
+export async function startServerProcess(options: ServerProcessOptions, starts = 3): Promise<ServerProcess> {
   const { binary, databaseFile, logFile, env, detached = true, uiCodecEndpoint, flags = TUNED_FLAGS } = options;
   const port = await portFor(options.port ?? 0, 'gRPC port');
-  const preferred = async (): Promise<number> => (await listenOnce(PREFERRED_UI_PORT)) ?? portFor(0, 'UI port');
-  const { uiPort: wanted = await preferred() } = options;
+  const { uiPort: wanted = (await freePort(PREFERRED_UI_PORT)) ?? 0 } = options;
   const uiPort = wanted === null ? null : await portFor(wanted, 'UI port');
   mkdirSync(dirname(logFile), { recursive: true });
-  // Histories hold answers: the folder is its owner's alone.
-  if (databaseFile !== null) mkdirSync(dirname(databaseFile), { recursive: true, mode: 0o700 });
   const args = [
     ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--log-level', 'error'],
     ...(databaseFile === null ? [] : ['--db-filename', databaseFile]),
@@ -109,21 +90,32 @@ async function startOnce(options: ServerProcessOptions): Promise<ServerProcess> 
   const log = openSync(logFile, 'w');
   const child = spawn(binary, args, { detached, stdio: ['ignore', log, log], env });
   closeSync(log);
-  const exited = new Promise<never>((_resolve, reject) => {
-    child.once('error', (error) => reject(new ServerStartError(`cannot run ${binary}: ${error.message}`)));
-    child.once('exit', (code) => reject(new ServerStartError(startFailure(logFile, code))));
-  });
-  exited.catch(() => undefined);
-  try {
-    const pid = child.pid ?? 0;
-    if (pid > 0) options.onSpawn?.({ pid, port, uiPort });
-    const version = await Promise.race([exited, untilReady(child, port, uiPort)]);
-    child.unref();
-    return { pid, port, uiPort, version };
-  } catch (error) {
-    if (child.pid !== undefined && child.exitCode === null) child.kill('SIGKILL');
-    throw error;
+  let failure: string | null = null;
+  child.once('error', ({ message }) => (failure = `cannot run ${binary}: ${message}`));
+  const { pid = 0 } = child;
+  if (pid > 0) options.onSpawn?.({ pid, port, uiPort });
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (failure === null && child.exitCode === null && Date.now() < deadline) {
+    // A refused gRPC connection backs off for a second, so wait for the port first.
+    const version = (await accepts(port)) ? await serverVersionAt(port) : null;
+    if (version !== null && (uiPort === null || (await accepts(uiPort)))) {
+      child.unref();
+      return { pid, port, uiPort, version };
+    }
+    await sleep(15);
   }
+  child.kill('SIGKILL');
+  const lines = readFileSync(logFile, 'utf8').trim().split('\n');
+  // A port that was free a moment ago: another server was quicker, and the next look at the ports sees it.
+  if (starts > 1 && lines.some((line) => /address already in use/i.test(line)))
+    return startServerProcess(options, starts - 1);
+  // A panic has its reason first and ends with the stack.
+  const last = (lines.find((line) => line.startsWith('panic: ')) ?? lines.at(-1) ?? '').slice(0, 300);
+  const how =
+    child.exitCode === null
+      ? `was not ready after ${START_TIMEOUT_MS / 1000} s`
+      : `stopped at its start (exit ${child.exitCode})`;
+  throw new Error(failure ?? `the embedded Temporal server ${how}: ${last || 'no output'} (log: ${logFile})`);
 }
 
 /** null when nothing that serves Temporal answers there in time. */
@@ -168,21 +160,6 @@ export function isServerProcess(pid: number): boolean {
   }
 }
 
-async function untilReady(
-  child: { readonly exitCode: number | null },
-  port: number,
-  uiPort: number | null,
-): Promise<string> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  while (child.exitCode === null && Date.now() < deadline) {
-    // A refused gRPC connection backs off for a second, so wait for the port first.
-    const version = (await accepts(port)) ? await serverVersionAt(port) : null;
-    if (version !== null && (uiPort === null || (await accepts(uiPort)))) return version;
-    await sleep(15);
-  }
-  throw new ServerStartError(`the embedded Temporal server was not ready after ${START_TIMEOUT_MS / 1000} s`);
-}
-
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: HOST }, () => resolve(true)).once('error', () => resolve(false));
@@ -190,14 +167,14 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** The port, where it is free; 0 gives any free one. */
 async function portFor(port: number, what: string): Promise<number> {
-  const got = await listenOnce(port);
-  if (got === null) throw new ServerStartError(`${what} ${port} is in use: choose another one or leave it out`);
+  const got = await freePort(port);
+  if (got === null) throw new Error(`${what} ${port} is in use: choose another one or leave it out`);
   return got;
 }
 
-function listenOnce(port: number): Promise<number | null> {
+/** The port, where it is free; 0 gives any free one. */
+function freePort(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer().once('error', () => resolve(null));
     server.listen(port, HOST, () => {
@@ -205,11 +182,4 @@ function listenOnce(port: number): Promise<number | null> {
       server.close(() => resolve(got));
     });
   });
-}
-
-function startFailure(logFile: string, code: number | null): string {
-  const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trim().split('\n') : [];
-  // A panic has its reason first and ends with the stack.
-  const last = (lines.find((line) => line.startsWith('panic: ')) ?? lines.at(-1) ?? '').slice(0, 300);
-  return `the embedded Temporal server stopped at its start (exit ${code}): ${last || 'no output'} (log: ${logFile})`;
 }

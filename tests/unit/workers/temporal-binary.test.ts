@@ -8,7 +8,6 @@ import {
   binaryVersion,
   findPresentBinary,
   findTemporalBinary,
-  NoTemporalError,
   SERVERLESS_SERVER,
 } from '../../../src/workers/temporal-binary';
 
@@ -142,7 +141,6 @@ test('when nothing works, one line names every way out and leaves no half-made f
     const error = await findTemporalBinary({ env: { PATH: '' }, cacheFolder, downloads }).catch(
       (e: unknown) => e as Error,
     );
-    expect(error).toBeInstanceOf(NoTemporalError);
     expect((error as Error).message).toBe(
       'no Temporal server to be had: set TEMPORAL_ADDRESS to a running one, put the temporal CLI on PATH ' +
         '(https://docs.temporal.io/cli), or install Go so that it can be built ' +
