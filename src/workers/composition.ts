@@ -4,7 +4,6 @@
  * A workflow names databases and models; here, and in `engines.ts`, names become addresses and keys (design D7).
  */
 import type { BatchPorts } from '../activities/batch';
-import type { PaceLimits } from '../adapters/paced-model';
 import type { Config, WebConfig } from '../config';
 import { limitsOf, shareOf } from '../config/limits';
 import type { ResolvedDatabase } from '../config/databases';
@@ -46,18 +45,17 @@ export interface Composition extends ServedModel {
   readonly model: LanguageModel;
   /** Models an Ollama offers, when one was found in place of a key; else null. */
   readonly ollamaModels: readonly string[] | null;
-  /** The next use opens them again. */
-  closeDatabases(): Promise<void>;
+  /** Closes the databases; the next use opens them again. */
   close(): Promise<void>;
 }
 
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Composition> {
   const store = openStore(config);
-  const { model, modelUrl, recording, ollamaModels, close: closeModel } = await openModel(config, options);
-  const { adHoc, engine, close: closeEngines } = options.engines ?? openEngines(config, options.adHoc);
+  const opened = await openModel(config, options);
+  const { adHoc, engine, close } = options.engines ?? openEngines(config, options.adHoc);
   const deps: StepDeps = {
     store,
-    models: () => model,
+    models: () => opened.model,
     engine,
     // A model's own queue may be served where the question's database is not reachable.
     inspector: async (name, dialect) =>
@@ -70,27 +68,20 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     hash: sha256,
   };
   return {
+    ...opened,
     store,
     steps: createSteps(deps),
     batch: batchPorts(store),
     watch: createWatchSteps(deps),
     engine,
-    model,
-    modelUrl,
-    recording,
-    ollamaModels,
-    closeDatabases: closeEngines,
-    async close() {
-      await closeEngines();
-      await closeModel();
-    },
+    close,
   };
 }
 
-/** The final record without its rows: what a batch needs to know. */
 export function batchPorts(store: ObjectStore): BatchPorts {
   return {
     store,
+    // Without its rows: what a batch needs to know.
     readAnswer: async (searchId) => {
       const record = await createRunStore(store, searchId, sha256).find('result', searchId);
       if (record === null) return null;
@@ -111,63 +102,45 @@ function webOnce({ provider, baseUrl, apiKey, fix }: WebConfig): NonNullable<Ste
   return () => (opened ??= open());
 }
 
-interface OpenedModel extends ServedModel {
-  readonly model: LanguageModel;
-  readonly ollamaModels: readonly string[] | null;
-  readonly close: () => Promise<void>;
-}
+type OpenedModel = Pick<Composition, 'model' | 'modelUrl' | 'recording' | 'ollamaModels'>;
 
-async function openModel(config: Config, options: CompositionOptions): Promise<OpenedModel> {
-  const nothing = (): Promise<void> => Promise.resolve();
-  if (options.replay !== undefined) {
+async function openModel(config: Config, { record, replay, scope }: CompositionOptions): Promise<OpenedModel> {
+  if (replay !== undefined) {
     const { replayModel } = await import('../adapters/recording');
-    const replayed = { modelUrl: 'none', recording: options.replay, ollamaModels: null };
-    return { ...replayed, model: await replayModel(options.replay, options.scope), close: nothing };
+    return { model: await replayModel(replay, scope), modelUrl: 'none', recording: replay, ollamaModels: null };
   }
-  const opened = { ...(await openEndpoint(config)), close: nothing };
-  if (options.record === undefined) return { ...opened, recording: null };
+  const opened = await openEndpoint(config);
+  if (record === undefined) return opened;
   const { recordingModel } = await import('../adapters/recording');
-  const { record, scope } = options;
-  const model = recordingModel(opened.model, record, scope === undefined ? {} : { scope });
-  return { ...opened, recording: record, model };
+  return { ...opened, recording: record, model: recordingModel(opened.model, record, { scope }) };
 }
 
 /** Temporal's own. */
 const USUAL_PRIORITY = 3;
 
-async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' | 'modelUrl' | 'ollamaModels'>> {
+/** Without an endpoint the model fails at its first use, so that commands which ask no model work without one. */
+async function openEndpoint(config: Config): Promise<OpenedModel> {
   const { createOpenAiModel, detectOllama, OPENAI_BASE_URL } = await import('../adapters/openai');
   const { createPacedModel } = await import('../adapters/paced-model');
   const { asyncLocalStorage } = await import('@temporalio/activity');
-  const { apiKey, baseUrl, requestTimeoutMs } = config.models;
-  const create = (url: string | null): LanguageModel => {
-    const endpoint = createOpenAiModel({
-      apiKey: apiKey?.reveal() ?? null,
-      baseUrl: url,
-      timeoutMs: requestTimeoutMs,
-      prices: config.prices,
-    });
-    const share = (model: string): PaceLimits | null => {
-      const limits = limitsOf(config.models.limits, model);
-      return limits === null ? null : shareOf(limits);
-    };
-    // What a person asks goes before the questions of a batch (`workflows/run-batch.ts`).
-    const rankOf = (): number => asyncLocalStorage.getStore()?.info.priority?.priorityKey ?? USUAL_PRIORITY;
-    return createPacedModel(observedModel(endpoint), share, rankOf);
+  const { apiKey, baseUrl, requestTimeoutMs: timeoutMs, limits, apiKeySource } = config.models;
+  const isConfigured = apiKey !== null || baseUrl !== null;
+  const ollama = isConfigured ? null : await detectOllama();
+  const none = { recording: null, ollamaModels: ollama?.models ?? null };
+  if (!isConfigured && ollama === null) {
+    const message = `no model to ask: set ${apiKeySource}, or OPENAI_BASE_URL, or start an Ollama`;
+    const complete = () => Promise.reject(new ModelError('not-configured', message));
+    return { ...none, model: { endpoint: 'none', complete }, modelUrl: 'none' };
+  }
+  const url = ollama?.baseUrl ?? baseUrl;
+  const key = apiKey?.reveal() ?? null;
+  const endpoint = createOpenAiModel({ apiKey: key, baseUrl: url, timeoutMs, prices: config.prices });
+  const share = (name: string) => {
+    const found = limitsOf(limits, name);
+    return found && shareOf(found);
   };
-  if (apiKey !== null || baseUrl !== null)
-    return { model: create(baseUrl), modelUrl: baseUrl ?? OPENAI_BASE_URL, ollamaModels: null };
-  const ollama = await detectOllama();
-  if (ollama !== null) return { model: create(ollama.baseUrl), modelUrl: ollama.baseUrl, ollamaModels: ollama.models };
-  const source = config.models.apiKeySource;
-  return {
-    model: unconfigured(`no model to ask: set ${source}, or OPENAI_BASE_URL, or start an Ollama`),
-    modelUrl: 'none',
-    ollamaModels: null,
-  };
-}
-
-/** Fails at its first use, so that commands which ask no model work without one. */
-function unconfigured(message: string): LanguageModel {
-  return { endpoint: 'none', complete: () => Promise.reject(new ModelError('not-configured', message)) };
+  // What a person asks goes before the questions of a batch (`workflows/run-batch.ts`).
+  const rank = (): number => asyncLocalStorage.getStore()?.info.priority?.priorityKey ?? USUAL_PRIORITY;
+  const model = createPacedModel(observedModel(endpoint), share, rank);
+  return { ...none, model, modelUrl: url ?? OPENAI_BASE_URL };
 }

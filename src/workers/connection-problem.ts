@@ -1,10 +1,15 @@
 /**
- * Why no connection to a Temporal is made, and what to change. gRPC says only that a time is over, so the certificates are
- * looked at, and TLS is tried once more by itself: that names the reason.
+ * Why no connection to a Temporal is made, and what to change. gRPC says only that a time is over, so TLS is tried
+ * once more by itself: that names the reason.
  */
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { connect as plainConnect, isIP } from 'node:net';
-import { connect as tlsConnect, type SecureContextOptions } from 'node:tls';
+import {
+  connect as tlsConnect,
+  createSecureContext,
+  type ConnectionOptions as TlsOptions,
+  type SecureContext,
+} from 'node:tls';
 import type { ConnectionOptions } from '@temporalio/client';
 import { GRPC } from './grpc-status';
 
@@ -32,16 +37,17 @@ export function noAnswer(address: string): TemporalProblem {
 type Options = Pick<ConnectionOptions, 'apiKey' | 'tls'>;
 
 export async function connectionProblem(address: string, options: Options, error: unknown): Promise<TemporalProblem> {
-  const tls = tlsOf(options);
   return (
     refusedLogin(`Temporal at ${address}`, error, options.apiKey !== undefined) ??
-    (tls === null ? await plainProblem(address) : (certificateProblem(tls) ?? (await tlsProblem(address, tls)))) ??
+    (await (options.tls || (options.tls !== false && options.apiKey !== undefined)
+      ? tlsProblem(address, options)
+      : plainProblem(address))) ??
     noAnswer(address)
   );
 }
 
 /** Null: the server did not refuse who calls. */
-export function refusedLogin(who: string, error: unknown, hasKey: boolean): TemporalProblem | null {
+function refusedLogin(who: string, error: unknown, hasKey: boolean): TemporalProblem | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code, details } = at as { readonly code?: unknown; readonly details?: unknown };
     if (code !== GRPC.permissionDenied && code !== GRPC.unauthenticated) continue;
@@ -59,97 +65,48 @@ const CERTIFICATE =
 const AUTHORITY = 'server_ca_cert_path in temporal.toml, or TEMPORAL_TLS_SERVER_CA_CERT_PATH';
 const SERVER_NAME = 'server_name in temporal.toml, or TEMPORAL_TLS_SERVER_NAME';
 
-interface Tls extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> {
-  readonly servername?: string;
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
-}
-
-function tlsOf({ tls, apiKey }: Options): Tls | null {
-  if (tls === false || (tls === undefined || tls === null ? apiKey === undefined : false)) return null;
-  const { serverNameOverride, serverRootCACertificate, clientCertPair } = tls === true || !tls ? {} : tls;
-  return {
-    ...(serverNameOverride ? { servername: serverNameOverride } : {}),
-    ca: serverRootCACertificate ? Buffer.from(serverRootCACertificate) : undefined,
-    ...(clientCertPair ? { cert: Buffer.from(clientCertPair.crt), key: Buffer.from(clientCertPair.key) } : {}),
-  };
-}
-
-/** What is wrong with the files themselves. */
-function certificateProblem({ ca, cert, key }: Tls): TemporalProblem | null {
-  const authority = ca === undefined ? null : parsed(() => new X509Certificate(ca as Buffer));
-  if (authority === 'unreadable')
-    return { what: 'the certificate of the Temporal authority is not a PEM file', fix: `correct ${AUTHORITY}` };
-  if (cert === undefined || key === undefined) return null;
-  const certificate = parsed(() => new X509Certificate(cert));
-  const privateKey = parsed(() => createPrivateKey(key));
-  if (certificate === 'unreadable' || privateKey === 'unreadable')
-    return {
-      what: `the client ${certificate === 'unreadable' ? 'certificate' : 'key'} for Temporal is not a PEM file without a passphrase`,
-      fix: `correct ${CERTIFICATE}`,
-    };
-  if (!certificate.checkPrivateKey(privateKey))
-    return { what: 'the client key for Temporal belongs to another certificate', fix: `correct ${CERTIFICATE}` };
-  if (Date.parse(certificate.validTo) < Date.now())
-    return {
-      what: `the client certificate for Temporal expired on ${certificate.validTo}`,
-      fix: `renew ${CERTIFICATE}`,
-    };
-  if (Date.parse(certificate.validFrom) > Date.now())
-    return { what: `the client certificate for Temporal is valid only from ${certificate.validFrom}`, fix: CLOCK };
-  return null;
-}
-
-const CLOCK = 'correct the clock of this machine, or wait';
-
-function parsed<T>(read: () => T): T | 'unreadable' {
-  try {
-    return read();
-  } catch {
-    return 'unreadable';
-  }
-}
-
 /** Null: the TLS connection is fine, or the address does not answer. */
-async function tlsProblem(address: string, tls: Tls): Promise<TemporalProblem | null> {
-  const failure = await handshake(address, tls);
-  if (failure === null) return null;
-  const who = `Temporal at ${address}`;
-  switch (failure.code) {
-    case 'ECONNREFUSED':
-    case 'ENOTFOUND':
-    case 'ETIMEDOUT':
-      return null;
-    case 'CERT_HAS_EXPIRED':
-      return { what: `the certificate of ${who} has expired`, fix: 'renew it on the server' };
-    case 'CERT_NOT_YET_VALID':
-      return { what: `the certificate of ${who} is not valid yet`, fix: CLOCK };
-    case 'ERR_TLS_CERT_ALTNAME_INVALID': {
-      const names = failure.cert?.subjectaltname?.replace(/DNS:|IP Address:/g, '') ?? 'another host';
-      return {
-        what: `the certificate of ${who} is for ${names}`,
-        fix: `correct TEMPORAL_ADDRESS, or set ${SERVER_NAME}`,
-      };
-    }
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'CERT_SIGNATURE_FAILURE':
-      return { what: `the certificate of ${who} is signed by an unknown authority`, fix: `name it in ${AUTHORITY}` };
-    case 'ERR_SSL_WRONG_VERSION_NUMBER':
-    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
-      return { what: `${who} does not speak TLS`, fix: 'unset TEMPORAL_API_KEY and TLS, or correct TEMPORAL_ADDRESS' };
-    default:
-      // An alert of the server, or a connection that it closed: it did not accept the client.
-      return tls.cert === undefined
-        ? { what: `${who} wants a client certificate (${failure.code})`, fix: `set ${CERTIFICATE}` }
-        : {
-            what: `${who} refuses the client certificate (${failure.code})`,
-            fix: `use one that it trusts: ${CERTIFICATE}`,
-          };
+async function tlsProblem(address: string, { tls }: Options): Promise<TemporalProblem | null> {
+  const {
+    serverNameOverride,
+    serverRootCACertificate: ca,
+    clientCertPair: pair,
+  } = typeof tls === 'object' && tls ? tls : {};
+  const buffer = (bytes: Uint8Array | null | undefined): Buffer | undefined => (bytes ? Buffer.from(bytes) : undefined);
+  let secureContext: SecureContext;
+  try {
+    secureContext = createSecureContext({ ca: buffer(ca), cert: buffer(pair?.crt), key: buffer(pair?.key) });
+  } catch (error) {
+    const what = `the client certificate or its key for Temporal cannot be used (${(error as Error).message})`;
+    return { what, fix: `correct ${CERTIFICATE}` };
   }
+  const validTo = pair && new X509Certificate(pair.crt).validTo;
+  if (validTo && Date.parse(validTo) < Date.now())
+    return { what: `the client certificate for Temporal expired on ${validTo}`, fix: `renew ${CERTIFICATE}` };
+  const failure = await handshake(address, {
+    secureContext,
+    ...(serverNameOverride && { servername: serverNameOverride }),
+  });
+  if (failure === null || /^(ECONNREFUSED|ENOTFOUND|ETIMEDOUT)$/.test(failure.code)) return null;
+  const who = `Temporal at ${address}`;
+  const { code } = failure;
+  if (code === 'CERT_HAS_EXPIRED')
+    return { what: `the certificate of ${who} has expired`, fix: 'renew it on the server' };
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const names = failure.cert?.subjectaltname?.replace(/DNS:|IP Address:/g, '') ?? 'another host';
+    return {
+      what: `the certificate of ${who} is for ${names}`,
+      fix: `correct TEMPORAL_ADDRESS, or set ${SERVER_NAME}`,
+    };
+  }
+  if (/^(UNABLE_|SELF_|DEPTH_|CERT_SIG)/.test(code))
+    return { what: `the certificate of ${who} is signed by an unknown authority`, fix: `name it in ${AUTHORITY}` };
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/.test(code))
+    return { what: `${who} does not speak TLS`, fix: 'unset TEMPORAL_API_KEY and TLS, or correct TEMPORAL_ADDRESS' };
+  // An alert of the server, or a connection that it closed: it did not accept the client.
+  return pair
+    ? { what: `${who} refuses the client certificate (${code})`, fix: `use one that it trusts: ${CERTIFICATE}` }
+    : { what: `${who} wants a client certificate (${code})`, fix: `set ${CERTIFICATE}` };
 }
 
 /** Without TLS: whether the server wants it. */
@@ -172,16 +129,19 @@ interface Failure extends Error {
 const ANSWER_WITHIN_MS = 2_000;
 /** Where an address names none. */
 const TEMPORAL_PORT = 7233;
-
 /** How HTTP/2 begins, with empty settings: whoever speaks it answers. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
 
 /** Null: an HTTP/2 server answered. `tls` null: without TLS. */
-function handshake(address: string, tls: Tls | null): Promise<Failure | null> {
+function handshake(
+  address: string,
+  tls: Pick<TlsOptions, 'secureContext' | 'servername'> | null,
+): Promise<Failure | null> {
   const { hostname, port } = new URL(`http://${address}`);
-  const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || TEMPORAL_PORT) };
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const to = { host, port: Number(port || TEMPORAL_PORT) };
   return new Promise((resolve) => {
-    const named = isIP(to.host) ? {} : { servername: to.host };
+    const named = isIP(host) ? {} : { servername: host };
     const socket = tls === null ? plainConnect(to) : tlsConnect({ ...named, ...to, ...tls, ALPNProtocols: ['h2'] });
     const end = (failure: Failure | null): void => {
       socket.destroy();

@@ -9,10 +9,12 @@ import type { Config } from '../config';
 import { asItIs, namedDatabase, type ResolvedDatabase } from '../config/databases';
 import type { SnowflakeLogin } from '../config/database';
 import type { Dialect } from '../domain';
-import { SqlEngineError, type SqlInspector } from '../domain/ports';
+import { SqlEngineError, type SqlEngine, type SqlInspector } from '../domain/ports';
 import type { StepDeps } from '../roles/shared/context';
 import { observedEngine } from './telemetry/observed';
 import { withDescriptionCache } from './description-cache';
+
+type Opened = ReturnType<StepDeps['engine']>;
 
 export interface Engines {
   readonly adHoc: ReadonlyMap<string, ResolvedDatabase>;
@@ -23,20 +25,17 @@ export interface Engines {
 export function openEngines(config: Config, databases: readonly ResolvedDatabase[] = []): Engines {
   const adHoc = new Map(databases.filter((one) => one.adHoc).map((one) => [one.name, one]));
   const resolved = new Map(adHoc);
-  const engines = new Map<string, { readonly version: string; readonly open: ReturnType<StepDeps['engine']> }>();
-  const replaced = new Set<ReturnType<StepDeps['engine']>>();
-  /** Statements that run read the file that they began with; whoever comes next reads the one that is there now. */
-  const retire = (open: ReturnType<StepDeps['engine']>): void => {
-    replaced.add(open);
-    setTimeout(() => {
-      if (replaced.delete(open)) void closeAll([open]);
-    }, RETIRED_MS).unref();
-  };
-  const engineOf = (database: ResolvedDatabase): ReturnType<StepDeps['engine']> => {
+  const engines = new Map<string, { readonly version: string; readonly open: Opened }>();
+  const replaced = new Set<Opened>();
+  const engineOf = (database: ResolvedDatabase): Opened => {
     const { name, version } = database;
     const before = engines.get(name);
     if (before?.version === version) return before.open;
-    if (before !== undefined) retire(before.open);
+    if (before !== undefined) {
+      // Statements that run read the file that they began with; whoever comes next reads the one that is there now.
+      replaced.add(before.open);
+      setTimeout(() => replaced.delete(before.open) && void closeAll([before.open]), RETIRED_MS).unref();
+    }
     const open = openEngine(database).then(({ engine, inspector }) => {
       // One that is not configured is named by its path or URL, which is nobody's business.
       const observed = observedEngine(engine, database.adHoc ? 'ad-hoc' : name);
@@ -49,16 +48,21 @@ export function openEngines(config: Config, databases: readonly ResolvedDatabase
   };
   return {
     adHoc,
-    async engine(name, identity) {
+    async engine(name, wanted) {
       const database = asItIs(resolved.get(name) ?? namedDatabase(config, name));
       resolved.set(name, database);
-      if (identity !== undefined) checkIdentity(database, identity);
+      // A search goes on with the database that it was asked of, or not at all.
+      if (wanted !== undefined && database.identity !== wanted)
+        throw new SqlEngineError(
+          'not-configured',
+          `'${name}' is another database here (${database.addressLabel}) than the one that was asked: check its address, or its "id" in the configuration`,
+        );
       return engineOf(database);
     },
+    /** The next use opens them again. */
     async close() {
       await closeAll([...replaced, ...[...engines.values()].map(({ open }) => open)]);
       replaced.clear();
-      // The next use opens them again.
       engines.clear();
     },
   };
@@ -67,75 +71,55 @@ export function openEngines(config: Config, databases: readonly ResolvedDatabase
 /** Longer than any statement. */
 const RETIRED_MS = 30 * 60_000;
 
-async function closeAll(engines: readonly ReturnType<StepDeps['engine']>[]): Promise<void> {
+async function closeAll(engines: readonly Opened[]): Promise<void> {
   const opened = await Promise.allSettled(engines);
   for (const one of opened) if (one.status === 'fulfilled') await one.value.engine.close();
 }
 
-/** A search goes on with the database that it was asked of, or not at all. */
-function checkIdentity(database: ResolvedDatabase, wanted: string): void {
-  const { name, identity, addressLabel } = database;
-  if (identity === wanted) return;
-  throw new SqlEngineError(
-    'not-configured',
-    `'${name}' is another database here (${addressLabel}) than the one that was asked: check its address, or its "id" in the configuration`,
-  );
-}
-
-export async function inspectorOf(dialect: Dialect): Promise<SqlInspector> {
+/** `functions`: those that a Snowflake database may call besides. */
+export async function inspectorOf(dialect: Dialect, functions: readonly string[] = []): Promise<SqlInspector> {
   switch (dialect) {
     case 'sqlite':
       return (await import('../adapters/sqlite')).createSqliteInspector();
     case 'postgresql':
       return (await import('../adapters/postgres')).createPostgresInspector();
     case 'snowflake':
-      return (await import('../adapters/snowflake')).createSnowflakeInspector({ functions: [] });
+      return (await import('../adapters/snowflake')).createSnowflakeInspector({ functions });
   }
 }
 
-async function openEngine(database: ResolvedDatabase): ReturnType<StepDeps['engine']> {
-  const { access, address, role, dialect, limits, schemas, snowflake } = database;
-  if (dialect === 'sqlite') {
-    const { createSqliteEngine, createSqliteInspector } = await import('../adapters/sqlite');
-    if (address.kind !== 'path') throw new TypeError('an SQLite database has a path');
-    const inspector = createSqliteInspector();
-    const poolSize = limits.maxConnections ?? undefined;
-    const opened = createSqliteEngine({ path: address.path, poolSize });
-    return { engine: createGuardedEngine(opened, inspector, access), inspector };
-  }
+async function openEngine(database: ResolvedDatabase): Opened {
+  const { access, dialect, schemas, snowflake } = database;
+  const inspector = await inspectorOf(dialect, snowflake.functions);
+  const engine = await unguarded(database);
+  return {
+    engine: createGuardedEngine(engine, inspector, access, dialect === 'postgresql' ? schemas : undefined),
+    inspector,
+  };
+}
+
+async function unguarded({ address, role, dialect, limits, schemas, snowflake }: ResolvedDatabase): Promise<SqlEngine> {
+  const { maxConnections, maxPlanCost, maxScanBytes } = limits;
+  const poolSize = maxConnections ?? undefined;
+  if (address.kind === 'path')
+    return (await import('../adapters/sqlite')).createSqliteEngine({ path: address.path, poolSize });
+  const url = address.url.reveal();
   if (dialect === 'snowflake') {
-    const { createSnowflakeEngine, createSnowflakeInspector } = await import('../adapters/snowflake');
-    if (address.kind !== 'url') throw new TypeError('a Snowflake database has a URL');
-    const { accessUrl, allowPrivilegedRole, functions, login } = snowflake;
-    const inspector = createSnowflakeInspector({ functions });
-    const opened = createSnowflakeEngine({
-      url: address.url.reveal(),
-      options: {
-        login: revealedLogin(login),
-        role,
-        schemas,
-        accessUrl,
-        allowPrivilegedRole,
-        poolSize: limits.maxConnections ?? undefined,
-        maxScanBytes: limits.maxScanBytes ?? undefined,
-      },
-    });
-    return { engine: createGuardedEngine(opened, inspector, access), inspector };
-  }
-  const { createPostgresEngine, createPostgresInspector } = await import('../adapters/postgres');
-  if (address.kind !== 'url') throw new TypeError('a PostgreSQL database has a URL');
-  const inspector = await createPostgresInspector();
-  const { maxConnections, maxPlanCost } = limits;
-  const opened = createPostgresEngine({
-    url: address.url.reveal(),
-    options: {
-      role: role ?? undefined,
-      poolSize: maxConnections ?? undefined,
-      maxPlanCost: maxPlanCost ?? undefined,
+    const { accessUrl, allowPrivilegedRole } = snowflake;
+    const login = revealedLogin(snowflake.login);
+    const options = {
+      login,
+      role,
       schemas,
-    },
-  });
-  return { engine: createGuardedEngine(opened, inspector, access, schemas), inspector };
+      accessUrl,
+      allowPrivilegedRole,
+      poolSize,
+      maxScanBytes: maxScanBytes ?? undefined,
+    };
+    return (await import('../adapters/snowflake')).createSnowflakeEngine({ url, options });
+  }
+  const options = { role: role ?? undefined, poolSize, maxPlanCost: maxPlanCost ?? undefined, schemas };
+  return (await import('../adapters/postgres')).createPostgresEngine({ url, options });
 }
 
 function revealedLogin(login: ResolvedDatabase['snowflake']['login']): SnowflakeLogin<string> | null {
@@ -149,7 +133,5 @@ function revealedLogin(login: ResolvedDatabase['snowflake']['login']): Snowflake
     case 'url':
     case 'unset':
       return null;
-    default:
-      return login satisfies never;
   }
 }

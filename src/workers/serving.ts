@@ -39,18 +39,17 @@ type Served = Pick<Config, 'models' | 'prices' | 'store' | 'encryption' | 'web'>
 
 /** For a search on one database, or a batch on several. */
 export function servingOf(config: Served, model: ServedModel, databases: readonly ResolvedDatabase[]): Serving {
-  const [only] = databases;
   const each = databases.map((database) => ({ name: database.name, ...databaseParts(database) }));
-  const ofDatabases =
-    only !== undefined && databases.length === 1
-      ? databaseParts(only)
-      : { databases: `${String(databases.length)} ${opaque(each.map(canonical).sort())}` };
+  const [only, ...others] = databases;
+  const { web } = config;
   const parts = used({
     ...modelParts(config, model),
-    ...ofDatabases,
+    ...(only !== undefined && others.length === 0
+      ? databaseParts(only)
+      : { databases: `${String(each.length)} ${digest(each.map(canonical).sort())}` }),
     // The calls of these models go to queues of their own.
     'models with limits': limitedModels(config.models).sort().join(', '),
-    'web search': webText(config.web),
+    'web search': web === null ? '' : [web.provider, addressText(web.baseUrl ?? ''), keyDigest(web.apiKey)].join(' '),
   });
   return { parts, fingerprint: fingerprintOf(parts) };
 }
@@ -70,14 +69,12 @@ export function differenceText(theirs: ServingParts, ours: ServingParts): string
   const all = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])];
   const differing = all.filter((part) => theirs[part] !== ours[part]);
   if (differing.length === 0) return 'as another version of gate serves it';
-  const readable = differing.filter(
-    (part) => isTold(theirs[part]) && isTold(ours[part]) && told(theirs[part]) !== told(ours[part]),
-  );
-  const other = differing.filter((part) => !readable.includes(part)).map((part) => `other ${part}`);
-  const named = (parts: ServingParts): string[] => readable.map((part) => `${part} ${told(parts[part])}`);
-  const runsWith = `with ${[...named(theirs), ...other].join(', ')}`;
+  const texts = differing.map((part) => ({ part, their: told(theirs[part]), our: told(ours[part]) }));
+  const readable = texts.filter(({ their, our }) => their !== '' && our !== '' && their !== our);
+  const other = texts.filter((text) => !readable.includes(text)).map(({ part }) => `other ${part}`);
+  const runsWith = `with ${[...readable.map(({ part, their }) => `${part} ${their}`), ...other].join(', ')}`;
   if (readable.length === 0) return `${runsWith} than this configuration`;
-  return `${runsWith}; this configuration names ${readable.map((part) => told(ours[part])).join(', ')}`;
+  return `${runsWith}; this configuration names ${readable.map(({ our }) => our).join(', ')}`;
 }
 
 /** What a person first wants to know of it. */
@@ -85,26 +82,20 @@ export function endpointText(parts: ServingParts): string {
   return `model endpoint ${told(parts['model endpoint'])}`;
 }
 
-/** Digests say nothing to a person. */
-const DIGEST = /\s?#[0-9a-f]+/g;
-
+/** Without digests, which say nothing to a person. */
 function told(text = 'none'): string {
-  return text.replace(DIGEST, '');
-}
-
-function isTold(text: string | undefined): boolean {
-  return told(text) !== '';
+  return text.replace(/\s?#[0-9a-f]+/g, '');
 }
 
 function modelParts(config: Served, { modelUrl, recording }: ServedModel): ServingParts {
   const { models, prices, store, encryption } = config;
   return {
     'model endpoint': addressText(modelUrl),
-    'key of the model endpoint': keyText(models.apiKey),
+    'key of the model endpoint': keyDigest(models.apiKey),
     recording: recording ?? '',
     'request timeout': `${String(models.requestTimeoutMs)} ms`,
     // A cost ceiling holds by them.
-    prices: Object.keys(prices).length === 0 ? '' : opaque(prices),
+    prices: Object.keys(prices).length === 0 ? '' : digest(prices),
     store: storeLocation(store),
     // Not which keys: they are changed one process at a time (docs/privacy.md).
     encryption: encryption === null ? '' : 'on',
@@ -112,33 +103,25 @@ function modelParts(config: Served, { modelUrl, recording }: ServedModel): Servi
 }
 
 function databaseParts(database: ResolvedDatabase): ServingParts {
-  const { dialect, identity, addressLabel, role, limits, snowflake, access } = database;
+  const { dialect, identity, addressLabel, role, limits, snowflake } = database;
   const { accessUrl, allowPrivilegedRole, functions } = snowflake;
-  const [allow, deny] = [[...access.allow].sort(), [...access.deny].sort()];
-  const isOpen = allow.length === 0 && deny.length === 0;
-  const isSnowflake = dialect === 'snowflake';
+  const [allow, deny] = [[...database.access.allow].sort(), [...database.access.deny].sort()];
   return used({
     // An `id` of the configuration stands for the address, which may then differ from machine to machine.
-    database: HASHED.test(identity) ? [addressLabel, opaque(identity), ...here(addressLabel)].join(' ') : identity,
+    database: HASHED.test(identity) ? `${addressLabel} ${digest(identity)}${here(addressLabel)}` : identity,
     role: role ?? '',
-    'database limits': Object.values(limits).every((limit) => limit === null) ? '' : opaque(limits),
-    'access lists': isOpen ? '' : opaque({ allow, deny }),
-    'Snowflake settings': isSnowflake ? opaque({ accessUrl, allowPrivilegedRole, functions }) : '',
+    'database limits': Object.values(limits).every((limit) => limit === null) ? '' : digest(limits),
+    'access lists': allow.length + deny.length === 0 ? '' : digest({ allow, deny }),
+    'Snowflake settings': dialect === 'snowflake' ? digest({ accessUrl, allowPrivilegedRole, functions }) : '',
   });
 }
 
 const HASHED = /^d-[0-9a-f]{16}$/;
-
-function webText(web: Config['web']): string {
-  if (web === null) return '';
-  return [web.provider, ...(web.baseUrl === null ? [] : [addressText(web.baseUrl)]), keyText(web.apiKey)].join(' ');
-}
-
 /** Of a URL, with a login or without: this machine, or a socket in a folder of it. */
 const THIS_MACHINE = /^[a-z]+:\/\/([^@/]*@)?(localhost|127(\.\d+){3}|\[::1\]|\/)/i;
 
-function here(address: string): readonly string[] {
-  return THIS_MACHINE.test(address) ? [`on ${hostname()}`] : [];
+function here(address: string): string {
+  return THIS_MACHINE.test(address) ? ` on ${hostname()}` : '';
 }
 
 /** Without its parameters, which may hold a key: a digest stands for them. */
@@ -146,18 +129,17 @@ function addressText(address: string): string {
   if (!URL.canParse(address)) return address;
   const { origin, pathname, search } = new URL(address);
   const plain = `${origin}${pathname.replace(/\/+$/, '')}`;
-  return [plain, ...(search === '' ? [] : [keyDigest(search)]), ...here(plain)].join(' ');
+  return `${plain}${search === '' ? '' : ` ${keyDigest(search)}`}${here(plain)}`;
 }
 
-function keyText(key: Secret | null): string {
-  return key === null ? '' : keyDigest(key.reveal());
+/** Twenty bits. */
+function keyDigest(key: Secret | string | null): string {
+  if (key === null) return '';
+  const text = typeof key === 'string' ? key : key.reveal();
+  return `#${createHmac('sha256', 'gate: which key').update(text).digest('hex').slice(0, 5)}`;
 }
 
-function keyDigest(key: string): string {
-  return `#${createHmac('sha256', 'gate: which key').update(key).digest('hex').slice(0, 5)}`;
-}
-
-function opaque(value: unknown): string {
+function digest(value: unknown): string {
   return `#${sha256(canonical(value)).slice(0, 8)}`;
 }
 

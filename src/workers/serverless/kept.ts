@@ -69,7 +69,7 @@ export async function openKept(given: Environment, cwd: string, log: (line: stri
       return createGateWorkers({ ...served, invocation: { connection: await connections.answering(), tuning } });
     },
     rest: async () => {
-      await composition.closeDatabases();
+      await composition.close();
       await telemetry.tracing?.flush();
     },
   };
