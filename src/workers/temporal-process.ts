@@ -90,12 +90,12 @@ export async function startServerProcess(options: ServerProcessOptions, starts =
   const log = openSync(logFile, 'w');
   const child = spawn(binary, args, { detached, stdio: ['ignore', log, log], env });
   closeSync(log);
-  let failure: string | null = null;
-  child.once('error', ({ message }) => (failure = `cannot run ${binary}: ${message}`));
+  const failures: string[] = [];
+  child.once('error', ({ message }) => failures.push(`cannot run ${binary}: ${message}`));
   const { pid = 0 } = child;
   if (pid > 0) options.onSpawn?.({ pid, port, uiPort });
   const deadline = Date.now() + START_TIMEOUT_MS;
-  while (failure === null && child.exitCode === null && Date.now() < deadline) {
+  while (failures.length === 0 && (child.exitCode ?? child.signalCode) === null && Date.now() < deadline) {
     // A refused gRPC connection backs off for a second, so wait for the port first.
     const version = (await accepts(port)) ? await serverVersionAt(port) : null;
     if (version !== null && (uiPort === null || (await accepts(uiPort)))) {
@@ -104,6 +104,7 @@ export async function startServerProcess(options: ServerProcessOptions, starts =
     }
     await sleep(15);
   }
+  const exit = child.exitCode ?? child.signalCode;
   child.kill('SIGKILL');
   const lines = readFileSync(logFile, 'utf8').trim().split('\n');
   // A port that was free a moment ago: another server was quicker, and the next look at the ports sees it.
@@ -112,10 +113,8 @@ export async function startServerProcess(options: ServerProcessOptions, starts =
   // A panic has its reason first and ends with the stack.
   const last = (lines.find((line) => line.startsWith('panic: ')) ?? lines.at(-1) ?? '').slice(0, 300);
   const how =
-    child.exitCode === null
-      ? `was not ready after ${START_TIMEOUT_MS / 1000} s`
-      : `stopped at its start (exit ${child.exitCode})`;
-  throw new Error(failure ?? `the embedded Temporal server ${how}: ${last || 'no output'} (log: ${logFile})`);
+    exit === null ? `was not ready after ${START_TIMEOUT_MS / 1000} s` : `stopped at its start (exit ${exit})`;
+  throw new Error(failures[0] ?? `the embedded Temporal server ${how}: ${last || 'no output'} (log: ${logFile})`);
 }
 
 /** null when nothing that serves Temporal answers there in time. */
