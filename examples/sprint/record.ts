@@ -29,10 +29,10 @@ export async function record(file: string): Promise<string | null> {
   const inspector = createSqliteInspector();
   const engine = createGuardedEngine(createSqliteEngine({ path: database }), inspector, { allow: [], deny: [] });
   const fresh = join(folder, 'recording.jsonl');
-  const { header, exchanges } = await readRecording(file);
+  const { note, exchanges } = await readRecording(file);
   const said = exchanges.map(({ reply }) => reply);
   const script = scriptedModel({ endpoint: 'a recording', replies: { look: said } });
-  const model = recordingModel(script, fresh, { note: header.note });
+  const model = recordingModel(script, fresh, { note });
   const store = createMemoryStore();
   const deps = {
     store,
@@ -63,7 +63,6 @@ export async function record(file: string): Promise<string | null> {
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const steps = createSteps(deps);
   const outcome = await runLookThenProve({ searchId: input.searchId, settings, state: null }, steps, hooks);
-  await model.flush();
   await engine.close();
   renameSync(fresh, file);
   return outcome.kind === 'finished' ? outcome.summary.answer : null;

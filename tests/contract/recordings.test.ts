@@ -6,7 +6,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRecording } from '../../src/adapters/recording';
-import type { Exchange } from '../../src/adapters/recording/exchange';
+import type { Exchange } from '../../src/adapters/recording';
 import { createMemoryStore, scriptedModel } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { loadQuestions, scoreAnswer } from '../../src/questions';
@@ -67,7 +67,7 @@ const files = readdirSync(FOLDER).filter((name) => name.endsWith('.jsonl'));
 
 test('there are recordings, each with a header that says how its replies were made', async () => {
   expect(files.length).toBeGreaterThan(0);
-  for (const file of files) expect((await readRecording(join(FOLDER, file))).header.note).toMatch(/replies of/i);
+  for (const file of files) expect((await readRecording(join(FOLDER, file))).note).toMatch(/replies of/i);
 });
 
 const shared = sharedDataFolder();
