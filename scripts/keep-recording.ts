@@ -8,7 +8,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { createLocalStore } from '../src/adapters/local/store';
-import { contentHash, RECORDING_KIND, type Exchange } from '../src/adapters/recording/exchange';
+import { contentHash, RECORDING_KIND, type Exchange } from '../src/adapters/recording';
 import { Role } from '../src/domain';
 import { sha256 } from '../src/sha256';
 import { createRunStore } from '../src/record/run-store';

@@ -25,49 +25,48 @@ interface Cached {
 
 const cacheOf = perStore(() => new BoundedMap<Cached>(MAX_CHARS));
 
-/** An object by its name. `load` gives its content and the length of its text. */
-export async function cachedObject(
+/** The content of an object by its name. `load` gives it with the length of its text. */
+export async function cachedObject<T>(
   store: ObjectStore,
   name: string,
-  load: () => Promise<{ readonly content: unknown; readonly chars: number }>,
-): Promise<unknown> {
+  load: () => Promise<{ readonly content: T; readonly chars: number }>,
+): Promise<T> {
   const cache = cacheOf(store);
   const cached = cache.get(name);
-  if (cached !== undefined) return cached.content;
+  if (cached !== undefined) return cached.content as T;
   const { content, chars } = await load();
   cache.set(name, { text: null, content: frozen(content) }, chars);
   return content;
 }
 
-interface CachedContents {
-  /** Null if it is not stored. */
-  read(kind: Kind, key: string, parse: (text: string) => Promise<unknown>): Promise<unknown>;
-  put(kind: Kind, key: string, text: string, options: { readonly overwrite: boolean }): Promise<void>;
-  delete(key: string): Promise<void>;
+/** The content under a key, whose text `parse` reads; null if it is not stored. */
+export async function readCached<T>(
+  store: ObjectStore,
+  kind: Kind,
+  key: string,
+  parse: (text: string) => Promise<T>,
+): Promise<T | null> {
+  const cache = cacheOf(store);
+  const before = cache.get(key);
+  const text = (FIXED.has(kind) ? before?.text : null) ?? (await store.get(key));
+  if (text === null) return null;
+  if (before !== undefined && before.content !== null && before.text === text) return before.content as T;
+  const content = await parse(text);
+  if (!READ_ONCE.has(kind)) cache.set(key, { text, content: frozen(content) }, text.length);
+  return content;
 }
 
-export function cachedContents(store: ObjectStore): CachedContents {
+export async function putCached(
+  store: ObjectStore,
+  kind: Kind,
+  key: string,
+  text: string,
+  options: { readonly overwrite: boolean },
+): Promise<void> {
   const cache = cacheOf(store);
-  return {
-    async read(kind, key, parse) {
-      const before = cache.get(key);
-      const text = (FIXED.has(kind) ? before?.text : null) ?? (await store.get(key));
-      if (text === null) return null;
-      if (before !== undefined && before.content !== null && before.text === text) return before.content;
-      const content = await parse(text);
-      if (!READ_ONCE.has(kind)) cache.set(key, { text, content: frozen(content) }, text.length);
-      return content;
-    },
-    async put(kind, key, text, options) {
-      cache.delete(key);
-      await store.put(key, text, options);
-      if (FIXED.has(kind)) cache.set(key, { text, content: null }, text.length);
-    },
-    delete: (key) => {
-      cache.delete(key);
-      return store.delete(key);
-    },
-  };
+  cache.delete(key);
+  await store.put(key, text, options);
+  if (FIXED.has(kind)) cache.set(key, { text, content: null }, text.length);
 }
 
 function frozen(value: unknown): unknown {

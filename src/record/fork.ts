@@ -13,9 +13,9 @@ import type { Hash } from '../sql/body';
 import { each } from '../limiter';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import { objectKey } from './objects';
-import { createRunStore, referenceIn, type RunStore } from './run-store';
+import { createRunStore, referenceIn } from './run-store';
 
-export interface ForkDeps {
+interface ForkDeps {
   readonly store: ObjectStore;
   readonly hash: Hash;
 }
@@ -39,9 +39,13 @@ export async function storeFork(deps: ForkDeps, fork: Fork): Promise<SearchState
   const made = await run.find('checkpoint', checkpoint);
   if (made !== null && made.searchId === searchId && (await run.find('input', searchId)) !== null) return made;
   const without = input.settings.layer === undefined ? ['known', 'told'] : [];
-  await copyContents(deps, fork.state, { from: parent.searchId, to: searchId, after: parent.iteration, without });
+  await copyContents(deps.store, fork, parent, without);
   const state = forkedState(fork);
-  if (hint !== null) await keepHint(run, state.steered?.remarks.at(-1) ?? 'h1', hint, nowMs);
+  if (hint !== null) {
+    const remarkId = state.steered?.remarks.at(-1) ?? 'h1';
+    const remark = { remarkId, kind: 'hint', target: null, at: new Date(nowMs).toISOString() } as const;
+    await run.put('remark', remarkId, { ...remark, author: hint.author, text: hint.text });
+  }
   await run.put('input', searchId, input);
   await run.put('checkpoint', checkpoint, state);
   return state;
@@ -86,70 +90,46 @@ function withoutConversation(state: SearchState): SearchState {
   };
 }
 
-async function keepHint(
-  run: RunStore,
-  remarkId: string,
-  { author, text }: Pick<Remark, 'author' | 'text'>,
-  nowMs: number,
+/** `without`: kinds that the fork may not use. */
+async function copyContents(
+  store: ObjectStore,
+  { state, input }: Fork,
+  from: NonNullable<SearchInput['parent']>,
+  without: readonly string[],
 ): Promise<void> {
-  const at = new Date(nowMs).toISOString();
-  await run.put('remark', remarkId, { remarkId, kind: 'hint', author, target: null, text, at });
-}
-
-interface Copying {
-  readonly from: string;
-  readonly to: string;
-  readonly after: number;
-  /** Kinds that the fork may not use. */
-  readonly without: readonly string[];
-}
-
-async function copyContents(deps: ForkDeps, state: SearchState, copying: Copying): Promise<void> {
-  const { from, to, after, without } = copying;
-  const prefix = `runs/${from}/`;
-  const taken = (await deps.store.list(prefix)).filter((key) => {
+  const prefix = `runs/${from.searchId}/`;
+  const taken = (await store.list(prefix)).filter((key) => {
     const [, kind, id] = /^([a-z-]+)\/(.+)\.json$/.exec(key.slice(prefix.length)) ?? [];
-    return kind !== undefined && id !== undefined && !without.includes(kind) && isBefore(kind, id, state, after);
+    return (
+      kind !== undefined && id !== undefined && !without.includes(kind) && isBefore(kind, id, state, from.iteration)
+    );
   });
-  const renewed = new Map<string, Promise<void>>();
-  const copy = async (key: string): Promise<void> => {
-    const text = await deps.store.get(key);
-    if (text === null)
-      throw new StoreError('missing', `${key} is missing from the store: restore it, or fork another search`);
-    const reference = referenceIn(text, key);
-    if (reference !== null) {
-      const renewing = renewed.get(reference.name) ?? renew(deps.store, reference.name, key);
-      renewed.set(reference.name, renewing);
-      await renewing;
-    }
-    await deps.store.put(`runs/${to}/${key.slice(prefix.length)}`, text, { overwrite: true });
+  const copied = async (key: string, neededBy: string): Promise<string> => {
+    const text = await store.get(key);
+    if (text !== null) return text;
+    throw new StoreError(
+      'missing',
+      `${key} is missing from the store (${neededBy}): restore it, or fork another search`,
+    );
   };
-  await each(taken, copy);
+  await each(taken, async (key) => {
+    const text = await copied(key, 'the fork copies it');
+    const reference = referenceIn(text, key);
+    const object = reference && objectKey(reference.name);
+    if (object !== null) await store.put(object, await copied(object, `${key} needs it`), { overwrite: true });
+    await store.put(`runs/${input.searchId}/${key.slice(prefix.length)}`, text, { overwrite: true });
+  });
 }
 
 /** Whether a content existed when the iteration ended. */
 export function isBefore(kind: string, id: string, state: SearchState, after: number): boolean {
   if (['input', 'result', 'selection', 'restated', 'kept'].includes(kind)) return false;
-  // A checkpoint has the number of the next iteration. The one forked from is written separately.
-  if (kind === 'checkpoint') return iterationOf(id) !== null && (iterationOf(id) as number) <= after;
   if (kind === 'remark') return state.steered?.remarks.includes(id) ?? false;
   if (kind === 'candidate') return state.candidates.some((candidate) => candidate.id === id);
-  const iteration = iterationOf(id);
-  if (iteration !== null) return iteration <= after;
+  // Structural ids begin with the iteration, as in `i12.t3.s1.a1.ground`; others tell the content. A checkpoint has the number
+  // of the next iteration; the one forked from is written separately.
+  const iteration = /^i(\d+)(?:\.|$)/.exec(id)?.[1];
+  if (iteration !== undefined) return Number(iteration) <= after;
   // Of steps and calls outside iterations, only `prepare` came before; `select` belongs to the ending.
-  return !['step', 'intent', 'reply'].includes(kind) || id === 'prepare' || id.startsWith('prepare.');
-}
-
-/** Of a structural id such as `i12.t3.s1.a1.ground`; null for ids by content. */
-function iterationOf(id: string): number | null {
-  const digits = /^i(\d+)(?:\.|$)/.exec(id)?.[1];
-  return digits === undefined ? null : Number(digits);
-}
-
-async function renew(store: ObjectStore, name: string, neededBy: string): Promise<void> {
-  const key = objectKey(name);
-  const text = await store.get(key);
-  if (text === null)
-    throw new StoreError('missing', `${key} is missing from the store (${neededBy} needs it): restore it`);
-  await store.put(key, text, { overwrite: true });
+  return !['checkpoint', 'step', 'intent', 'reply'].includes(kind) || id === 'prepare' || id.startsWith('prepare.');
 }

@@ -5,7 +5,7 @@
  * 1. A stored reply is returned, and nothing is paid.
  * 2. An intent is written before the call, and the reply before it is returned. So a crash repeats at most the call in
  *    flight, which then counts as possibly billed. No reply is lost if the store is unreachable or full: storing it is tried
- *    again, space is freed for it, and at last it is kept in memory, where the next try finds it.
+ *    again, and then it is kept in memory, where the next try finds it.
  * 3. A request that differs from the answered one under the same key is an error, because the program cannot know which one
  *    is right. An intent without a reply is replaced: the call must be made again, after a deploy perhaps with other words.
  * 4. The first stored reply wins: a worker that was thought dead and returns later uses the stored one, not its own.
@@ -23,6 +23,7 @@ import {
 import type { Hash } from '../sql/body';
 import type { UsageDelta } from '../domain/ports/step-parts';
 import type { CallIntent, CallReply } from './contents';
+import { perStore } from './content-cache';
 import type { RunStore } from './run-store';
 import { shareWork } from './shared-work';
 
@@ -67,7 +68,7 @@ const NOT_BILLED: ReadonlySet<ModelErrorCode> = new Set([
 const STORE_AGAIN_AFTER_MS = [100, 200, 400, 800, 1_600, 2_000, 2_000, 2_000, 2_000];
 
 /** Paid replies that could not be stored yet. */
-const UNSTORED = new WeakMap<ObjectStore, Map<string, CallReply>>();
+const unstoredIn = perStore(() => new Map<string, CallReply>());
 
 export async function callOnce(call: Call): Promise<Called> {
   const id = callId(call.position, call.tryNumber, call.request.seed);
@@ -76,14 +77,10 @@ export async function callOnce(call: Call): Promise<Called> {
   if (known !== null) {
     const reply = checked(known, call, inputHash, id);
     call.onHit?.(call.request);
-    // When the store was full, the intent was deleted to make room for the reply.
-    if ((await call.run.find('intent', id)) === null)
-      await call.run.put('intent', id, intentOf(call, inputHash, known.possiblyBilledCalls + 1));
     return answered(id, reply);
   }
   const key = `${call.run.searchId}/${id} ${call.request.model} ${inputHash}`;
-  const unstored = UNSTORED.get(call.store) ?? new Map<string, CallReply>();
-  UNSTORED.set(call.store, unstored);
+  const unstored = unstoredIn(call.store);
   const askAndStore = async (signal: AbortSignal): Promise<CallReply> => {
     const shared = { ...call, signal };
     const paid = unstored.get(key) ?? (await ask(shared, id, inputHash));
@@ -124,82 +121,50 @@ function fingerprint(request: ModelRequest): unknown {
 }
 
 function checked(found: CallReply, call: Call, inputHash: string, id: string): CallReply {
-  const differs = [
-    ...(found.model === call.request.model ? [] : [`the model (${found.model}, now ${call.request.model})`]),
-    ...(found.inputHash === inputHash ? [] : ['the request']),
-  ];
-  if (differs.length === 0) return found;
-  throw new StoreError(
-    'conflict',
-    `the journalled call ${call.run.searchId}/${id} differs in ${differs.join(' and ')}: ask with --fresh to start anew`,
-  );
-}
-
-function intentOf({ request, clock }: Call, inputHash: string, unanswered: number): CallIntent {
-  return {
-    inputHash,
-    model: request.model,
-    role: request.role,
-    messages: request.messages.map((message) => ({ ...message })),
-    maxOutputTokens: request.maxOutputTokens,
-    unanswered,
-    startedAtMs: clock.now(),
-  };
+  const { model } = call.request;
+  if (found.model === model && found.inputHash === inputHash) return found;
+  const differs = found.model === model ? 'the request' : `the model (${found.model}, now ${model})`;
+  const message = `the journalled call ${call.run.searchId}/${id} differs in ${differs}: ask with --fresh to start anew`;
+  throw new StoreError('conflict', message);
 }
 
 async function ask(call: Call, id: string, inputHash: string): Promise<CallReply> {
   const { request } = call;
+  const { model, role, messages, maxOutputTokens } = request;
   const unanswered = (await call.run.find('intent', id))?.unanswered ?? 0;
-  const intent = intentOf(call, inputHash, unanswered + 1);
+  const intent: CallIntent = {
+    inputHash,
+    model,
+    role,
+    messages: messages.map((message) => ({ ...message })),
+    maxOutputTokens,
+    unanswered: unanswered + 1,
+    startedAtMs: call.clock.now(),
+  };
   await call.run.put('intent', id, intent);
   const reply = await call.model.complete(request, { signal: call.signal }).catch(async (error: unknown) => {
     if (error instanceof ModelError && (NOT_BILLED.has(error.code) || error.options.unsent))
       await call.run.put('intent', id, { ...intent, unanswered });
     throw error;
   });
-  return {
-    inputHash,
-    model: request.model,
-    reply,
-    possiblyBilledCalls: unanswered,
-    endedAtMs: call.clock.now(),
-  };
+  return { inputHash, model, reply, possiblyBilledCalls: unanswered, endedAtMs: call.clock.now() };
 }
 
 /** Stores a paid reply, with retries. Returns the reply that the store holds at the end. */
 async function storeReply(call: Call, id: string, paid: CallReply): Promise<CallReply> {
   const pauses = [...(call.storeAgainAfterMs ?? STORE_AGAIN_AFTER_MS)];
-  let intent: CallIntent | null = null;
   for (;;) {
     try {
       await call.run.put('reply', id, paid, { overwrite: false });
-      break;
+      return paid;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       if (error.code === 'conflict') return takeOver(call, id, paid);
-      if (error.code === 'full' && intent === null) {
-        intent = await makeRoom(call, id, paid.inputHash);
-        continue;
-      }
       const pause = pauses.shift();
       if (pause === undefined || (error.code !== 'unavailable' && error.code !== 'full')) throw error;
       await sleep(pause, undefined, { signal: call.signal });
     }
   }
-  // Without space for the intent, only the reply is stored; `callOnce` writes the intent again later.
-  if (intent !== null) await call.run.put('intent', id, intent).catch(ignoreFull);
-  return paid;
-}
-
-/** Deletes the intent of a call if the store is full: prompts are longer than replies, so the reply fits in its place. */
-async function makeRoom(call: Call, id: string, inputHash: string): Promise<CallIntent> {
-  const intent = (await call.run.find('intent', id)) ?? intentOf(call, inputHash, 1);
-  await call.run.delete('intent', id);
-  return intent;
-}
-
-function ignoreFull(error: unknown): void {
-  if (!(error instanceof StoreError) || error.code !== 'full') throw error;
 }
 
 /** Another process stored its reply first. Both calls were billed: one counts as billed, the other as possibly billed. */

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Hash } from '../sql/body';
-import { cachedObject, perStore } from './content-cache';
+import { perStore } from './content-cache';
 
 export const OBJECTS = 'objects/sha256/';
 /** In characters of JSON. Smaller contents are stored in their envelope, not as objects of their own. */
@@ -45,33 +45,23 @@ export async function putObject(store: ObjectStore, text: string, hash: Hash): P
   return { name, bytes: Buffer.byteLength(text) };
 }
 
-interface Wanted {
-  readonly reference: ObjectReference;
-  /** Hash of the text. */
-  readonly sha256: string;
-  /** The key that refers to it, for error messages. */
-  readonly key: string;
-  readonly kind: string;
-  readonly hash: Hash;
-}
-
-/** `parse` makes the content that is cached. */
-export function getObject(store: ObjectStore, wanted: Wanted, parse: (data: unknown) => unknown): Promise<unknown> {
-  return cachedObject(store, `${wanted.kind} ${wanted.sha256}`, async () => {
-    const text = await readObject(store, wanted);
-    return { content: parse(JSON.parse(text)), chars: text.length };
-  });
-}
-
-async function readObject(store: ObjectStore, { reference, sha256, key, hash }: Wanted): Promise<string> {
-  const place = objectKey(reference.name);
+/** The text of an object; `sha256` is its hash. */
+export async function readObject(
+  store: ObjectStore,
+  { name }: ObjectReference,
+  { sha256, neededBy, hash }: { readonly sha256: string; readonly neededBy: string; readonly hash: Hash },
+): Promise<string> {
+  const place = objectKey(name);
   const text = await store.get(place);
   if (text !== null && hash(text) === sha256) return text;
-  writtenTo(store).delete(reference.name);
-  if (text === null) {
-    const what = `${place} is missing from the store (${key} needs it)`;
-    throw new StoreError('missing', `${what}: restore it, or ask with --fresh`);
-  }
-  const what = `${place} is damaged (its hash does not match; ${key} needs it)`;
-  throw new StoreError('corrupt', `${what}: restore it, or delete it and ask with --fresh`);
+  writtenTo(store).delete(name);
+  if (text === null)
+    throw new StoreError(
+      'missing',
+      `${place} is missing from the store (${neededBy} needs it): restore it, or ask with --fresh`,
+    );
+  throw new StoreError(
+    'corrupt',
+    `${place} is damaged (its hash does not match; ${neededBy} needs it): restore it, or delete it and ask with --fresh`,
+  );
 }

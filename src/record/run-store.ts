@@ -11,8 +11,8 @@ import type { SearchInput } from '../domain';
 import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Hash } from '../sql/body';
 import { CONTENTS, type Contents, type Kind } from './contents';
-import { cachedContents } from './content-cache';
-import { getObject, INLINE_LIMIT, ObjectReference, putObject } from './objects';
+import { cachedObject, putCached, readCached } from './content-cache';
+import { INLINE_LIMIT, ObjectReference, putObject, readObject } from './objects';
 
 /** Where `gate-bench` keeps what judges said. */
 export const JUDGEMENTS = 'judgements/';
@@ -25,7 +25,7 @@ export interface RunStore {
   find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null>;
   /** Replaces an existing content by default. With `overwrite: false`, a different content is a conflict. */
   put<K extends Kind>(kind: K, id: string, data: Contents[K], options?: { readonly overwrite: boolean }): Promise<void>;
-  delete(kind: Kind, id: string): Promise<void>;
+  delete(kind: 'reply', id: string): Promise<void>;
 }
 
 const Envelope = z.object({
@@ -47,14 +47,13 @@ export function createRunStore(
   hash: Hash,
   folder = `runs/${searchId}`,
 ): RunStore {
-  const cached = cachedContents(store);
   const keyOf = (kind: Kind, id: string): string => `${folder}/${kind}/${id}.json`;
   async function find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null> {
     const key = keyOf(kind, id);
-    const content = await cached.read(kind, key, (text) =>
-      readContent(store, text, { key, kind, schema: CONTENTS[kind], hash }),
-    );
-    return content as Contents[K] | null;
+    return readCached(store, kind, key, (text) => {
+      const reading = { key, kind, schema: CONTENTS[kind], hash };
+      return readContent(store, text, reading) as Promise<Contents[K]>;
+    });
   }
   return {
     searchId,
@@ -66,8 +65,8 @@ export function createRunStore(
       throw new StoreError('missing', `${keyOf(kind, id)} is missing from the store: restore it, or ask with --fresh`);
     },
     put: async (kind, id, data, options = { overwrite: true }) =>
-      cached.put(kind, keyOf(kind, id), await writeContent(store, kind, data, hash), options),
-    delete: (kind, id) => cached.delete(keyOf(kind, id)),
+      putCached(store, kind, keyOf(kind, id), await writeContent(store, kind, data, hash), options),
+    delete: (kind, id) => store.delete(keyOf(kind, id)),
   };
 }
 
@@ -79,12 +78,8 @@ export async function storeInput(
   await createRunStore(store, input.searchId, hash).put('input', input.searchId, input);
 }
 
-export function writeEnvelope(kind: string, data: unknown, hash: Hash): string {
-  return envelopeText(kind, JSON.stringify(data), hash);
-}
-
 /** Uses the same JSON for the hash and the envelope, because states and prompts are long. */
-function envelopeText(kind: string, json: string, hash: Hash): string {
+export function writeEnvelope(kind: string, data: unknown, hash: Hash, json = JSON.stringify(data)): string {
   const head = JSON.stringify({ kind, sha256: hash(json) });
   return `${head.slice(0, -1)},"data":${json}}`;
 }
@@ -127,16 +122,19 @@ export function referenceIn(text: string, key: string): ObjectReference | null {
 
 async function writeContent(store: ObjectStore, kind: Kind, data: unknown, hash: Hash): Promise<string> {
   const json = JSON.stringify(data);
-  if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return envelopeText(kind, json, hash);
+  if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return writeEnvelope(kind, data, hash, json);
   const object = await putObject(store, json, hash);
   return JSON.stringify({ kind, sha256: hash(json), object } satisfies Envelope);
 }
 
 async function readContent(store: ObjectStore, text: string, reading: Reading): Promise<unknown> {
   const envelope = openEnvelope(text, reading);
-  const { object: reference, sha256 } = envelope;
-  if (reference === undefined) return readInline(envelope, reading);
-  return getObject(store, { ...reading, reference, sha256 }, (data) => parseData(data, reading));
+  const { object, sha256 } = envelope;
+  if (object === undefined) return readInline(envelope, reading);
+  return cachedObject(store, `${reading.kind} ${sha256}`, async () => {
+    const json = await readObject(store, object, { sha256, neededBy: reading.key, hash: reading.hash });
+    return { content: parseData(JSON.parse(json), reading), chars: json.length };
+  });
 }
 
 function openEnvelope(text: string, { key, kind }: Reading): Envelope {

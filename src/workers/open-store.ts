@@ -7,7 +7,7 @@
  */
 import { createEncryptedStore, createKeyRing, createPlainStore, type KeyRing } from '../adapters/encryption';
 import { createLocalStore } from '../adapters/local/store';
-import { createS3Store } from '../adapters/s3';
+import { createS3Store } from '../adapters/s3/store';
 import type { Config } from '../config';
 import { storeLocation } from '../config/store';
 import { StoreError, type ObjectStore } from '../domain/ports';
@@ -27,12 +27,7 @@ export function keyRingOf({ encryption }: Pick<Config, 'encryption'>): KeyRing |
 
 function openPlainly({ store }: Pick<Config, 'store'>): ObjectStore {
   if (store.kind === 'directory') return createLocalStore(store.directory);
-  const { kind: _kind, credentials, forcePathStyle, ...rest } = store;
-  return createS3Store({
-    ...rest,
-    credentials: credentials?.() ?? null,
-    forcePathStyle: forcePathStyle ?? undefined,
-  });
+  return createS3Store({ ...store, credentials: store.credentials?.() });
 }
 
 /** Counts up when what is stored changes. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { createEncryptedStore, createKeyRing, KEY_BYTES } from '../../src/adapters/encryption';
 import { createLocalStore } from '../../src/adapters/local/store';
-import { createS3Store } from '../../src/adapters/s3';
+import { createS3Store } from '../../src/adapters/s3/store';
 import { createMemoryStore } from '../helpers/scripted';
 import type { ObjectStore } from '../../src/domain/ports';
 import { findVersitygw, sharedS3Server, type S3Server } from '../helpers/s3-server';
@@ -26,7 +26,6 @@ const RING = createKeyRing([{ id: 'k1', key: Buffer.alloc(KEY_BYTES, 1) }]);
 
 const STORES: Readonly<Record<string, () => Promise<ObjectStore>>> = {
   'local folder': async () => createLocalStore(await freshFolder()),
-  'local folder with fsync': async () => createLocalStore(await freshFolder(), { fsync: true }),
   memory: () => Promise.resolve(createMemoryStore()),
   encrypted: async () => createEncryptedStore(createLocalStore(await freshFolder()), RING),
   'S3 bucket': async () => {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnswerRecord } from '../../src/domain';
-import { createS3Store } from '../../src/adapters/s3';
+import { createS3Store } from '../../src/adapters/s3/store';
 import { userFolders } from '../../src/config/folders';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';

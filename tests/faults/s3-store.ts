@@ -1,6 +1,6 @@
 /** A store in a bucket of a real S3 server, which can be killed and started again. Its objects are files in a folder. */
 import { join } from 'node:path';
-import { createS3Store } from '../../src/adapters/s3';
+import { createS3Store } from '../../src/adapters/s3/store';
 import { ofThisFormat } from '../../src/workers/open-store';
 import { startS3Server } from '../helpers/s3-server';
 import type { StoreServer } from './stage';

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { PutBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3';
-import { createS3Store, type S3Options } from '../../src/adapters/s3';
+import { createS3Store, type S3Options } from '../../src/adapters/s3/store';
 import { sharedS3Server, startS3Server, type S3Server } from '../helpers/s3-server';
 
 let server: S3Server;
@@ -210,7 +210,7 @@ test('a key that a killed server left half written, taken and yet not there, is 
 test('no key anywhere is one line', async () => {
   // In a process of its own: where AWS tools look for keys is the whole environment.
   const script = `
-    const { createS3Store } = require('./src/adapters/s3');
+    const { createS3Store } = require('./src/adapters/s3/store');
     createS3Store({ bucket: 'the-bucket', endpoint: ${JSON.stringify(server.endpoint)} })
       .get('a').catch((error) => process.stdout.write(error.code + ' ' + error.message));`;
   const env = { PATH: process.env['PATH'], HOME: '/nowhere', AWS_EC2_METADATA_DISABLED: 'true' };

@@ -4,157 +4,115 @@
  * 1. A reader sees a whole object or none: texts are written to a temporary file and linked or renamed into place.
  * 2. Two writers of one new key do not overwrite each other: the link fails for the second, which then compares.
  * 3. Writing the same text again does nothing, so a retried step may write what it wrote before.
- * 4. Reads, and writes of ordinary size, are synchronous: from the page cache they take about 0.05 ms, and Node's thread
- *    pool would use three times the processor time (measured). A worker with many searches has none to spare.
+ * 4. Reads and writes are synchronous: from the page cache they take about 0.05 ms, and Node's thread pool would use three
+ *    times the processor time (measured). A worker with many searches has none to spare.
  * 5. Deleting also removes folders that become empty. A writer whose folder is removed meanwhile creates it again.
  */
 import { randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { open, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
-import { StoreError, type ObjectEntry, type ObjectStore } from '../../domain/ports';
-import { errorCode, toStoreError, assertKey, fromPathSegment, isListable, toPathSegments } from './keys';
-
-interface LocalStoreOptions {
-  /** Waits until each object is on disk, so that it survives a power cut. Costs a few milliseconds for each write. */
-  readonly fsync?: boolean;
-}
+import { StoreError, type ObjectStore } from '../../domain/ports';
+import { assertKey, errorCode, fromPathSegment, isListable, toPathSegments, toStoreError } from './keys';
 
 /** The folder for unfinished files. No key encodes to this name, because a leading dot is escaped. */
 const TEMPORARY = '.tmp';
 /** Younger unfinished files may belong to a writer in another process. */
 const STALE_MS = 60 * 60_000;
-const IN_PLACE_BYTES = 256 * 1024;
 
-export function createLocalStore(dir: string, { fsync = false }: LocalStoreOptions = {}): ObjectStore {
-  const folder = new Folder(dir, fsync);
-  return {
-    async get(key) {
-      assertKey(key);
-      return guarded(dir, () => read(folder.pathOf(key))?.toString('utf8') ?? null);
-    },
-    async put(key, text, { overwrite = false } = {}) {
-      assertKey(key);
-      await guarded(dir, () => folder.put(key, Buffer.from(text, 'utf8'), overwrite));
-    },
-    list: (prefix) => guarded(dir, () => folder.keys(prefix)),
-    entries: (prefix) => guarded(dir, () => folder.entries(prefix)),
-    async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
-      assertKey(key);
-      await guarded(dir, async () => {
-        const path = folder.pathOf(key);
-        if (unlinkIfOld(path, unmodifiedSinceMs)) await removeEmpty(dir, dirname(path));
+export function createLocalStore(dir: string): ObjectStore {
+  const pathOf = (key: string): string => {
+    assertKey(key);
+    return join(dir, ...toPathSegments(key));
+  };
+  let isPrepared = false;
+  const put = (key: string, bytes: Buffer, overwrite: boolean): void => {
+    const target = pathOf(key);
+    if (!isPrepared) sweep(join(dir, TEMPORARY));
+    isPrepared = true;
+    if (!overwrite && holds(target, bytes, key)) return;
+    const temporary = join(dir, TEMPORARY, `${process.pid}-${randomUUID()}`);
+    try {
+      writeFileSync(temporary, bytes, { flag: 'wx', mode: 0o600 });
+      intoFolder(dirname(target), key, () => {
+        if (overwrite) replace(temporary, target, key);
+        else linkNew(temporary, target, bytes, key);
       });
-    },
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  };
+  const list = (prefix: string): string[] => {
+    if (!isListable(prefix)) return [];
+    const keys = walk(dir, prefix.split('/').slice(0, -1));
+    return keys.filter((key) => key.startsWith(prefix)).sort();
+  };
+  // eslint-disable-next-line @typescript-eslint/require-await -- a throw has to become a rejection
+  const guarded = async <T>(work: () => T): Promise<T> => {
+    try {
+      return work();
+    } catch (error) {
+      throw toStoreError(error, dir);
+    }
+  };
+  return {
+    get: (key) => guarded(() => found(() => readFileSync(pathOf(key), 'utf8'))),
+    put: (key, text, { overwrite = false } = {}) => guarded(() => put(key, Buffer.from(text, 'utf8'), overwrite)),
+    list: (prefix) => guarded(() => list(prefix)),
+    entries: (prefix) =>
+      guarded(() =>
+        list(prefix).flatMap((key) => {
+          const info = found(() => statSync(pathOf(key)));
+          return info === null ? [] : [{ key, bytes: info.size, modifiedMs: info.mtimeMs }];
+        }),
+      ),
+    delete: (key, { unmodifiedSinceMs = Infinity } = {}) =>
+      guarded(() => {
+        const path = pathOf(key);
+        const info = found(() => statSync(path));
+        if (!info?.isFile() || info.mtimeMs > unmodifiedSinceMs) return;
+        found(() => unlinkSync(path));
+        removeEmpty(dir, dirname(path));
+      }),
   };
 }
 
-class Folder {
-  #prepared: Promise<void> | null = null;
-
-  constructor(
-    private readonly dir: string,
-    private readonly fsync: boolean,
-  ) {}
-
-  pathOf(key: string): string {
-    return join(this.dir, ...toPathSegments(key));
-  }
-
-  async put(key: string, bytes: Buffer, overwrite: boolean): Promise<void> {
-    await this.#prepare();
-    const target = this.pathOf(key);
-    const existing = overwrite ? null : read(target);
-    if (existing?.equals(bytes)) return;
-    if (existing !== null) throw conflict(key);
-    const temporary = join(this.dir, TEMPORARY, `${process.pid}-${randomUUID()}`);
-    try {
-      await write(temporary, bytes, this.fsync);
-      intoFolder(dirname(target), key, () =>
-        overwrite ? replace(temporary, target, key) : linkNew(temporary, target, bytes, key),
-      );
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
-    if (this.fsync) await syncFolder(dirname(target));
-  }
-
-  async keys(prefix: string): Promise<string[]> {
-    if (!isListable(prefix)) return [];
-    const keys = await walk(this.dir, prefix.split('/').slice(0, -1));
-    return keys.filter((key) => key.startsWith(prefix)).sort();
-  }
-
-  async entries(prefix: string): Promise<ObjectEntry[]> {
-    const found: ObjectEntry[] = [];
-    for (const key of await this.keys(prefix)) {
-      const info = await stat(this.pathOf(key)).catch(absent);
-      if (info !== null) found.push({ key, bytes: info.size, modifiedMs: info.mtimeMs });
-    }
-    return found;
-  }
-
-  #prepare(): Promise<void> {
-    this.#prepared ??= sweep(join(this.dir, TEMPORARY)).catch((error: unknown) => {
-      this.#prepared = null;
-      throw error;
-    });
-    return this.#prepared;
+/** Null for an object that does not exist. A key below another key's file, or above other keys, does not exist either. */
+function found<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errorCode(error) ?? '')) return null;
+    throw error;
   }
 }
 
-/** Synchronous, so that no writer of this process runs between the check and the deletion. */
-function unlinkIfOld(path: string, unmodifiedSinceMs: number): boolean {
-  try {
-    const info = statSync(path);
-    if (!info.isFile() || info.mtimeMs > unmodifiedSinceMs) return false;
-    unlinkSync(path);
-    return true;
-  } catch (error) {
-    absent(error);
-    return false;
-  }
+/** Whether the file is there with these bytes; with others it is a conflict. */
+function holds(target: string, bytes: Buffer, key: string): boolean {
+  const existing = found(() => readFileSync(target));
+  if (existing === null || existing.equals(bytes)) return existing !== null;
+  throw new StoreError('conflict', `"${key}" is already stored with another text`);
 }
 
 /** Removes empty folders upwards, up to the first one that is not empty; never the store's own. */
-async function removeEmpty(dir: string, folder: string): Promise<void> {
+function removeEmpty(dir: string, folder: string): void {
   for (let at = folder; at !== dir && at.startsWith(dir); at = dirname(at)) {
     try {
-      await rmdir(at);
+      rmdirSync(at);
     } catch (error) {
       if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return;
       throw error;
     }
-  }
-}
-
-/** Null for an object that does not exist. A key below another key's file, or above other keys, does not exist either. */
-function absent(error: unknown): null {
-  if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errorCode(error) ?? '')) return null;
-  throw error;
-}
-
-function read(path: string): Buffer | null {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    return absent(error);
-  }
-}
-
-async function write(path: string, bytes: Buffer, fsync: boolean): Promise<void> {
-  if (!fsync && bytes.length <= IN_PLACE_BYTES) {
-    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
-    return;
-  }
-  if (!fsync) return writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
-  const handle = await open(path, 'wx', 0o600);
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
@@ -165,8 +123,14 @@ function intoFolder(folder: string, key: string, place: () => void): void {
       place();
       return;
     } catch (error) {
-      if ((errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR') || attempt >= 10) throw error;
-      makeFolder(folder, key);
+      if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') || attempt >= 10) throw error;
+    }
+    try {
+      makeFolders(folder);
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'ENOTDIR') throw error;
+      const message = `"${key}" cannot be stored: a part of its path is an object itself`;
+      throw new StoreError('conflict', message, { cause: error });
     }
   }
 }
@@ -180,14 +144,14 @@ function replace(temporary: string, target: string, key: string): void {
   }
 }
 
-function makeFolder(folder: string, key: string): void {
+/** Fails if the target exists, unlike `rename`. `rename` is used only where links are not supported. */
+function linkNew(temporary: string, target: string, bytes: Buffer, key: string): void {
   try {
-    makeFolders(folder);
+    linkSync(temporary, target);
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'ENOTDIR') throw error;
-    throw new StoreError('conflict', `"${key}" cannot be stored: a part of its path is an object itself`, {
-      cause: error,
-    });
+    const code = errorCode(error) ?? '';
+    if (['EPERM', 'ENOTSUP', 'ENOSYS'].includes(code)) renameSync(temporary, target);
+    else if (code !== 'EEXIST' || !holds(target, bytes, key)) throw error;
   }
 }
 
@@ -207,71 +171,21 @@ export function makeFolders(folder: string): void {
   }
 }
 
-/** Fails if the target exists, unlike `rename`. `rename` is used only where links are not supported. */
-function linkNew(temporary: string, target: string, bytes: Buffer, key: string): void {
-  try {
-    linkSync(temporary, target);
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === 'EPERM' || code === 'ENOTSUP' || code === 'ENOSYS') {
-      renameSync(temporary, target);
-      return;
-    }
-    if (code !== 'EEXIST') throw error;
-    if (!read(target)?.equals(bytes)) throw conflict(key);
-  }
-  unlinkSync(temporary);
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function walk(dir: string, folders: readonly string[]): Promise<string[]> {
+function walk(dir: string, folders: readonly string[]): string[] {
   const path = folders.length === 0 ? dir : join(dir, ...toPathSegments(folders.join('/')));
-  const keys: string[] = [];
-  for (const entry of await entriesOf(path)) {
+  return (found(() => readdirSync(path, { withFileTypes: true })) ?? []).flatMap((entry) => {
     const segment = fromPathSegment(entry.name);
-    if (segment === null) continue;
+    if (segment === null) return [];
     const below = [...folders, segment];
-    if (entry.isDirectory()) keys.push(...(await walk(dir, below)));
-    else if (entry.isFile()) keys.push(below.join('/'));
-  }
-  return keys;
-}
-
-async function entriesOf(path: string) {
-  try {
-    return await readdir(path, { withFileTypes: true });
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return [];
-    throw error;
-  }
+    return entry.isDirectory() ? walk(dir, below) : entry.isFile() ? [below.join('/')] : [];
+  });
 }
 
 /** Creates the folder for unfinished files and removes files that killed writers left there. */
-async function sweep(folder: string): Promise<void> {
+function sweep(folder: string): void {
   makeFolders(folder);
-  for (const entry of await entriesOf(folder)) {
-    const path = join(folder, entry.name);
-    const info = await stat(path).catch(() => null); // Already gone: its writer finished, or another process removed it.
-    if (info !== null && Date.now() - info.mtimeMs > STALE_MS) await rm(path, { force: true });
-  }
-}
-
-function conflict(key: string): StoreError {
-  return new StoreError('conflict', `"${key}" is already stored with another text`);
-}
-
-async function guarded<T>(dir: string, work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toStoreError(error, dir);
+  for (const name of readdirSync(folder)) {
+    const info = found(() => statSync(join(folder, name)));
+    if (info !== null && Date.now() - info.mtimeMs > STALE_MS) rmSync(join(folder, name), { force: true });
   }
 }

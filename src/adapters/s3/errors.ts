@@ -7,14 +7,13 @@ import { StoreError, type StoreErrorCode } from '../../domain/ports';
 import { sorted, type ErrorTable } from '../error-table';
 
 /** For messages: where the store is and where its key comes from. No secrets. */
-export interface S3Place {
+interface S3Place {
   readonly bucket: string;
   /** `s3://bucket/prefix` and the endpoint. */
   readonly location: string;
   readonly credentialsFrom: string;
 }
 
-const NO_KEY = new Set(['NoSuchKey', 'NotFound']);
 const OUTAGES = new Set([
   ...['SlowDown', 'SlowDownRead', 'SlowDownWrite', 'RequestTimeout', 'InternalError', 'ServiceUnavailable'],
   ...['ThrottlingException', 'Throttling', 'TooManyRequests', 'RequestLimitExceeded', 'TimeoutError', 'AbortError'],
@@ -40,7 +39,7 @@ const ERRORS: ErrorTable<StoreErrorCode> = [
 ]; // prettier-ignore
 
 export function isNoSuchKey(error: unknown): boolean {
-  return NO_KEY.has(codeOf(error));
+  return ['NoSuchKey', 'NotFound'].includes(codeOf(error));
 }
 
 /** The bytes do not match their checksum. */
@@ -80,7 +79,7 @@ function codeOf(error: unknown): string {
   const { name, code, Code } = error as { name?: unknown; code?: unknown; Code?: unknown };
   if (typeof code === 'string' && (OUTAGES.has(code) || code.startsWith('ERR_'))) return code;
   if (typeof Code === 'string') return Code;
-  if (typeof name === 'string' && !GENERIC.has(name)) return name;
+  if (typeof name === 'string' && !['Error', 'TypeError', 'AggregateError'].includes(name)) return name;
   if (typeof code === 'string') return code;
   // The SDK wraps what it takes for no error (one of another realm), and keeps only the text.
   return (
@@ -89,8 +88,6 @@ function codeOf(error: unknown): string {
       .find((word) => OUTAGES.has(word)) ?? ''
   );
 }
-
-const GENERIC = new Set(['Error', 'TypeError', 'AggregateError']);
 
 /** S3 names it in the body or in a header. */
 function regionOf(error: unknown): string | null {

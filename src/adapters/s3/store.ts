@@ -8,158 +8,139 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as ClientS3 from '@aws-sdk/client-s3';
+import pLimit from 'p-limit';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../domain/ports';
-import { limiter } from '../../limiter';
 import { assertKey, fromPathSegment, isListable, toPathSegments } from '../local/keys';
-import { isGarbled, isNoSuchKey, isTaken, isThere, toStoreError, type S3Place } from './errors';
+import { isGarbled, isNoSuchKey, isTaken, isThere, toStoreError } from './errors';
+
+export interface S3Options {
+  readonly bucket: string;
+  /** Without leading and trailing slashes; empty: the whole bucket. */
+  readonly prefix?: string;
+  /** Address of an S3 server other than Amazon's. */
+  readonly endpoint?: string | null;
+  /** Default: found as AWS tools do; `us-east-1` with `endpoint`, since other servers have no regions. */
+  readonly region?: string | null;
+  /** Puts the bucket in the path and not in the host name; default: with `endpoint`. */
+  readonly forcePathStyle?: boolean | null;
+  /** Default: found as AWS tools do (variables, profile, web identity, the machine's role). */
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  } | null;
+  readonly profile?: string | null;
+  readonly requestTimeoutMs?: number;
+}
 
 /** How often a new key is tried while another writer is writing it. */
 const TAKEN_TRIES = 8;
-const TAKEN_WAIT_MS = 25;
 const GARBLED_TRIES = 5;
+const AGAIN_AFTER_MS = 25;
+const CONNECT_TIMEOUT_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 20_000;
+/** Also the limit for concurrent requests: the SDK would count waiting for a socket as connection time. */
+const SOCKETS = 64;
 
 export function createS3Store(options: S3Options): ObjectStore {
-  const bucket = new Bucket(options);
-  return {
-    async get(key) {
-      assertKey(key);
-      return bucket.get(key);
-    },
-    async put(key, text, { overwrite = false } = {}) {
-      assertKey(key);
-      await (overwrite ? bucket.write(key, text) : bucket.putNew(key, text));
-    },
-    list: async (prefix) => (await bucket.entries(prefix)).map(({ key }) => key),
-    entries: (prefix) => bucket.entries(prefix),
-    async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
-      assertKey(key);
-      if (unmodifiedSinceMs !== Infinity && (await bucket.isLater(key, unmodifiedSinceMs))) return;
-      await bucket.delete(key);
-    },
+  const { bucket, prefix: folder, endpoint, credentials, profile } = options;
+  const root = folder ? `${folder}/` : '';
+  const place = {
+    bucket,
+    location: `s3://${bucket}${folder ? `/${folder}` : ''}${endpoint ? ` at ${endpoint}` : ''}`,
+    credentialsFrom: profile ? `profile ${profile}` : credentials ? 'AWS_ACCESS_KEY_ID' : "AWS's own sources",
   };
-}
+  const places = pLimit(SOCKETS);
+  let opened: Promise<Opened> | null = null;
 
-class Bucket {
-  readonly #name: string;
-  readonly #root: string;
-  readonly #place: S3Place;
-  readonly #open: () => Promise<OpenClient>;
-  readonly #places = limiter(SOCKETS);
-
-  constructor(options: S3Options) {
-    this.#name = options.bucket;
-    this.#root = options.prefix ? `${options.prefix}/` : '';
-    this.#place = placeOf(options);
-    this.#open = lazyClient(options);
-  }
-
-  /** Some servers send the bytes of one writer with the checksum of the next while an object is replaced. */
-  async get(key: string): Promise<string | null> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#found('read', async ({ sdk, client }) => {
-          const { Body } = await client.send(new sdk.GetObjectCommand(this.#at(key)));
-          return (await Body?.transformToString('utf8')) ?? '';
-        });
-      } catch (error) {
-        if (!(error instanceof StoreError) || !isGarbled(error.cause) || attempt >= GARBLED_TRIES) throw error;
-        await sleep(TAKEN_WAIT_MS * attempt);
-      }
+  const send = async <T>(doing: 'read' | 'write', work: (open: Opened) => Promise<T>): Promise<T> => {
+    try {
+      return await places(async () => work(await (opened ??= open(options))));
+    } catch (error) {
+      if (isTaken(error)) throw new StoreError('conflict', 'the key is taken', { cause: error });
+      throw toStoreError(error, doing, place);
     }
-  }
-
-  async write(key: string, text: string, condition: { readonly IfNoneMatch?: '*' } = {}): Promise<void> {
-    const Body = Buffer.from(text, 'utf8');
-    const ContentType = 'text/plain; charset=utf-8';
-    await this.#send('write', ({ sdk, client }) =>
-      client.send(new sdk.PutObjectCommand({ ...this.#at(key), ...condition, Body, ContentType })),
-    );
-  }
-
-  async putNew(key: string, text: string): Promise<void> {
-    // Unpaired surrogates become U+FFFD in UTF-8: compare with the text as it is stored.
-    const stored = Buffer.from(text, 'utf8').toString('utf8');
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await this.write(key, text, { IfNoneMatch: '*' });
-        return;
-      } catch (error) {
-        if (!(error instanceof StoreError) || !isTaken(error.cause)) throw error;
-        const existing = await this.get(key);
-        if (existing === stored) return;
-        if (existing !== null) throw new StoreError('conflict', `"${key}" is already stored with another text`);
-        // The server was killed while it wrote this object: the key exists but cannot be read. Overwrite it.
-        if (attempt >= TAKEN_TRIES && isThere(error.cause)) {
-          await this.write(key, text);
-          return;
-        }
-        if (attempt >= TAKEN_TRIES) throw new StoreError('unavailable', `"${key}" is being written by somebody else`);
-        await sleep(TAKEN_WAIT_MS * attempt);
-      }
-    }
-  }
-
-  async entries(prefix: string): Promise<ObjectEntry[]> {
-    if (!isListable(prefix)) return [];
-    const found: ObjectEntry[] = [];
-    for await (const entry of this.#objects(prefix)) found.push(entry);
-    return found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  }
-
-  async isLater(key: string, thanMs: number): Promise<boolean> {
-    const head = await this.#found('read', ({ sdk, client }) => client.send(new sdk.HeadObjectCommand(this.#at(key))));
-    return head !== null && (head.LastModified?.getTime() ?? Infinity) > thanMs;
-  }
-
-  async delete(key: string): Promise<void> {
-    await this.#found('write', ({ sdk, client }) => client.send(new sdk.DeleteObjectCommand(this.#at(key))));
-  }
-
-  async *#objects(prefix: string): AsyncGenerator<ObjectEntry> {
-    const wanted = { Bucket: this.#name, Prefix: this.#root + searchable(prefix) };
-    let token: string | undefined;
-    do {
-      const at = token === undefined ? {} : { ContinuationToken: token };
-      const page = await this.#send('read', ({ sdk, client }) =>
-        client.send(new sdk.ListObjectsV2Command({ ...wanted, ...at })),
-      );
-      for (const { Key, Size, LastModified } of page.Contents ?? []) {
-        const key = Key === undefined ? null : keyOf(Key.slice(this.#root.length));
-        if (key?.startsWith(prefix)) yield { key, bytes: Size ?? 0, modifiedMs: LastModified?.getTime() ?? 0 };
-      }
-      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-    } while (token !== undefined);
-  }
-
-  #at(key: string): { readonly Bucket: string; readonly Key: string } {
-    return { Bucket: this.#name, Key: this.#root + toPathSegments(key).join('/') };
-  }
-
+  };
   /** null: there is no such object. */
-  #found<T>(doing: 'read' | 'write', work: (open: OpenClient) => Promise<T>): Promise<T | null> {
-    return this.#send(doing, (open) =>
+  const found = <T>(doing: 'read' | 'write', work: (open: Opened) => Promise<T>): Promise<T | null> =>
+    send(doing, (open) =>
       work(open).catch((error: unknown) => {
         if (isNoSuchKey(error)) return null;
         throw error;
       }),
     );
-  }
+  const at = (key: string) => {
+    assertKey(key);
+    return { Bucket: bucket, Key: root + toPathSegments(key).join('/') };
+  };
 
-  async #send<T>(doing: 'read' | 'write', work: (open: OpenClient) => Promise<T>): Promise<T> {
-    try {
-      return await this.#places.run(async () => work(await this.#open()));
-    } catch (error) {
-      if (isTaken(error)) throw new StoreError('conflict', 'the key is taken', { cause: error });
-      throw toStoreError(error, doing, this.#place);
+  /** Some servers send the bytes of one writer with the checksum of the next while an object is replaced. */
+  const get = async (key: string): Promise<string | null> => {
+    const Where = at(key);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await found('read', async ({ sdk, client }) => {
+          const { Body } = await client.send(new sdk.GetObjectCommand(Where));
+          return (await Body?.transformToString('utf8')) ?? '';
+        });
+      } catch (error) {
+        if (!(error instanceof StoreError) || !isGarbled(error.cause) || attempt >= GARBLED_TRIES) throw error;
+        await sleep(AGAIN_AFTER_MS * attempt);
+      }
     }
-  }
-}
-
-/** For messages: where the store is and where its key comes from. No secrets. */
-function placeOf({ bucket, prefix, endpoint, credentials, profile }: S3Options): S3Place {
-  const at = endpoint ? ` at ${endpoint}` : '';
-  const from = profile ? `profile ${profile}` : credentials ? 'AWS_ACCESS_KEY_ID' : "AWS's own sources";
-  return { bucket, location: `s3://${bucket}${prefix ? `/${prefix}` : ''}${at}`, credentialsFrom: from };
+  };
+  const write = async (key: string, text: string, condition: { readonly IfNoneMatch?: '*' } = {}): Promise<void> => {
+    const object = { ...at(key), Body: Buffer.from(text, 'utf8'), ContentType: 'text/plain; charset=utf-8' };
+    await send('write', ({ sdk, client }) => client.send(new sdk.PutObjectCommand({ ...object, ...condition })));
+  };
+  const putNew = async (key: string, text: string): Promise<void> => {
+    // Unpaired surrogates become U+FFFD in UTF-8: compare with the text as it is stored.
+    const stored = Buffer.from(text, 'utf8').toString('utf8');
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await write(key, text, { IfNoneMatch: '*' });
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreError) || !isTaken(error.cause)) throw error;
+        const existing = await get(key);
+        if (existing === stored) return;
+        if (existing !== null) throw new StoreError('conflict', `"${key}" is already stored with another text`);
+        // The server was killed while it wrote this object: the key exists but cannot be read. Overwrite it.
+        if (attempt >= TAKEN_TRIES && isThere(error.cause)) return write(key, text);
+        if (attempt >= TAKEN_TRIES) throw new StoreError('unavailable', `"${key}" is being written by somebody else`);
+        await sleep(AGAIN_AFTER_MS * attempt);
+      }
+    }
+  };
+  const entries = async (prefix: string): Promise<ObjectEntry[]> => {
+    if (!isListable(prefix)) return [];
+    const listed: ObjectEntry[] = [];
+    let ContinuationToken: string | undefined;
+    do {
+      const wanted = { Bucket: bucket, Prefix: root + searchable(prefix), ContinuationToken };
+      const page = await send('read', ({ sdk, client }) => client.send(new sdk.ListObjectsV2Command(wanted)));
+      for (const { Key = '', Size, LastModified } of page.Contents ?? []) {
+        const key = keyOf(Key.slice(root.length));
+        if (key?.startsWith(prefix)) listed.push({ key, bytes: Size ?? 0, modifiedMs: LastModified?.getTime() ?? 0 });
+      }
+      ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (ContinuationToken !== undefined);
+    return listed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  };
+  return {
+    get,
+    put: (key, text, { overwrite = false } = {}) => (overwrite ? write(key, text) : putNew(key, text)),
+    list: async (prefix) => (await entries(prefix)).map(({ key }) => key),
+    entries,
+    async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
+      const Where = at(key);
+      if (unmodifiedSinceMs !== Infinity) {
+        const head = await found('read', ({ sdk, client }) => client.send(new sdk.HeadObjectCommand(Where)));
+        if (head !== null && (head.LastModified?.getTime() ?? Infinity) > unmodifiedSinceMs) return;
+      }
+      await found('write', ({ sdk, client }) => client.send(new sdk.DeleteObjectCommand(Where)));
+    },
+  };
 }
 
 /** The part of a prefix whose encoding does not depend on how its last segment continues. */
@@ -176,69 +157,30 @@ function keyOf(name: string): string | null {
   return segments.some((segment) => segment === null || segment === '') ? null : segments.join('/');
 }
 
+interface Opened {
+  readonly sdk: typeof ClientS3;
+  readonly client: ClientS3.S3Client;
+}
+
 /**
  * The S3 client, loaded when it is first used: the SDK is large and most processes keep their store in a folder.
  * Every wait is bounded, and the SDK tries a request only twice, because Temporal retries the step.
  */
-
-type Sdk = typeof ClientS3;
-
-export interface S3Options {
-  readonly bucket: string;
-  /** Without leading and trailing slashes; empty: the whole bucket. */
-  readonly prefix?: string;
-  /** Address of an S3 server other than Amazon's. */
-  readonly endpoint?: string | null;
-  /** Default: found as AWS tools do; `us-east-1` with `endpoint`, since other servers have no regions. */
-  readonly region?: string | null;
-  /** Puts the bucket in the path and not in the host name; default: true with `endpoint`. */
-  readonly forcePathStyle?: boolean;
-  /** Default: found as AWS tools do (variables, profile, web identity, the machine's role). */
-  readonly credentials?: S3Credentials | null;
-  readonly profile?: string | null;
-  readonly connectTimeoutMs?: number;
-  readonly requestTimeoutMs?: number;
-}
-
-export interface S3Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
-
-interface OpenClient {
-  readonly sdk: Sdk;
-  readonly client: ClientS3.S3Client;
-}
-
-const CONNECT_TIMEOUT_MS = 3_000;
-const REQUEST_TIMEOUT_MS = 20_000;
-const ATTEMPTS = 2;
-/** Also the limit for concurrent requests: the SDK would count waiting for a socket as connection time. */
-const SOCKETS = 64;
-
-function lazyClient(options: S3Options): () => Promise<OpenClient> {
-  let opened: Promise<OpenClient> | null = null;
-  return () => (opened ??= open(options));
-}
-
-async function open(options: S3Options): Promise<OpenClient> {
+async function open({ endpoint, region, credentials, profile, ...options }: S3Options): Promise<Opened> {
   // Without this the SDK prints a warning about Node.js versions into the output of commands.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
-  const { endpoint = null, credentials = null, profile = null } = options;
-  const region = options.region ?? (endpoint === null ? null : 'us-east-1');
   const sockets = { keepAlive: true, maxSockets: SOCKETS };
   const requestTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   const client = new sdk.S3Client({
-    ...(endpoint === null ? {} : { endpoint }),
-    ...(region === null ? {} : { region }),
-    ...(credentials === null ? {} : { credentials: { ...credentials } }),
-    ...(profile === null ? {} : { profile }),
-    forcePathStyle: options.forcePathStyle ?? endpoint !== null,
-    maxAttempts: ATTEMPTS,
+    endpoint: endpoint ?? undefined,
+    region: region ?? (endpoint ? 'us-east-1' : undefined),
+    ...(credentials && { credentials }),
+    ...(profile && { profile }),
+    forcePathStyle: options.forcePathStyle ?? Boolean(endpoint),
+    maxAttempts: 2,
     requestHandler: {
-      connectionTimeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout,
       throwOnRequestTimeout: true,
       // For a connection that is accepted and then silent.

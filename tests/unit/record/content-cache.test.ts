@@ -39,11 +39,3 @@ test('one reader cannot change what the next one gets', async () => {
   const read = await run.get('body', 'b1');
   expect(() => Object.assign(read, { sql: 'SELECT 2' })).toThrow(TypeError);
 });
-
-test('what is deleted is gone', async () => {
-  const run = createRunStore(createMemoryStore(), 's1', hash);
-  await run.put('body', 'b1', body);
-  await run.get('body', 'b1');
-  await run.delete('body', 'b1');
-  expect(await run.find('body', 'b1')).toBeNull();
-});

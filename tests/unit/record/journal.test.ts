@@ -153,21 +153,6 @@ describe('D2: a paid reply is not lost', () => {
     expect(model.replied).toBe(1);
   });
 
-  test('where nothing more fits, the intent gives its room to the reply and comes back', async () => {
-    const { call, model, run } = caller(['a'], refusing('full'));
-    expect(await call()).toMatchObject({ text: 'a' });
-    expect(model.replied).toBe(1);
-    expect(await journalled(run, 'i1.plan', 0, 7)).toMatchObject({ text: 'a', intent: { unanswered: 1 } });
-  });
-
-  test('an intent that found no room again is written from the request when the reply is read', async () => {
-    const { call, run } = caller(['a']);
-    await call();
-    await run.delete('intent', 'i1.plan.try0.seed7');
-    await call();
-    expect(await journalled(run, 'i1.plan', 0, 7)).toMatchObject({ intent: { messages: [{ content: 'hi' }] } });
-  });
-
   test('an error of the store that time does not mend is not waited for', async () => {
     const { call } = caller(['a'], refusing('misconfigured'));
     await expect(call()).rejects.toMatchObject({ code: 'misconfigured' });

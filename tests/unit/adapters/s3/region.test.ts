@@ -1,7 +1,7 @@
 /** A bucket in another region than AWS_REGION: one line that names the right one, as S3's answers do in their two ways. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createS3Store } from '../../../../src/adapters/s3';
+import { createS3Store } from '../../../../src/adapters/s3/store';
 
 async function refusal(answer: (response: ServerResponse) => void): Promise<string> {
   const server = createServer((_, response) => answer(response));

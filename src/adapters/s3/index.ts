@@ -1,2 +1,0 @@
-export { createS3Store } from './store';
-export type { S3Credentials, S3Options } from './store';
