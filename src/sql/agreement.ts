@@ -3,12 +3,18 @@
  * rival reading has lost against it. Shares are compared by multiplying, so that 19 of 20 and 95 of 100 are the same share.
  */
 import { counted } from '../counted';
-import type { HypothesisOutcome } from '../domain';
+import type { HypothesisOutcome, SqlValue } from '../domain';
 
 /** Rows that match a reading, of the rows examined: whole numbers, matching ≤ examined. */
 export interface Agreement {
   readonly matching: number;
   readonly examined: number;
+}
+
+/** A value as a count: a whole number from 0 on, also where it came as text. */
+export function countOf(value: SqlValue | undefined): number | null {
+  const number = typeof value === 'string' && /^\d+(?:\.0+)?$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null;
 }
 
 /** Fewer rows than this decide nothing: three of three may be chance. */

@@ -2,8 +2,8 @@
  * Decides the claims of a commit by the database's figures alone (S1 for claims): a claim and its rivals are counted over the
  * same rows. Rivals are judged by their counts first; one that these leave standing drops out if it gives the same answer.
  */
-import type { Claim, SqlResult, SqlValue } from '../domain';
-import { FLOOR, loses, standingOf, type Agreement } from './agreement';
+import type { Claim, SqlResult } from '../domain';
+import { countOf, FLOOR, loses, standingOf, type Agreement } from './agreement';
 import { counted, grouped, singular } from '../counted';
 
 export interface RivalSeen {
@@ -174,7 +174,8 @@ export function readCounts(result: SqlResult | undefined, least: number): readon
   const [row, second] = result.rows;
   if (row === undefined) return 'the check gave no row';
   if (second !== undefined || result.truncated) return 'the check gave several rows';
-  const counts = row.map(count);
+  // Sums over no rows are NULL, and count as 0.
+  const counts = row.map((value) => (value === null ? 0 : countOf(value)));
   if (row.length < least) return `the check gave ${counted(row.length, 'column')} instead of ${least}`;
   const wrong = counts.indexOf(null);
   return wrong < 0
@@ -214,13 +215,6 @@ function repeatedCounts(rival: Agreement, examined: number): Agreement {
 
 function impossible({ matching, examined }: Agreement): string | null {
   return matching > examined ? `${matching} match but only ${examined} were examined: examined comes first` : null;
-}
-
-/** Sums over no rows are NULL, and count as 0. */
-function count(value: SqlValue): number | null {
-  if (value === null) return 0;
-  const number = typeof value === 'string' && /^\d+(?:\.0+)?$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null;
 }
 
 function share({ matching, examined }: Agreement): string {

@@ -4,6 +4,7 @@
  */
 import type { Coverage, SqlResult } from '../domain';
 import { counted, grouped } from '../counted';
+import { countOf } from './agreement';
 
 type Counts = Pick<Coverage, 'asked' | 'used'>;
 
@@ -35,23 +36,18 @@ function countsOf({ rows, columns, truncated }: Extract<SqlResult, { kind: 'rows
   const [row] = rows;
   if (row === undefined || rows.length > 1 || truncated || columns.length !== 2)
     return `it must give one row of two counts, but gave ${row === undefined ? 'no row' : shapeText(rows.length, columns.length, truncated)}`;
-  const [asked, used] = row.map((value) => (value === null || value === '' ? Number.NaN : Number(value)));
-  if (!isCount(asked) || !isCount(used))
+  const [asked = null, used = null] = row.map(countOf);
+  if (asked === null || used === null)
     return `both numbers must be counts, but they are ${row.map((value) => (value === null ? 'NULL' : String(value))).join(' and ')}`;
   if (used > asked)
     return `how many are asked about comes first, then how many of them are used, but ${used} is more than ${asked}`;
   return { asked, used };
 }
 
-function isCount(value: number | undefined): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
 function shapeText(rows: number, columns: number, truncated: boolean): string {
   return `${truncated ? 'more than ' : ''}${counted(rows, 'row')} of ${counted(columns, 'column')}`;
 }
 
-/** Digits in groups, the same on every machine, unlike `toLocaleString`. */
 /** Rounded down, so that 94.9 % does not read as the 95 % that would be enough. */
 function percent(share: number): string {
   const whole = Math.floor(share * 100);

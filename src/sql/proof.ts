@@ -21,41 +21,24 @@ import type {
   TestOutcome,
   Verdict,
 } from '../domain';
-import { standingNote, hasLost, holds, standing } from './agreement';
+import { countOf, standingNote, hasLost, holds, standing } from './agreement';
 import { expressionQuery, isForegone, isWithItself } from './expression';
 import { normaliseSql } from './body';
 import { counted } from '../counted';
 
-interface PredicateStatement {
-  readonly hypothesis: string;
-  /** The index into the hypothesis's predicates; null for its agreement count. */
-  readonly predicate: number | null;
-  readonly sql: string;
-}
-
 /** `probeSql` is the compiled probe. The order is fixed: per hypothesis its predicates, then its agreement. */
 export function predicateStatements(
   probeSql: string,
-  test: Pick<Test, 'hypotheses'>,
+  { hypotheses }: Pick<Test, 'hypotheses'>,
   dialect: Dialect,
-): PredicateStatement[] {
+): string[] {
   const probe = normaliseSql(probeSql);
-  return test.hypotheses.flatMap((hypothesis): PredicateStatement[] => [
-    ...hypothesis.predicates.map((predicate, index) => ({
-      hypothesis: hypothesis.id,
-      predicate: index,
-      sql: overObservation(probe, [predicate], dialect),
-    })),
-    ...(hypothesis.agreement === null
-      ? []
-      : [
-          {
-            hypothesis: hypothesis.id,
-            predicate: null,
-            sql: overObservation(probe, [hypothesis.agreement.matching, hypothesis.agreement.examined], dialect),
-          },
-        ]),
-  ]);
+  return hypotheses
+    .flatMap(({ predicates, agreement }) => [
+      ...predicates.map((predicate) => [predicate]),
+      ...(agreement === null ? [] : [[agreement.matching, agreement.examined]]),
+    ])
+    .map((expressions) => overObservation(probe, expressions, dialect));
 }
 
 function overObservation(probe: string, expressions: readonly string[], dialect: Dialect): string {
@@ -75,33 +58,33 @@ export function overProbe(probe: string, main: string): string {
 
 /** `results` are in the order of `predicateStatements`; a missing one was not run. */
 export function hypothesisOutcomes(
-  test: Pick<Test, 'hypotheses'>,
-  statements: readonly PredicateStatement[],
+  { hypotheses }: Pick<Test, 'hypotheses'>,
   results: readonly SqlResult[],
   dialect: Dialect,
 ): HypothesisOutcome[] {
-  const resultOf = (hypothesis: string, predicate: number | null): SqlResult | undefined =>
-    results[statements.findIndex((each) => each.hypothesis === hypothesis && each.predicate === predicate)];
-  return test.hypotheses.map((hypothesis) => ({
+  const rest = results.values();
+  const next = (): SqlResult | undefined => rest.next().value;
+  return hypotheses.map((hypothesis) => ({
     id: hypothesis.id,
     ...(hypothesis.notStored === true ? { notStored: true } : {}),
-    predicates: hypothesis.predicates.map((sql, index) => ({
-      sql,
-      ...(isForegone(sql, dialect)
-        ? notEstablished('it is the same whatever the probe finds')
-        : readPredicate(resultOf(hypothesis.id, index), dialect)),
-    })),
-    agreement:
-      hypothesis.agreement === null || isWithItself(hypothesis.agreement, dialect)
-        ? null
-        : absent(hypothesis, readAgreement(resultOf(hypothesis.id, null))),
+    predicates: hypothesis.predicates.map((sql) => {
+      const read = readPredicate(next(), dialect);
+      return { sql, ...(isForegone(sql, dialect) ? notEstablished('it is the same whatever the probe finds') : read) };
+    }),
+    agreement: agreementOf(hypothesis, next, dialect),
   }));
 }
 
 /** The reading "not stored" is matched by rows that have nothing recorded. */
-function absent({ notStored }: Hypothesis, counts: HypothesisOutcome['agreement']): HypothesisOutcome['agreement'] {
-  if (notStored !== true || counts === null) return counts;
-  return { matching: counts.examined - counts.matching, examined: counts.examined };
+function agreementOf(
+  { agreement, notStored }: Hypothesis,
+  next: () => SqlResult | undefined,
+  dialect: Dialect,
+): HypothesisOutcome['agreement'] {
+  const counts = agreement === null ? null : readAgreement(next());
+  if (agreement === null || counts === null || isWithItself(agreement, dialect)) return null;
+  const { matching, examined } = counts;
+  return { matching: notStored === true ? examined - matching : matching, examined };
 }
 
 export function readPredicate(
@@ -127,13 +110,8 @@ function notEstablished(note: string): { outcome: 'not-established'; note: strin
 export function readAgreement(result: SqlResult | undefined): { matching: number; examined: number } | null {
   const row = singleRow(result, 2);
   if (typeof row === 'string') return null;
-  const [matching, examined] = [count(row[0]), count(row[1])];
+  const [matching = null, examined = null] = row.map(countOf);
   return matching === null || examined === null || matching > examined ? null : { matching, examined };
-}
-
-function count(value: SqlValue | undefined): number | null {
-  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null;
 }
 
 /** The single row, or why there is none. */
@@ -284,50 +262,28 @@ export interface TestRun {
   readonly probe: { readonly sql: string } | { readonly error: string };
 }
 
-interface LaidRun extends TestRun {
-  readonly hypotheses: Test['hypotheses'];
-  readonly predicates: readonly PredicateStatement[];
-  /** The probe, then its predicates. */
-  readonly statements: readonly string[];
-}
-
-interface LaidTest {
-  readonly test: Test;
-  readonly runs: readonly LaidRun[];
-  readonly statements: readonly string[];
-}
-
-export function layTest(test: Test, runs: readonly TestRun[], dialect: Dialect): LaidTest {
-  const laid = runs.map((run): LaidRun => {
-    const hypotheses = test.hypotheses.filter(({ id }) => run.reading === null || id === run.reading);
-    if ('error' in run.probe) return { ...run, hypotheses, predicates: [], statements: [] };
-    const predicates = predicateStatements(run.probe.sql, { hypotheses }, dialect);
-    return { ...run, hypotheses, predicates, statements: [run.probe.sql, ...predicates.map(({ sql }) => sql)] };
+/** The statements of a test, of each run its probe and then its predicates, and how their results are read. */
+export function layTest(test: Test, runs: readonly TestRun[], dialect: Dialect) {
+  const laid = runs.map(({ reading, probe }) => {
+    const hypotheses = test.hypotheses.filter(({ id }) => reading === null || id === reading);
+    const statements = 'error' in probe ? [] : [probe.sql, ...predicateStatements(probe.sql, { hypotheses }, dialect)];
+    return { reading, probe, hypotheses, statements };
   });
-  return { test, runs: laid, statements: laid.flatMap(({ statements }) => statements) };
-}
-
-/** `results` are those of the test's statements, in their order. */
-export function readTest(
-  { test, runs }: LaidTest,
-  results: readonly SqlResult[],
-  dialect: Dialect,
-): Pick<TestOutcome, 'probeSql' | 'result' | 'hypotheses'> {
-  let at = 0;
-  const read = runs.map(({ reading, probe, hypotheses, predicates, statements }) => {
-    const [result, ...values] = results.slice(at, (at += statements.length));
-    const seen: Ran = {
-      probeSql: 'sql' in probe ? probe.sql : test.probe,
-      result: result ?? { kind: 'refused', message: 'error' in probe ? probe.error : 'the probe was not run' },
-    };
-    const outcomes = hypothesisOutcomes({ hypotheses }, predicates, values, dialect);
-    return { seen, outcomes: reading === null ? outcomes : outcomes.map((each) => ({ ...each, run: seen })) };
-  });
-  const first: Ran = read[0]?.seen ?? {
-    probeSql: test.probe,
-    result: { kind: 'refused', message: 'the probe was not run' },
+  const read = (results: readonly SqlResult[]): Pick<TestOutcome, 'probeSql' | 'result' | 'hypotheses'> => {
+    let at = 0;
+    const ran = laid.map(({ reading, probe, hypotheses, statements }) => {
+      const [result, ...values] = results.slice(at, (at += statements.length));
+      const seen: Ran = {
+        probeSql: 'sql' in probe ? probe.sql : test.probe,
+        result: result ?? { kind: 'refused', message: 'error' in probe ? probe.error : 'the probe was not run' },
+      };
+      const outcomes = hypothesisOutcomes({ hypotheses }, values, dialect);
+      return { seen, outcomes: reading === null ? outcomes : outcomes.map((each) => ({ ...each, run: seen })) };
+    });
+    const none: Ran = { probeSql: test.probe, result: { kind: 'refused', message: 'the probe was not run' } };
+    return { ...(ran[0]?.seen ?? none), hypotheses: ran.flatMap(({ outcomes }) => outcomes) };
   };
-  return { ...first, hypotheses: read.flatMap(({ outcomes }) => outcomes) };
+  return { statements: laid.flatMap(({ statements }) => statements), read };
 }
 
 type Ran = NonNullable<HypothesisOutcome['run']>;

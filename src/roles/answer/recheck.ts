@@ -6,7 +6,7 @@
 import type { Dialect, Evidence, SqlResult, TestOutcome, Update } from '../../domain';
 import { withClock } from '../../sql/clock';
 import { decideMateriality } from '../../sql/materiality';
-import { prove, layTest, readTest, runOf, type TestRun } from '../../sql/proof';
+import { prove, layTest, runOf, type TestRun } from '../../sql/proof';
 import { weigh } from '../../sql/vacuous-test';
 import { mergedOutcomes, testOf } from '../shared/attempts';
 import type { StepContext } from '../shared/context';
@@ -45,7 +45,7 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
       const laid = layTest(test, runs, dialect);
       const read = (results: readonly SqlResult[]): TestOutcome => {
         if (results.length === 0) return outcome;
-        const again = { ...outcome, ...readTest(laid, results, dialect) };
+        const again = { ...outcome, ...laid.read(results) };
         if (context.settings.proof === 'model') return again;
         return { ...again, hypotheses: weigh(test, again.result, again.hypotheses, dialect) };
       };

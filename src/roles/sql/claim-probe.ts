@@ -62,12 +62,12 @@ export function claimProbe(
   const probe = selectParts(sound.flatMap(({ ctes }) => ctes));
   const test: Test = { operator, probe, hypotheses: hypothesesOf(plan, operator, sound) };
   const predicates = predicateStatements(probe, test, plan.dialect);
-  const { statements, read } = together([single(probe), together(predicates.map(({ sql }) => single(sql)))]);
+  const { statements, read } = together([single(probe), together(predicates.map((sql) => single(sql)))]);
   return {
     statements,
     read: (results) => {
       const [result, values] = read(results);
-      const hypotheses = hypothesisOutcomes(test, predicates, values, plan.dialect);
+      const hypotheses = hypothesisOutcomes(test, values, plan.dialect);
       const error = result.kind === 'rows' ? null : errorOf(sound, result);
       return { test, result, hypotheses, claims: countedIn(sound, result), error };
     },

@@ -5,7 +5,7 @@
  */
 import type { Body, MaterialityOutcome, Test, TestOutcome, HypothesisOutcome } from '../../domain';
 import type { SqlInspector } from '../../domain/ports';
-import { layTest, readTest, resultsOf, type TestRun } from '../../sql/proof';
+import { layTest, resultsOf, type TestRun } from '../../sql/proof';
 import { builtOn } from '../shared/tests';
 import { weigh } from '../../sql/vacuous-test';
 import { addDeltas, once, openEngine, runSql, type StepContext, type SqlRun } from '../shared/context';
@@ -74,14 +74,8 @@ type Bodies = ReadonlyMap<string, Body>;
 function prepareTest(test: Test, plan: LoadedPlan, bodies: Bodies, inspector: SqlInspector): Statements<TestOutcome> {
   const inspection = inspector.inspect(test.probe);
   const laid = (runs: readonly TestRun[]): Statements<TestOutcome> => {
-    const made = layTest(test, runs, plan.dialect);
-    return {
-      statements: made.statements,
-      read: (results) => ({
-        ...{ operator: test.operator, materiality: null },
-        ...readTest(made, results, plan.dialect),
-      }),
-    };
+    const { statements, read } = layTest(test, runs, plan.dialect);
+    return { statements, read: (results) => ({ operator: test.operator, materiality: null, ...read(results) }) };
   };
   const asOne = (probe: TestRun['probe']) => laid([{ reading: null, probe }]);
   if (inspection.kind !== 'select') return asOne({ error: inspection.message });

@@ -13,7 +13,7 @@ function gives(probe: string, predicate: string): unknown {
   const database = new Database(':memory:');
   try {
     const rows = database
-      .prepare(statement?.sql ?? '')
+      .prepare(statement ?? '')
       .raw(true)
       .all() as unknown[][];
     return rows.length === 1 ? rows[0]?.[0] : `${rows.length} rows`;

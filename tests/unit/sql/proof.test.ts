@@ -66,7 +66,7 @@ function run(sql: string): SqlResult {
 
 function judge(probe: string, predicate: string): PredicateOutcome {
   const [statement] = predicateStatements(probe, { hypotheses: [hypothesis('h1', [predicate])] }, 'sqlite');
-  return readPredicate(run(statement?.sql ?? ''), 'sqlite').outcome;
+  return readPredicate(run(statement ?? ''), 'sqlite').outcome;
 }
 
 describe('S2: predicates are evaluated by the database on the probe itself', () => {
@@ -86,7 +86,7 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
     };
     const statements = predicateStatements(probe, test, 'sqlite');
     const database = new Database(':memory:');
-    const results = statements.map(({ sql }): SqlResult => {
+    const results = statements.map((sql): SqlResult => {
       try {
         return rows(database.prepare(sql).raw(true).all() as SqlValue[][]);
       } catch (error) {
@@ -94,7 +94,7 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
       }
     });
     database.close();
-    const [h1, h2] = hypothesisOutcomes(test, statements, results, 'sqlite');
+    const [h1, h2] = hypothesisOutcomes(test, results, 'sqlite');
     expect(h1).toMatchObject({
       predicates: [{ outcome: 'true' }, { outcome: 'false' }],
       agreement: { matching: 1, examined: 2 },
@@ -121,7 +121,7 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
     const test = { hypotheses: [hypothesis('h1', [], { matching: 'fits', examined: '(SELECT n FROM observation)' })] };
     const count = (probe: string) => {
       const [statement] = predicateStatements(probe, test, 'sqlite');
-      return readAgreement(run(statement?.sql ?? ''));
+      return readAgreement(run(statement ?? ''));
     };
     expect(count('SELECT 3 AS n, 2 AS fits')).toEqual({ matching: 2, examined: 3 });
     expect(count('SELECT 3 AS n, 2 AS fits UNION ALL SELECT 3, 1')).toBeNull();
@@ -174,9 +174,9 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
     ];
     const test = { hypotheses: [hypothesis('h1', predicates, { matching: 'max(n)', examined: 'sum(n)' })] };
     const statements = predicateStatements('SELECT n FROM observation WHERE n > 1', test, 'sqlite');
-    const results = statements.map(({ sql }) => rows(database.prepare(sql).raw(true).all() as SqlValue[][]));
+    const results = statements.map((sql) => rows(database.prepare(sql).raw(true).all() as SqlValue[][]));
     database.close();
-    expect(hypothesisOutcomes(test, statements, results, 'sqlite')[0]).toMatchObject({
+    expect(hypothesisOutcomes(test, results, 'sqlite')[0]).toMatchObject({
       predicates: [{ outcome: 'true' }, { outcome: 'true' }, { outcome: 'true' }],
       agreement: { matching: 3, examined: 5 },
     });
@@ -301,8 +301,8 @@ describe('S1: proof', () => {
         test,
         'sqlite',
       );
-      const results = statements.map(({ sql }) => run(sql));
-      return proof(observed(hypothesisOutcomes(test, statements, results, 'sqlite')));
+      const results = statements.map((sql) => run(sql));
+      return proof(observed(hypothesisOutcomes(test, results, 'sqlite')));
     };
     const honest = hypothesis('h1', ['count(*) FILTER (WHERE n > 9) = 0']);
     const wrong = hypothesis('h9', ['max(n) > 9']);
