@@ -7,6 +7,7 @@ import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
 import { abridgedText, BARE, DETAILS, NAMES, identifier, tableName, tableText, type Detail } from './table-text';
 import { rankedTables, type AskedOf } from './relevance';
 import { counted } from '../counted';
+import { groupBy } from '../group-by';
 
 /** The most characters that the schema takes in a prompt; our own value: about 15,000 tokens. */
 export const SCHEMA_CHARS = 60_000;
@@ -137,15 +138,10 @@ function nameList({ tables, dialect }: Schema, maxChars: number): string {
   const full = tables.map(({ name }) => tableName(name, dialect));
   const plain = full.join(', ');
   if (plain.length <= maxChars || dialect === 'sqlite') return plain;
-  const bySchema = new Map<string, string[]>();
-  for (const { name } of tables) {
-    const dot = name.indexOf('.');
-    const schema = name.slice(0, Math.max(0, dot));
-    bySchema.set(schema, [...(bySchema.get(schema) ?? []), identifier(name.slice(dot + 1), dialect)]);
-  }
-  return [...bySchema]
-    .map(([schema, names]) =>
-      schema === '' ? names.join(', ') : `${identifier(schema, dialect)}.{${names.join(', ')}}`,
-    )
+  return [...groupBy(tables, ({ name }) => name.slice(0, Math.max(0, name.indexOf('.'))))]
+    .map(([schema, own]) => {
+      const names = own.map(({ name }) => identifier(name.slice(name.indexOf('.') + 1), dialect)).join(', ');
+      return schema === '' ? names : `${identifier(schema, dialect)}.{${names}}`;
+    })
     .join('; ');
 }

@@ -7,6 +7,7 @@
  * 3. A word that matches few tables weighs more than one that matches most of them.
  */
 import type { ColumnDescription, DatabaseDescription, TableDescription } from '../domain';
+import { groupBy } from '../group-by';
 
 const COMMON = new Set(
   'a an and are as at be by did do does each for from give had has have how i in is it its list many me more most much of on or per show than that the their there these they this to was were what when where which who whose will with you id name'.split(
@@ -54,11 +55,11 @@ export function relevanceTo(
     tables.map((table) => {
       const { name, comment, columns } = table;
       const texts = [comment ?? '', said(table), ...columns.map((column) => column.comment ?? '')];
-      const byColumns = best(
-        asked.length,
-        columns.map((column) => reach(column.name)),
-      );
-      return [name, { byName: reach(name), byColumns, bySaid: best(asked.length, texts.map(reach)) }];
+      const ofAll = (each: readonly string[]): number[] => best(asked.length, each.map(reach));
+      return [
+        name,
+        { byName: reach(name), byColumns: ofAll(columns.map((column) => column.name)), bySaid: ofAll(texts) },
+      ];
     }),
   );
   const all = [...reaches.values()];
@@ -76,13 +77,8 @@ export function relevanceTo(
     table: ({ name, columns }) => {
       const found = reaches.get(name);
       if (found === undefined) return 0;
-      const isQuoted = columns.some((column) => values(column) > 0);
-      return (
-        NAME * weigh(found.byName) +
-        COLUMN * weigh(found.byColumns) +
-        SAID * weigh(found.bySaid) +
-        (isQuoted ? value : 0)
-      );
+      const named = NAME * weigh(found.byName) + COLUMN * weigh(found.byColumns) + SAID * weigh(found.bySaid);
+      return named + (columns.some((column) => values(column) > 0) ? value : 0);
     },
   };
 }
@@ -130,9 +126,8 @@ function best(length: number, strengths: readonly (readonly number[])[]): number
 export function remembered<K, T>(find: (of: K) => T): (of: K) => T {
   const known = new Map<K, T>();
   return (of) => {
-    const found = known.get(of) ?? find(of);
-    known.set(of, found);
-    return found;
+    if (!known.has(of)) known.set(of, find(of));
+    return known.get(of) as T;
   };
 }
 
@@ -189,9 +184,9 @@ export function rankedTables(
   { tables }: Pick<DatabaseDescription, 'tables'>,
   { question = '', notes = [] }: AskedOf,
 ): readonly RankedTable[] {
-  const said = new Map<string, string[]>();
-  for (const { table, text } of notes) said.set(table, [...(said.get(table) ?? []), text]);
-  const relevance = relevanceTo(question, tables, ({ name }) => (said.get(name) ?? []).join(' '));
+  const said = groupBy(notes, ({ table }) => table);
+  const saidOf = (name: string): string => (said.get(name) ?? []).map(({ text }) => text).join(' ');
+  const relevance = relevanceTo(question, tables, ({ name }) => saidOf(name));
   const own = new Map(tables.map((table) => [table.name, relevance.table(table)]));
   const near = neighboursOf(tables);
   const byNeighbours = (name: string): number => {
@@ -211,15 +206,15 @@ function neighboursOf(tables: readonly TableDescription[]): ReadonlyMap<string, 
     near.get(one)?.add(other);
     near.get(other)?.add(one);
   };
-  const keys = new Map<string, string[]>();
-  for (const { name, primaryKey, uniqueKeys } of tables)
-    for (const [column, more] of [primaryKey, ...uniqueKeys])
-      if (column !== undefined && more === undefined) keys.set(column, [...(keys.get(column) ?? []), name]);
+  const single = tables.flatMap(({ name, primaryKey, uniqueKeys }) =>
+    [primaryKey, ...uniqueKeys].flatMap(([column, more]) => (column === undefined || more ? [] : [{ name, column }])),
+  );
+  const keys = groupBy(single, ({ column }) => column);
   for (const { name, foreignKeys, columns } of tables) {
     for (const key of foreignKeys) link(name, key.table);
     for (const column of columns) {
       const targets = keys.get(column.name) ?? [];
-      if (targets.length <= SHARED_KEY) for (const target of targets) link(name, target);
+      if (targets.length <= SHARED_KEY) for (const target of targets) link(name, target.name);
     }
   }
   return near;

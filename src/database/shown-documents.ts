@@ -6,7 +6,8 @@
 import type { DatabaseDescription, DocumentNote, Question, TableDescription } from '../domain';
 import { sameRelation } from '../sql/validate';
 import { oneLine } from '../clip';
-import { fitting, rankedTables, textRelevance } from './relevance';
+import { groupBy } from '../group-by';
+import { fitting, rankedTables, remembered, textRelevance } from './relevance';
 import { withEscapedBreaks } from './table-text';
 
 /** The most characters that notes take in a prompt; our own value: about 5,000 tokens. */
@@ -25,12 +26,10 @@ export interface PlacedNote {
 
 /** Notes under the database's own names. Notes on tables and columns that the description does not have are left out. */
 export function placeNotes({ tables }: DatabaseDescription, notes: readonly DocumentNote[]): PlacedNote[] {
-  const found = new Map<string, TableDescription | undefined>();
+  const named = remembered((wanted: string) => tableNamed(tables, wanted) ?? null);
   return notes.flatMap((note): PlacedNote[] => {
-    const wanted = note.table.toLowerCase();
-    if (!found.has(wanted)) found.set(wanted, tableNamed(tables, wanted));
-    const table = found.get(wanted);
-    if (table === undefined) return [];
+    const table = named(note.table.toLowerCase());
+    if (table === null) return [];
     const { text, source } = note;
     if (note.column === null) return [{ table: table.name, column: null, text, source }];
     const column = columnNamed(table, note.column);
@@ -41,21 +40,15 @@ export function placeNotes({ tables }: DatabaseDescription, notes: readonly Docu
   });
 }
 
-export interface DocumentationOptions {
-  readonly question: string;
-  readonly maxChars?: number;
-}
-
 /** Null if no note is about this database. If not all notes fit, tables that the question likely needs come first. */
 export function renderDocumentation(
   description: DatabaseDescription,
   notes: readonly DocumentNote[],
-  { question, maxChars = DOCUMENTATION_CHARS }: DocumentationOptions,
+  { question, maxChars = DOCUMENTATION_CHARS }: { readonly question: string; readonly maxChars?: number },
 ): string | null {
   const placed = placeNotes(description, notes);
   if (placed.length === 0) return null;
-  const byTable = new Map<string, PlacedNote[]>();
-  for (const note of placed) byTable.set(note.table, [...(byTable.get(note.table) ?? []), note]);
+  const byTable = groupBy(placed, ({ table }) => table);
   const ofTable = (table: TableDescription, longest: number): string | null => {
     const own = byTable.get(table.name);
     return own === undefined ? null : noteBlock(table, own, longest);

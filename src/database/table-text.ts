@@ -5,6 +5,7 @@
  */
 import type { ColumnDescription, Dialect, TableDescription } from '../domain';
 import { oneLine } from '../clip';
+import { RESERVED } from '../sql/compile';
 import { relevanceTo } from './relevance';
 
 export interface Detail {
@@ -93,18 +94,6 @@ const PLAIN: Record<Dialect, RegExp> = {
   sqlite: /^[\p{L}_][\p{L}\p{N}_$]*$/u,
   snowflake: /^[A-Z_][A-Z0-9_$]*$/,
 };
-const RESERVED = new Set(
-  `add all alter analyse analyze and any array as asc asymmetric authorization autoincrement between binary both by case cast
-  check collate collation column commit concurrently connect constraint create cross current current_catalog current_date
-  current_role current_schema current_time current_timestamp current_user default deferrable delete desc distinct do drop
-  else end escape except exists false fetch for foreign freeze from full grant group having if ilike in increment index
-  initially inner insert intersect into is isnull join lateral leading left like limit localtime localtimestamp minus
-  natural not nothing notnull null offset on only or order outer overlaps placing primary qualify raise references regexp
-  returning revoke right rlike row rows sample select session_user set similar some start symmetric system_user table
-  tablesample then to trailing transaction trigger true union unique update user using values variadic verbose when whenever
-  where window with`.split(/\s+/),
-);
-
 export function identifier(name: string, dialect: Dialect): string {
   if (PLAIN[dialect].test(name) && !RESERVED.has(name.toLowerCase())) return name;
   return `"${withEscapedBreaks(name).replaceAll('"', '""')}"`;

@@ -23,11 +23,11 @@ export function claimsTitle({ claims = [] }: Pick<AnswerRecord, 'claims'>): stri
   return claims.some(isAbsence) ? 'What is not stored' : 'What it takes for granted';
 }
 
-/** null for a record of a search without claims, and where nothing was claimed, assumed or counted. */
+/** null where nothing was claimed, assumed or counted. */
 export function claimsBody(record: AnswerRecord, rerun: Rerun): Html | null {
-  const { claims, coverage } = record;
-  if (claims === undefined) return null;
-  const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
+  const { claims = [], coverage } = record;
+  // Without claims, each step tells what it assumes.
+  const unchecked = record.claims ? uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption') : [];
   if (claims.length === 0 && unchecked.length === 0 && coverage === undefined) return null;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
   const kept = keptText(record);

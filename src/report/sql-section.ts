@@ -11,17 +11,9 @@ export interface Rerun {
 
 export function sqlBody(record: AnswerRecord, rerun: Rerun): Html | null {
   if (record.sql === null) return null;
-  // The coverage of an answer with claims stands with the claims.
-  const coverage = record.claims === undefined ? record.coverage : undefined;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
   return markup`${operators.size > 0 && markup`<p class="soft">Each name that begins with <code>op_</code> is a step of the answer and leads to the evidence for it.</p>`}
-    ${statement('final', record.sql, operators, rerun)}
-    ${
-      coverage &&
-      markup`<h3 id="coverage">Coverage</h3>
-    <p>The question asks about ${coverage.asked}; this SQL could use ${coverage.used} of them.</p>
-    ${statement('coverage', coverage.sql, operators, rerun)}`
-    }`;
+    ${statement('final', record.sql, operators, rerun)}`;
 }
 
 /** `key`: unique on the page. */

@@ -61,14 +61,16 @@ const PLAIN: Readonly<Record<Dialect, RegExp>> = {
 };
 
 /** Reserved words of any engine that people use as names. */
-const RESERVED = new Set(
-  (
-    'all and any as asc between by case cast check collate column create cross current_date default delete desc ' +
-    'distinct drop else end except exists for foreign from full grant group having in index inner insert intersect ' +
-    'into is isnull join key left like limit natural not notnull null offset on only or order outer primary ' +
-    'references right rows select session_user set some table then to transaction trigger union unique update user ' +
-    'using values view when where window with'
-  ).split(' '),
+export const RESERVED = new Set(
+  `add all alter analyse analyze and any array as asc asymmetric authorization autoincrement between binary both by case cast
+  check collate collation column commit concurrently connect constraint create cross current current_catalog current_date
+  current_role current_schema current_time current_timestamp current_user default deferrable delete desc distinct do drop
+  else end escape except exists false fetch for foreign freeze from full grant group having if ilike in increment index
+  initially inner insert intersect into is isnull join lateral leading left like limit localtime localtimestamp minus
+  natural not nothing notnull null offset on only or order outer overlaps placing primary qualify raise references regexp
+  returning revoke right rlike row rows sample select session_user set similar some start symmetric system_user table
+  tablesample then to trailing transaction trigger true union unique update user using values variadic verbose when whenever
+  where window with`.split(/\s+/),
 );
 
 interface Query {

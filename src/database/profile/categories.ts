@@ -2,6 +2,7 @@
  * What a column's values and gaps go with: the categories of its own table, those of the row that a key leads to, and the
  * months of its dates. A unit by device, a status with no end date and a column filled from March on show up here.
  */
+import { groupBy } from '../../group-by';
 import { keyColumns } from '../table-text';
 import { isCategory, isKeyName, type ColumnFacts } from './column-facts';
 import { pieceOf, type ProfilePiece, percent, short, shown } from './pieces';
@@ -69,17 +70,12 @@ interface Share {
 }
 
 function shares(real: readonly boolean[], labels: readonly (string | null)[]): Share[] {
-  const groups = new Map<string, { rows: number; filled: number }>();
-  labels.forEach((label, at) => {
-    if (label === null) return;
-    const group = groups.get(label) ?? { rows: 0, filled: 0 };
-    group.rows += 1;
-    if (real[at] === true) group.filled += 1;
-    groups.set(label, group);
-  });
-  return [...groups]
-    .map(([label, group]) => ({ label, ...group }))
-    .filter(({ rows }) => rows >= LEAST_IN_GROUP)
+  return [...groupBy(labels.keys(), (row) => labels[row] ?? null)]
+    .flatMap(([label, rows]) =>
+      label === null || rows.length < LEAST_IN_GROUP
+        ? []
+        : [{ label, rows: rows.length, filled: rows.filter((row) => real[row]).length }],
+    )
     .sort((a, b) => (a.label < b.label ? -1 : 1));
 }
 
@@ -145,20 +141,17 @@ interface Quartiles {
 }
 
 function quartiles({ scalars }: ColumnFacts, labels: readonly (string | null)[]): Quartiles[] {
-  const groups = new Map<string, number[]>();
-  scalars?.forEach((number, at) => {
-    const label = labels[at] ?? null;
-    if (label === null || Number.isNaN(number)) return;
-    const group = groups.get(label);
-    if (group === undefined) groups.set(label, [number]);
-    else group.push(number);
-  });
-  return [...groups]
-    .filter(([, numbers]) => numbers.length >= LEAST_IN_GROUP * 2)
-    .map(([label, numbers]) => {
-      const sorted = Float64Array.from(numbers).sort();
+  return [...groupBy(labels.keys(), (row) => labels[row] ?? null)]
+    .map(([label, rows]) => ({
+      label,
+      sorted: Float64Array.from(rows, (row) => scalars?.[row] ?? NaN)
+        .filter((number) => !Number.isNaN(number))
+        .sort(),
+    }))
+    .flatMap(({ label, sorted }) => {
+      if (label === null || sorted.length < LEAST_IN_GROUP * 2) return [];
       const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
-      return { label, low: at(0.25), high: at(0.75) };
+      return [{ label, low: at(0.25), high: at(0.75) }];
     })
     .sort((a, b) => (a.label < b.label ? -1 : 1));
 }
