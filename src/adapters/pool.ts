@@ -1,4 +1,4 @@
-/** Connections, each used by one run at a time: opened on demand, kept for later runs, closed after an error. */
+/** Connections, each used by one run at a time: opened on demand, kept for later runs, closed after an error or when idle. */
 import { limiter, type Limiter } from '../limiter';
 
 interface Pooled {
@@ -6,9 +6,11 @@ interface Pooled {
   close(): Promise<void>;
 }
 
+const IDLE_MS = 60_000;
+
 export class Pool<T extends Pooled> {
   readonly #places: Limiter;
-  readonly #idle: T[] = [];
+  readonly #idle: { readonly connection: T; readonly timer: NodeJS.Timeout }[] = [];
   readonly #all = new Set<T>();
   readonly #closing = new Set<Promise<void>>();
 
@@ -19,9 +21,20 @@ export class Pool<T extends Pooled> {
     this.#places = limiter(size);
   }
 
-  /** `drop`: the connection is closed afterwards, as it is after an error. */
-  async use<R>(signal: AbortSignal, work: (connection: T, drop: () => void) => Promise<R>): Promise<R> {
-    return this.#places.run(async () => this.#useOne(this.#kept() ?? (await this.#opened(signal)), work), signal);
+  use<R>(signal: AbortSignal, work: (connection: T) => Promise<R>): Promise<R> {
+    return this.#places.run(async () => {
+      const connection = this.#kept() ?? (await this.open(signal));
+      this.#all.add(connection);
+      let isKept = false;
+      try {
+        const result = await work(connection);
+        isKept = this.#all.has(connection) && connection.isUp();
+        return result;
+      } finally {
+        if (isKept) this.#keep(connection);
+        else this.#discard(connection);
+      }
+    }, signal);
   }
 
   /** Also closes those in use. */
@@ -30,30 +43,15 @@ export class Pool<T extends Pooled> {
     await Promise.all(this.#closing);
   }
 
-  async #useOne<R>(connection: T, work: (connection: T, drop: () => void) => Promise<R>): Promise<R> {
-    const state = { isKept: true };
-    const drop = (): void => void (state.isKept = false);
-    try {
-      return await work(connection, drop);
-    } catch (error) {
-      drop();
-      throw error;
-    } finally {
-      if (state.isKept && this.#all.has(connection) && connection.isUp()) this.#idle.push(connection);
-      else this.#discard(connection);
-    }
-  }
-
-  async #opened(signal: AbortSignal): Promise<T> {
-    const connection = await this.open(signal);
-    this.#all.add(connection);
-    return connection;
+  #keep(connection: T): void {
+    this.#idle.push({ connection, timer: setTimeout(() => this.#discard(connection), IDLE_MS).unref() });
   }
 
   #kept(): T | undefined {
     for (let kept = this.#idle.pop(); kept !== undefined; kept = this.#idle.pop()) {
-      if (kept.isUp()) return kept;
-      this.#discard(kept);
+      clearTimeout(kept.timer);
+      if (this.#all.has(kept.connection) && kept.connection.isUp()) return kept.connection;
+      this.#discard(kept.connection);
     }
     return undefined;
   }

@@ -1,6 +1,9 @@
 /** Converts values that the database sends as text to JSON-safe values, without loss. */
 import type { SqlValue } from '../domain';
 
+/** A result larger than this is cut like one with too many rows. */
+export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+
 /**
  * A number only if printing the double gives the same digits; else the text. Integers beyond 2^53 are always text: there
  * one double stands for several integers.

@@ -147,14 +147,14 @@ describe('gate db check on PostgreSQL', () => {
   test('says what a login could do elsewhere, with the statement that takes it away', async () => {
     expect((await check('wide_reader')).rights).toEqual([]);
     expect((await check('wide_clerk')).rights).toEqual([
-      { what: 'wide_clerk has CREATEDB', fix: 'ALTER ROLE "wide_clerk" NOCREATEDB;' },
+      { what: 'wide_clerk has CREATEDB', fix: 'ALTER ROLE wide_clerk NOCREATEDB;' },
       {
         what: 'wide_clerk may create tables in the schema public',
-        fix: 'REVOKE CREATE ON SCHEMA "public" FROM "wide_clerk";',
+        fix: 'REVOKE CREATE ON SCHEMA public FROM wide_clerk;',
       },
       {
         what: 'wide_clerk may write to 1 table of the schema public',
-        fix: 'REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA "public" FROM "wide_clerk";',
+        fix: 'REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA public FROM wide_clerk;',
       },
     ]);
     const [superuser] = (await check('postgres', 'wide_reader')).rights;

@@ -15,7 +15,7 @@ import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '
 import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { sha256 } from '../../sha256';
-import { fingerprintOf } from '../schema-fingerprint';
+import { fingerprintOf } from '../schema';
 import {
   findHidden,
   type HiddenIn,

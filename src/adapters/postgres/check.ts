@@ -5,12 +5,11 @@
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
-import { identifier, literal } from '../results';
-import { connected, GateClient, readAddress } from './connection';
+import { identifier, literal } from '../engine';
+import { connect, readAddress, type GateClient } from './connection';
 import { OF_USERS } from './describe';
 import { toEngineError } from './errors';
-import { Transaction } from './transaction';
-import { counted } from '../../counted';
+import { PostgresSession } from './session';
 
 export interface PostgresCheckSettings {
   readonly url: string;
@@ -26,16 +25,14 @@ const REFUSALS = ['25006', '42501', '25001'];
 export async function checkPostgres({ url, role, schemas }: PostgresCheckSettings): Promise<DatabaseCheck> {
   const address = readAddress(url, CONNECT_TIMEOUT_MS);
   const startedMs = performance.now();
-  const client = await connected(address, async (config) => {
-    const opened = new GateClient(config);
-    await opened.connect();
-    return opened;
-  });
+  const client = await connect(address);
   try {
     const connectMs = performance.now() - startedMs;
     const latencyMs = await latency(client);
     const facts = await factsOf(client);
-    await new Transaction(client, { timeoutMs: TIMEOUT_MS, tag: 'check', role, schemas }).begin();
+    const session = new PostgresSession(client, { target: address.target, role, schemas, maxPlanCost: null });
+    await session.begin({ timeoutMs: TIMEOUT_MS, tag: 'check' });
+    await session.begun();
     const attempts = await attemptWrites(client);
     const effective = await currentUser(client);
     await client.query('ROLLBACK');
@@ -126,21 +123,6 @@ async function attempt(client: GateClient, sql: string): Promise<Pick<WriteAttem
   }
 }
 
-interface RightsRow {
-  readonly superuser: boolean;
-  readonly extras: string[];
-  readonly on_database: boolean;
-  readonly from_public: boolean;
-}
-
-interface SchemaRow {
-  readonly schema: string;
-  readonly creates: boolean;
-  readonly by_public: boolean;
-  readonly writable: string;
-  readonly owned: string;
-}
-
 /** The rights by which a role could write, each with the statement that revokes it. */
 async function rightsOf(
   client: GateClient,
@@ -148,75 +130,45 @@ async function rightsOf(
   database: string,
   wanted: readonly string[],
 ): Promise<WritingRight[]> {
-  const who = identifier(role);
-  const { rows } = await client.query<RightsRow>(RIGHTS, [role]);
-  const [own] = rows;
-  if (own === undefined) return [];
-  if (own.superuser) {
-    const readable = wanted.length > 0 ? wanted : await schemasWithTables(client);
-    return [
-      {
-        what: `${role} is a superuser: it may do everything`,
-        fix: `${readerStatements(database, readable)} then log in as gate_reader`,
-      },
-    ];
-  }
-  const rights = own.extras.map((extra) => ({ what: `${role} has ${extra}`, fix: `ALTER ROLE ${who} NO${extra};` }));
-  if (own.on_database)
-    rights.push({
-      what: `${role} may create schemas in ${database}`,
-      fix: `REVOKE CREATE ON DATABASE ${identifier(database)} FROM ${own.from_public ? 'PUBLIC' : who};`,
-    });
-  const { rows: schemas } = await client.query<SchemaRow>(SCHEMA_RIGHTS, [role]);
-  return [...rights, ...schemas.flatMap((row) => rightsIn(row, role, database))];
+  const { rows } = await client.query<WritingRight & { readonly reader: string[] | null }>(RIGHTS, [role, wanted]);
+  return rows.map(({ what, fix, reader }) => ({
+    what,
+    fix: reader === null ? fix : readerStatements(database, reader),
+  }));
 }
 
-function rightsIn({ schema, creates, by_public, writable, owned }: SchemaRow, role: string, database: string) {
-  const who = identifier(role);
-  const name = identifier(schema);
-  const rights: WritingRight[] = [];
-  if (creates)
-    rights.push({
-      what: `${role} may create tables in the schema ${schema}`,
-      fix: `REVOKE CREATE ON SCHEMA ${name} FROM ${by_public ? 'PUBLIC' : who};`,
-    });
-  if (Number(owned) > 0)
-    rights.push({
-      what: `${role} owns ${counted(Number(owned), 'table')} of the schema ${schema}: an owner cannot be kept from writing`,
-      fix: `${readerStatements(database, [schema])} then log in as gate_reader`,
-    });
-  else if (Number(writable) > 0)
-    rights.push({
-      what: `${role} may write to ${counted(Number(writable), 'table')} of the schema ${schema}`,
-      fix: `REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA ${name} FROM ${who};`,
-    });
-  return rights;
-}
-
+/** A superuser has one right, and no other is told. `reader`: schemas for a reader of its own, which alone would help. */
 const RIGHTS = `
-  SELECT rolsuper AS superuser, array_remove(ARRAY[CASE WHEN rolcreatedb THEN 'CREATEDB' END, CASE WHEN rolcreaterole THEN 'CREATEROLE' END,
-      CASE WHEN rolreplication THEN 'REPLICATION' END, CASE WHEN rolbypassrls THEN 'BYPASSRLS' END]::text[], NULL) AS extras,
-    has_database_privilege(rolname, current_database(), 'CREATE') AS on_database,
-    has_database_privilege('public', current_database(), 'CREATE') AS from_public
-  FROM pg_roles WHERE rolname = $1`;
-
-const SCHEMA_RIGHTS = `
-  SELECT n.nspname AS schema, has_schema_privilege($1, n.oid, 'CREATE') AS creates, has_schema_privilege('public', n.oid, 'CREATE') AS by_public,
-    count(c.oid) FILTER (WHERE has_table_privilege($1, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))::text AS writable,
-    count(c.oid) FILTER (WHERE pg_has_role($1, c.relowner, 'USAGE'))::text AS owned
-  FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-  WHERE ${OF_USERS} AND has_schema_privilege($1, n.oid, 'USAGE')
-  GROUP BY n.oid, n.nspname ORDER BY n.nspname COLLATE "C"`;
-
-async function schemasWithTables(client: GateClient): Promise<string[]> {
-  const { rows } = await client.query<{ schema: string }>(
-    `SELECT n.nspname AS schema FROM pg_namespace n
-     WHERE ${OF_USERS}
-       AND EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f'))
-     ORDER BY n.nspname COLLATE "C"`,
-  );
-  return rows.length === 0 ? ['public'] : rows.map(({ schema }) => schema);
-}
+  WITH own AS (SELECT * FROM pg_roles WHERE rolname = $1::name),
+  schemas AS (
+    SELECT n.nspname AS name, has_schema_privilege($1::name, n.oid, 'CREATE') AS creates,
+      CASE WHEN has_schema_privilege('public', n.oid, 'CREATE') THEN 'PUBLIC' ELSE quote_ident($1::name) END AS from_whom,
+      has_schema_privilege($1::name, n.oid, 'USAGE') AS usable, count(c.oid) AS tables,
+      count(c.oid) FILTER (WHERE has_table_privilege($1::name, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')) AS writable,
+      count(c.oid) FILTER (WHERE pg_has_role($1::name, c.relowner, 'USAGE')) AS owned
+    FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+    WHERE ${OF_USERS} GROUP BY n.oid, n.nspname),
+  rights(place, schema, what, fix, reader) AS (
+    SELECT 0, NULL, 'is a superuser: it may do everything', NULL, CASE WHEN cardinality($2::text[]) > 0 THEN $2::text[] ELSE
+      coalesce((SELECT array_agg(name::text ORDER BY name COLLATE "C") FROM schemas WHERE tables > 0), ARRAY['public']) END
+    FROM own WHERE rolsuper
+    UNION ALL SELECT 1, NULL, 'has ' || extra, format('ALTER ROLE %I NO%s;', $1::name, extra), NULL
+    FROM own, unnest(ARRAY[CASE WHEN rolcreatedb THEN 'CREATEDB' END, CASE WHEN rolcreaterole THEN 'CREATEROLE' END,
+      CASE WHEN rolreplication THEN 'REPLICATION' END, CASE WHEN rolbypassrls THEN 'BYPASSRLS' END]) AS extra
+    WHERE extra IS NOT NULL
+    UNION ALL SELECT 2, NULL, 'may create schemas in ' || current_database(), format('REVOKE CREATE ON DATABASE %I FROM %s;', current_database(),
+      CASE WHEN has_database_privilege('public', current_database(), 'CREATE') THEN 'PUBLIC' ELSE quote_ident($1::name) END), NULL
+    WHERE has_database_privilege($1::name, current_database(), 'CREATE')
+    UNION ALL SELECT 3, name, 'may create tables in the schema ' || name, format('REVOKE CREATE ON SCHEMA %I FROM %s;', name, from_whom), NULL
+    FROM schemas WHERE usable AND creates
+    UNION ALL SELECT 4, name, format('owns %s %s of the schema %s: an owner cannot be kept from writing', owned,
+      CASE owned WHEN 1 THEN 'table' ELSE 'tables' END, name), NULL, ARRAY[name::text]
+    FROM schemas WHERE usable AND owned > 0
+    UNION ALL SELECT 4, name, format('may write to %s %s of the schema %s', writable, CASE writable WHEN 1 THEN 'table' ELSE 'tables' END, name),
+      format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA %I FROM %I;', name, $1::name), NULL
+    FROM schemas WHERE usable AND owned = 0 AND writable > 0)
+  SELECT $1::name || ' ' || what AS what, fix, reader FROM rights
+  WHERE place = 0 OR NOT (SELECT rolsuper FROM own) ORDER BY coalesce(schema, '') COLLATE "C", place`;
 
 function readerStatements(database: string, schemas: readonly string[]): string {
   const names = schemas.map(identifier).join(', ');
@@ -224,6 +176,6 @@ function readerStatements(database: string, schemas: readonly string[]): string 
     `CREATE ROLE gate_reader LOGIN PASSWORD ${literal('…')};`,
     `GRANT CONNECT ON DATABASE ${identifier(database)} TO gate_reader;`,
     `GRANT USAGE ON SCHEMA ${names} TO gate_reader;`,
-    `GRANT SELECT ON ALL TABLES IN SCHEMA ${names} TO gate_reader;`,
+    `GRANT SELECT ON ALL TABLES IN SCHEMA ${names} TO gate_reader; then log in as gate_reader`,
   ].join(' ');
 }

@@ -22,8 +22,6 @@ export interface Address {
 export class GateClient extends Client {
   /** The connection was closed because one page of rows was larger than the limit. */
   overran = false;
-  /** The connection was closed because the server did not stop a statement. */
-  wasCut = false;
   /** Bytes received since `allowBytes`. */
   receivedBytes = 0;
   #limit = Number.POSITIVE_INFINITY;
@@ -47,14 +45,14 @@ export class GateClient extends Client {
     this.#limit = limit;
   }
 
-  /** Gives up a statement: its server process notices within seconds that its client is gone. */
-  cut(): void {
-    this.wasCut = true;
-    this.disconnect();
-  }
-
+  /** Gives up whatever runs: its server process notices within seconds that its client is gone. */
   disconnect(): void {
     this.#stream.destroy();
+  }
+
+  /** Whether this process stays for what the connection waits for. */
+  hold(isHeld: boolean): void {
+    this.#stream[isHeld ? 'ref' : 'unref']();
   }
 
   /** The one with TLS, if there is any. */
@@ -66,6 +64,8 @@ export class GateClient extends Client {
 interface Stream {
   on(event: 'data', use: (chunk: Buffer) => void): void;
   destroy(): void;
+  ref(): void;
+  unref(): void;
 }
 
 /** Settings of the driver that would change how results arrive. */
@@ -142,15 +142,17 @@ function parsed(url: URL): object {
 }
 
 /** Connects, without TLS where the server offers none and the URL allows that. */
-export async function connected<T>(
-  { config, target, plainAllowed }: Address,
-  connect: (config: ClientConfig) => Promise<T>,
-): Promise<T> {
+export async function connect({ config, target, plainAllowed }: Address): Promise<GateClient> {
+  const attempt = async (): Promise<GateClient> => {
+    const client = new GateClient(config);
+    await client.connect();
+    return client;
+  };
   try {
-    return await connect(config).catch((error: unknown) => {
+    return await attempt().catch((error: unknown) => {
       if (!plainAllowed || !/server does not support SSL/i.test((error as Error).message)) throw error;
       config.ssl = false;
-      return connect(config);
+      return attempt();
     });
   } catch (error) {
     throw toConnectError(error, target);

@@ -2,9 +2,8 @@
  * Sorts the errors of PostgreSQL and of the socket: an error that the statement caused is a value, an infrastructure error
  * is thrown. Each message is one line and never holds the password.
  */
-import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, type EngineErrors } from '../results';
+import { errorBy, type EngineErrors, type Outcome } from '../engine';
 
 export interface Target {
   readonly host: string;
@@ -23,27 +22,17 @@ interface ServerError {
 }
 
 /** `offset`: length of the text put before the caller's statement; the server's positions include it. */
-export function toResult(
-  error: unknown,
-  target: Target,
-  limits: { readonly timeoutMs: number; readonly elapsedMs: number },
-  offset = 0,
-): SqlResult {
+export function toOutcome(error: unknown, target: Target, offset = 0): Outcome {
   const { message, code, detail, hint, position, severity } = error as ServerError;
   // A lost connection has a code too; EPIPE even looks like a SQLSTATE.
   if (code === undefined || severity === undefined || isInfrastructure(code, severity))
     throw toEngineError(error, target);
-  if (code === '57014' || code === '55P03') return { kind: 'timeout', afterMs: limits.timeoutMs };
+  if (code === '57014' || code === '55P03') return { kind: 'timeout' };
   if (code === '25006') return { kind: 'refused', message: `${message}: write one SELECT that only reads` };
   const at = position === undefined ? '' : ` (at character ${Math.max(1, Number(position) - offset)})`;
-  const advice = /row-level security/.test(message) ? ROW_SECURITY : undefined;
-  const more = [detail, hint, advice].filter((line) => line !== undefined && line !== '').join(' ');
-  return {
-    kind: 'sql-error',
-    message: `${message}${at}${more === '' ? '' : `. ${more}`}`,
-    code,
-    elapsedMs: limits.elapsedMs,
-  };
+  const advice = message.includes('row-level security') ? ROW_SECURITY : undefined;
+  const more = [detail, hint, advice].filter(Boolean).join(' ');
+  return { kind: 'sql-error', message: `${message}${at}${more && `. ${more}`}`, code };
 }
 
 const ROW_SECURITY =
@@ -67,10 +56,7 @@ export function toEngineError(error: unknown, target: Target): SqlEngineError {
   if (error instanceof SqlEngineError) return error;
   const { message, code = '' } = error as ServerError;
   const lost = `lost PostgreSQL at ${target.host}: ${message || code}`;
-  return (
-    errorBy(ERRORS, `${code} ${message}`, { ...target, code, message }, error) ??
-    new SqlEngineError('connection', lost, { cause: error })
-  );
+  return errorBy(ERRORS, `${code} ${message}`, { ...target, code, message }, lost, error);
 }
 
 /** By the code of the server or the socket, and by the message after it. */

@@ -1,22 +1,41 @@
 /**
- * The statements of a read-only transaction (design §7).
+ * A connection in one READ ONLY, REPEATABLE READ transaction that always ends by ROLLBACK, and the statements in it (design §7).
  *
- * 1. Every statement is the query of a server-side cursor: `DECLARE … CURSOR FOR` takes one SELECT or VALUES and nothing
- *    else (no COPY, no COMMIT, no SET, no data-modifying WITH), whatever the text says, and the rows come in pages.
- * 2. It goes through the extended protocol, where the server refuses a second statement.
- * 3. A savepoint before each statement, so that one that fails does not affect the later ones.
- * 4. A small result costs one round trip: BEGIN, the statement and its first page are sent together. With a ceiling on plan
+ * 1. A superuser gives up its rights for the transaction by the role `pg_read_all_data`, which reads every table and may
+ *    do nothing else. So files, programs, large objects and other sessions are out of reach. Row-level security is then
+ *    an error instead of a silent filter. Before PostgreSQL 14 this role does not exist: the transaction of a superuser
+ *    does not begin there, unless the configuration names a role, or `none`, which keeps all rights.
+ * 2. Every transaction makes all settings, because a pooler (PgBouncer and the like) may give each another session. Whatever
+ *    a statement sets ends with its transaction.
+ * 3. Every statement is the query of a server-side cursor: `DECLARE … CURSOR FOR` takes one SELECT or VALUES and nothing
+ *    else (no COPY, no COMMIT, no SET, no data-modifying WITH), whatever the text says, and the rows come in pages. It goes
+ *    through the extended protocol, where the server refuses a second statement.
+ * 4. A savepoint before each statement, so that one that fails does not affect the later ones.
+ * 5. A small result costs one round trip: BEGIN, the statement and its first page are sent together. With a ceiling on plan
  *    costs there is one more: the plan is checked once the cursor is open, before it reads a row.
  */
 import { Query, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
-import type { SqlResult, SqlValue } from '../../domain';
-import type { SqlOptions } from '../../domain/ports/sql-engine';
-import { MAX_RESULT_BYTES, stopwatch } from '../results';
+import type { SqlValue } from '../../domain';
+import { identifier, literal, type Asked, type Outcome, type Session } from '../engine';
+import { MAX_RESULT_BYTES } from '../value-text';
 import type { GateClient } from './connection';
-import { toResult, type Target } from './errors';
-import type { Transaction } from './transaction';
-import { columnKind, converterFor } from './values';
+import { toEngineError, toOutcome, type Target } from './errors';
+import { columnKind, converterFor, digestSql } from './values';
 
+export interface SessionSettings {
+  readonly target: Target;
+  /** null: the login's own rights, unless it is a superuser; `none`: the login's own rights in any case. */
+  readonly role: string | null;
+  /** The search path; empty: the login's own. */
+  readonly schemas: readonly string[];
+  /** Statements with a higher planner estimate are refused; null: no limit. */
+  readonly maxPlanCost: number | null;
+}
+
+type Limits = Pick<Asked, 'timeoutMs' | 'tag'>;
+
+const IDLE_IN_TRANSACTION_MS = 60_000;
+const LOCK_TIMEOUT_MS = 5_000;
 const CURSOR = 'gate_cursor';
 /** Put before the caller's statement; positions in the server's messages include its length. */
 const DECLARE = `DECLARE ${CURSOR} NO SCROLL CURSOR FOR `;
@@ -28,132 +47,153 @@ const NEXT_PAGE = 10_000;
 const MAX_PAGE_BYTES = 128 * 1024 * 1024;
 /** How long after its time limit a statement is given up, if the server's own statement_timeout does not end it. */
 const CUT_AFTER_MS = 2_000;
-
-export interface Limits {
-  readonly target: Target;
-  /** Statements with a higher planner estimate are refused; null: no limit. */
-  readonly maxPlanCost: number | null;
-}
-
-/** A statement cost the connection. Holds its result, so that the other statements can run again without it. */
-export class Lost extends Error {
-  constructor(readonly result: SqlResult) {
-    super('the statement cost its connection');
-  }
-}
-
-const OVERRUN: SqlResult = {
-  kind: 'sql-error',
-  message: `the rows of this result are too large (more than ${MAX_PAGE_BYTES / 1024 / 1024} MB at once): select parts of the values, for example left(column, 1000), or their length`,
-  code: '54000',
-  elapsedMs: 0,
-};
-
-export function execute(
-  transaction: Transaction,
-  sql: string,
-  options: SqlOptions,
-  limits: Limits,
-): Promise<SqlResult> {
-  const { timeoutMs, maxRows } = options;
-  const elapsed = stopwatch();
-  return attempt(transaction, sql, options, limits, async (first, explained) => {
-    if (explained !== null) {
-      const refused = refusePlan(await explained, limits.maxPlanCost ?? Number.POSITIVE_INFINITY);
-      if (refused !== null) return refused;
-    }
-    const { client } = transaction;
-    let size = Math.min(FIRST_PAGE, maxRows + 1);
-    let page = await (first ?? fetchPage(client, size));
-    const columns = page.fields.map(({ name, dataTypeID }) => ({ name, kind: columnKind(dataTypeID) }));
-    const { rows } = page;
-    let bytes = client.receivedBytes;
-    for (;;) {
-      const more = page.rows.length === size;
-      const truncated = rows.length > maxRows || (bytes > MAX_RESULT_BYTES && more);
-      if (truncated || !more)
-        return { kind: 'rows', columns, rows: rows.slice(0, maxRows), truncated, elapsedMs: elapsed() };
-      if (elapsed() > timeoutMs) return { kind: 'timeout', afterMs: timeoutMs };
-      const fitting = Math.ceil(((MAX_RESULT_BYTES - bytes) * rows.length) / Math.max(1, bytes)) + 1;
-      size = Math.min(NEXT_PAGE, maxRows + 1 - rows.length, fitting);
-      page = await fetchPage(client, size);
-      for (const row of page.rows) rows.push(row);
-      bytes += client.receivedBytes;
-    }
-  });
-}
-
-/** The type OIDs of a statement's columns, without reading a row; or the error. */
-export function columnTypes(
-  transaction: Transaction,
-  sql: string,
-  options: SqlOptions,
-  target: Target,
-): Promise<number[] | SqlResult> {
-  return attempt(transaction, sql, { ...options, maxRows: -1 }, { target, maxPlanCost: null }, async (first) => {
-    const { fields = [] } = (await first) ?? {};
-    return fields.map(({ dataTypeID }) => dataTypeID);
-  });
-}
+/** Also releases what outlives a transaction: advisory locks and prepared statements. */
+const END = 'ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(); DEALLOCATE ALL';
+const TOO_LARGE = `the rows of this result are too large (more than ${MAX_PAGE_BYTES / 1024 / 1024} MB at once): select parts of the values, for example left(column, 1000), or their length`;
 
 type Page = QueryArrayResult<SqlValue[]>;
 
-/** Sends the statement, and its first page unless its plan is to be looked at; then `read` awaits them in their order. */
-async function attempt<T>(
-  transaction: Transaction,
-  sql: string,
-  options: SqlOptions,
-  { target, maxPlanCost }: Limits,
-  read: (first: Promise<Page> | null, explained: Promise<unknown> | null) => Promise<T>,
-): Promise<T | SqlResult> {
-  const { client } = transaction;
-  const { timeoutMs, maxRows, traceparent } = options;
-  // The trace is a comment in sqlcommenter's form, for the server's log and its statistics. It is last, so no position moves,
-  // and on a line of its own, because the statement may end in a comment.
-  const text = `${DECLARE}${sql}${traceparent === undefined ? '' : `\n/*traceparent='${traceparent}'*/`}`;
-  const elapsed = stopwatch();
-  const giveUp = setTimeout(() => client.cut(), timeoutMs + CUT_AFTER_MS);
-  const begun = transaction.begin();
-  const explained = maxPlanCost === null ? null : extended(client, `${EXPLAIN}${text}`);
-  // The cursor is opened in the same message as the plan is asked for: until rows are fetched it reads nothing.
-  const declared = extended(client, text);
-  const first = maxPlanCost === null ? fetchPage(client, Math.min(FIRST_PAGE, maxRows + 1)) : null;
-  for (const sent of [explained, declared, first]) sent?.catch(() => undefined); // awaited below, in their order
-  let offset = DECLARE.length;
-  try {
-    await begun;
-  } catch (error) {
-    clearTimeout(giveUp);
-    throw error;
+export class PostgresSession implements Session {
+  #begun: Promise<unknown> = Promise.resolve();
+  #isUp = true;
+
+  constructor(
+    readonly client: GateClient,
+    private readonly settings: SessionSettings,
+  ) {
+    for (const event of ['error', 'end'] as const) client.on(event, () => (this.#isUp = false));
   }
-  try {
-    if (explained !== null) {
-      offset += EXPLAIN.length;
-      await explained;
-      offset -= EXPLAIN.length;
+
+  isUp(): boolean {
+    return this.#isUp && !this.client.overran;
+  }
+
+  /** Sent together with the first statement, which awaits it: outside of a transaction no cursor can be declared. */
+  begin(limits: Limits): Promise<void> {
+    this.client.hold(true);
+    this.#begun = this.client.query(beginning(this.settings, limits));
+    this.#begun.catch(() => undefined);
+    return Promise.resolve();
+  }
+
+  /** Rejects with what kept the transaction from beginning, for which no statement is to blame. */
+  begun(): Promise<unknown> {
+    return this.#begun.catch((error: unknown) => {
+      throw toEngineError(error, this.settings.target);
+    });
+  }
+
+  execute(sql: string, options: Asked): Promise<Outcome> {
+    const { maxRows, timeoutMs } = options;
+    const late = Date.now() + timeoutMs;
+    const size = Math.min(FIRST_PAGE, maxRows + 1);
+    return this.#attempt(sql, options, size, async (first) => {
+      const columns = first.fields.map(({ name, dataTypeID }) => ({ name, kind: columnKind(dataTypeID) }));
+      const { rows } = first;
+      let bytes = this.client.receivedBytes;
+      for (let more = rows.length === size; ;) {
+        const truncated = rows.length > maxRows || (bytes > MAX_RESULT_BYTES && more);
+        if (truncated || !more) return { kind: 'rows', columns, rows: rows.slice(0, maxRows), truncated };
+        if (Date.now() > late) return { kind: 'timeout' };
+        const fitting = Math.ceil(((MAX_RESULT_BYTES - bytes) * rows.length) / Math.max(1, bytes)) + 1;
+        const next = Math.min(NEXT_PAGE, maxRows + 1 - rows.length, fitting);
+        const page = await this.#fetch(next);
+        for (const row of page.rows) rows.push(row);
+        bytes += this.client.receivedBytes;
+        more = page.rows.length === next;
+      }
+    });
+  }
+
+  /** The columns' types come with an empty page. */
+  digestSql(sql: string, options: Asked): Promise<string | Outcome> {
+    return this.#attempt(sql, options, 0, ({ fields }) =>
+      Promise.resolve(
+        digestSql(
+          sql,
+          fields.map(({ dataTypeID }) => dataTypeID),
+        ),
+      ),
+    );
+  }
+
+  /** For the engine's own queries, which have no limit of bytes. */
+  async reading(): Promise<GateClient> {
+    this.client.allowBytes(Number.POSITIVE_INFINITY);
+    await this.begun();
+    await this.client.query(TAKE_ANY_BYTES);
+    return this.client;
+  }
+
+  /** Not awaited, because the server handles it before whatever is sent next. */
+  end(): Promise<void> {
+    this.client.query(END).catch(() => this.cut());
+    this.client.hold(false);
+    return Promise.resolve();
+  }
+
+  cut(): void {
+    this.#isUp = false;
+    this.client.disconnect();
+  }
+
+  async close(): Promise<void> {
+    if (!this.isUp()) this.client.disconnect();
+    else await this.client.end();
+  }
+
+  /** Sends the statement and its first page at once, unless its plan is to be looked at. */
+  async #attempt<T>(
+    sql: string,
+    { timeoutMs, traceparent }: Asked,
+    size: number,
+    read: (first: Page) => Promise<T | Outcome>,
+  ): Promise<T | Outcome> {
+    const { client } = this;
+    const ceiling = size === 0 ? null : this.settings.maxPlanCost;
+    // The trace is a comment in sqlcommenter's form, for the server's log and its statistics. It is last, so no position moves,
+    // and on a line of its own, because the statement may end in a comment.
+    const text = `${DECLARE}${sql}${traceparent === undefined ? '' : `\n/*traceparent='${traceparent}'*/`}`;
+    const state = { isLate: false };
+    const giveUp = setTimeout(() => {
+      state.isLate = true;
+      this.cut();
+    }, timeoutMs + CUT_AFTER_MS);
+    const explained = ceiling === null ? null : extended(client, `${EXPLAIN}${text}`);
+    // The cursor is opened in the same message as the plan is asked for: until rows are fetched it reads nothing.
+    const declared = extended(client, text);
+    const first = ceiling === null ? this.#fetch(size) : null;
+    for (const sent of [explained, declared, first]) sent?.catch(() => undefined); // awaited below, in their order
+    let offset = DECLARE.length + EXPLAIN.length;
+    try {
+      await this.begun();
+      const plan = (await explained)?.rows[0]?.['QUERY PLAN'];
+      offset = DECLARE.length;
+      await declared;
+      const refused = ceiling === null ? null : refusePlan(plan, ceiling);
+      return refused ?? (await read(await (first ?? this.#fetch(size))));
+    } catch (error) {
+      if (client.overran) return { kind: 'sql-error', message: TOO_LARGE, code: '54000' };
+      if (state.isLate) return { kind: 'timeout' };
+      return toOutcome(error, this.settings.target, offset);
+    } finally {
+      clearTimeout(giveUp);
+      // Back to before the statement, cursor included. It fails only after a lost connection, which was reported already.
+      client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
     }
-    await declared;
-    return await read(first, explained?.then(({ rows: [row] }) => row?.['QUERY PLAN']) ?? null);
-  } catch (error) {
-    if (client.overran) throw new Lost(OVERRUN);
-    if (client.wasCut) throw new Lost({ kind: 'timeout', afterMs: timeoutMs });
-    return toResult(error, target, { timeoutMs, elapsedMs: elapsed() }, offset);
-  } finally {
-    clearTimeout(giveUp);
-    transaction.undo();
+  }
+
+  /** The columns of the open cursor and its next rows; 0 asks for the columns only. */
+  #fetch(rows: number): Promise<Page> {
+    this.client.allowBytes(MAX_PAGE_BYTES);
+    return new Promise((resolve, reject) => {
+      this.client.query(new PageQuery(rows, (error, page) => (error ? reject(error) : resolve(page))));
+    });
   }
 }
 
 function extended(client: GateClient, text: string): Promise<QueryResult<Record<string, unknown>>> {
   return client.query({ text, queryMode: 'extended' } as QueryConfig);
-}
-
-/** The columns of the open cursor and its next rows; 0 asks for the columns only. */
-function fetchPage(client: GateClient, rows: number): Promise<Page> {
-  client.allowBytes(MAX_PAGE_BYTES);
-  return new Promise((resolve, reject) => {
-    client.query(new PageQuery(rows, (error, page) => (error ? reject(error) : resolve(page))));
-  });
 }
 
 /** The driver's connection, at the level of protocol messages. */
@@ -189,6 +229,53 @@ class PageQuery extends Query {
   }
 }
 
+function beginning({ role, schemas }: SessionSettings, { timeoutMs, tag }: Limits): string {
+  const milliseconds = Math.max(1, Math.ceil(timeoutMs));
+  const ofSuperuser = (value: string, name: string): string =>
+    `CASE WHEN current_setting('is_superuser') = 'on' THEN '${value}' ELSE current_setting('${name}') END`;
+  const settings: [name: string, value: string][] = [
+    ['statement_timeout', literal(`${milliseconds}`)],
+    ['lock_timeout', literal(`${Math.min(LOCK_TIMEOUT_MS, milliseconds)}`)],
+    ['idle_in_transaction_session_timeout', literal(`${Math.max(IDLE_IN_TRANSACTION_MS, milliseconds * 2)}`)],
+    // How dates print. The order in which they are read (month or day first) is not changed.
+    ['datestyle', `'ISO'`],
+    ['intervalstyle', `'postgres'`],
+    ['bytea_output', `'hex'`],
+    ['extra_float_digits', `'1'`],
+    // The parser that checks statements reads strings in this way.
+    ['standard_conforming_strings', `'on'`],
+    ['client_min_messages', `'error'`],
+    // The whole result is read, so plan for that and not for a fast first row.
+    ['cursor_tuple_fraction', `'1'`],
+    // Ends a statement soon after its client was killed or gave it up, even if it has sent no row yet.
+    ['client_connection_check_interval', `'2000'`],
+    // PostgreSQL cuts the name at 63 bytes and prints anything but ASCII as question marks.
+    ['application_name', literal(`gate ${tag.replace(/^gate /, '')}`.replace(/[^\x20-\x7e]|\\/g, '?').slice(0, 63))],
+  ];
+  if (schemas.length > 0) settings.push(['search_path', literal(schemas.map(identifier).join(', '))]);
+  // The role is last, because it may not be allowed to set the others.
+  if (role === null)
+    settings.push(
+      ['row_security', ofSuperuser('off', 'row_security')],
+      ['role', ofSuperuser('pg_read_all_data', 'role')],
+    );
+  else if (role !== 'none') settings.push(['role', literal(role)]);
+  const rows = settings.map(([name, value]) => `('${name}', ${value})`).join(', ');
+  // A setting that this version does not know is left out.
+  return `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SELECT pg_catalog.set_config(name, value, true) FROM (VALUES ${rows}) AS settings(name, value)
+    WHERE pg_catalog.current_setting(name, true) IS NOT NULL;
+    SAVEPOINT gate`;
+}
+
+/**
+ * Bytes that are not UTF-8 arrive as U+FFFD, until the end of the transaction, from a database without an encoding. So the
+ * catalogues are read: else one such byte in a comment or a function would make the whole database unreadable. In the result
+ * of a statement such a byte is an error.
+ */
+const TAKE_ANY_BYTES =
+  "SELECT set_config('client_encoding', 'SQL_ASCII', true) WHERE current_setting('server_encoding') = 'SQL_ASCII'; SAVEPOINT gate";
+
 /** A node of `EXPLAIN (FORMAT JSON)`. */
 interface PlanNode {
   readonly 'Node Type': string;
@@ -206,7 +293,7 @@ interface PlanNode {
  *
  * `explained`: what EXPLAIN gave. Null when the plan is within the ceiling.
  */
-function refusePlan(explained: unknown, ceiling: number): SqlResult | null {
+function refusePlan(explained: unknown, ceiling: number): Outcome | null {
   const plan = (explained as { Plan?: PlanNode }[] | undefined)?.[0]?.Plan;
   if (plan === undefined || plan['Total Cost'] <= ceiling) return null;
   // The step that adds most to the cost of the steps below it.

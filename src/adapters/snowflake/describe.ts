@@ -4,10 +4,11 @@
  */
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
-import { identifier, literal } from '../results';
-import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
-import { isOfStatement } from './errors';
-import { Unanswered, type Rows } from './session';
+import { each } from '../../limiter';
+import { identifier, literal } from '../engine';
+import { described, SAMPLE_LENGTH, type Sampled } from '../schema';
+import { isOfStatement, Unanswered } from './errors';
+import type { Rows } from './session';
 
 export type Read = (sql: string, limits?: { readonly timeoutMs?: number; readonly maxRows?: number }) => Promise<Rows>;
 
@@ -66,16 +67,11 @@ export async function describeSnowflake(read: Read, place: Place): Promise<Datab
     unique: groupBy(unique, keyOf),
     imported: groupBy(imported, (row) => nameOf(row['fk_schema_name'], row['fk_table_name'])),
   };
-  const samples = await sampleAll(read, relations, (row) => catalogue.columns.get(keyOf(row)) ?? []);
-  const described = relations
-    .map((row) => tableOf(keyOf(row), row, catalogue, samples.get(row) ?? []))
+  const shownTables = relations
+    .map((row) => tableOf(keyOf(row), row, catalogue))
     .sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
-  return {
-    dialect: 'snowflake',
-    version: `Snowflake ${version}`,
-    tables: described,
-    fingerprint: fingerprintOf(described),
-  };
+  const samples = await sampleAll(read, relations, keyOf, catalogue);
+  return described('snowflake', `Snowflake ${version}`, shownTables, samples);
 }
 
 type RowsByTable = ReadonlyMap<string, readonly Row[]>;
@@ -91,7 +87,7 @@ interface Catalogue {
   readonly imported: RowsByTable;
 }
 
-function tableOf(name: string, row: Row, catalogue: Catalogue, samples: readonly string[][]): TableDescription {
+function tableOf(name: string, row: Row, catalogue: Catalogue): TableDescription {
   const clustering = text(row['clustering_key']);
   const comment = [text(row['comment']), clustering === '' ? '' : `clustered by ${clustering}`];
   const columnsOf = (keys: readonly Row[] = []): string[] => namesIn(keys, 'column_name');
@@ -103,12 +99,12 @@ function tableOf(name: string, row: Row, catalogue: Catalogue, samples: readonly
     kind: isView(row) ? 'view' : 'table',
     comment: comment.filter(Boolean).join('; ') || null,
     rowEstimate: isView(row) || row['row_count'] === null ? null : Number(row['row_count']),
-    columns: (catalogue.columns.get(name) ?? []).map((column, index) => ({
+    columns: (catalogue.columns.get(name) ?? []).map((column) => ({
       name: text(column['column_name']),
       type: typeOf(column),
       nullable: text(column['is_nullable']) !== 'NO',
       comment: text(column['comment']) || null,
-      samples: samples[index] ?? [],
+      samples: [],
     })),
     primaryKey: columnsOf(catalogue.primary.get(name)),
     uniqueKeys: keysIn(catalogue.unique.get(name), 'constraint_name').map(columnsOf),
@@ -144,24 +140,26 @@ async function keyRows(read: Read, sql: string): Promise<Row[]> {
 async function sampleAll(
   read: Read,
   relations: readonly Row[],
-  columnsOf: (row: Row) => readonly Row[],
-): Promise<Map<Row, string[][]>> {
-  const found = new Map<Row, string[][]>();
-  const queue = [...relations].sort((a, b) => Number(isView(a)) - Number(isView(b)));
+  keyOf: (row: Row) => string,
+  { columns }: Catalogue,
+): Promise<Map<string, Sampled>> {
+  const found = new Map<string, Sampled>();
   const deadline = Date.now() + SAMPLING_MS;
-  const worker = async (): Promise<void> => {
-    for (let row = queue.shift(); row !== undefined && Date.now() < deadline; row = queue.shift()) {
-      const columns = columnsOf(row);
-      if (columns.length > 0) found.set(row, await sample(read, row, columns));
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await each(
+    [...relations].sort((a, b) => Number(isView(a)) - Number(isView(b))),
+    async (row) => {
+      const own = columns.get(keyOf(row)) ?? [];
+      if (own.length > 0 && Date.now() < deadline)
+        found.set(keyOf(row), { rows: await sample(read, row, own), count: null });
+    },
+    AT_ONCE,
+  );
   return found;
 }
 
 const isView = (row: Row): boolean => /VIEW/i.test(text(row['table_type']));
 
-async function sample(read: Read, row: Row, columns: readonly Row[]): Promise<string[][]> {
+async function sample(read: Read, row: Row, columns: readonly Row[]): Promise<Rows['rows']> {
   const relation = `${identifier(text(row['table_schema']))}.${identifier(text(row['table_name']))}`;
   const values = columns.map((column, index) => {
     const name = identifier(text(column['column_name']));
@@ -170,15 +168,14 @@ async function sample(read: Read, row: Row, columns: readonly Row[]): Promise<st
       : `LEFT(TO_VARCHAR(${name}), ${SAMPLE_LENGTH + 1}) AS c${index}`;
   });
   const sql = `SELECT ${values.join(', ')} FROM ${relation} LIMIT ${SAMPLED_ROWS}`;
-  const rows = await read(sql, { timeoutMs: SAMPLE_TIMEOUT_MS, maxRows: SAMPLED_ROWS }).then(
-    (result) => result.rows,
+  return read(sql, { timeoutMs: SAMPLE_TIMEOUT_MS, maxRows: SAMPLED_ROWS }).then(
+    ({ rows }) => rows,
     (error: unknown) => {
       // A broken or slow view has no samples; the others are still read.
       if (isOfStatement(error) || error instanceof Unanswered) return [];
       throw error;
     },
   );
-  return samplesByColumn(rows, columns.length);
 }
 
 function typeOf(column: Row): string {

@@ -3,9 +3,8 @@
  * infrastructure error is thrown. Each message is one line and holds no secret. Server codes have six digits and come with
  * an SQLSTATE: those that begin with 0 or 1 (compiling, running) belong to the statement, 39 to the login, 40 to the driver.
  */
-import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, type EngineErrors } from '../results';
+import { errorBy, type EngineErrors, type Outcome } from '../engine';
 import type { Target } from './target';
 
 interface SdkError {
@@ -24,15 +23,13 @@ const CANCELLED = new Set(['000604', '000630', '000631']);
 /** Codes for: no warehouse, a suspended one that this role may not resume, one that a quota stopped. */
 const WAREHOUSE = /^(000606|000607|090073|090078|090108)\b/;
 
-export function toResult(
-  error: unknown,
-  target: Target,
-  limits: { readonly timeoutMs: number; readonly elapsedMs: number },
-): SqlResult {
-  if (isCancelled(error)) return { kind: 'timeout', afterMs: limits.timeoutMs };
+/** The server accepted the cancellation but did not end the statement. */
+export class Unanswered extends Error {}
+
+export function toOutcome(error: unknown, target: Target): Outcome {
+  if (error instanceof Unanswered || isCancelled(error)) return { kind: 'timeout' };
   if (!isOfStatement(error)) throw toEngineError(error, target);
-  const message = oneLine((error as SdkError).message);
-  return { kind: 'sql-error', message, code: codeOf(error), elapsedMs: limits.elapsedMs };
+  return { kind: 'sql-error', message: oneLine((error as SdkError).message), code: codeOf(error) };
 }
 
 export const isCancelled = (error: unknown): boolean =>
@@ -59,11 +56,9 @@ export function toEngineError(error: unknown, target: Target): SqlEngineError {
     warehouse: warehouse ?? 'none is named',
     named: [database, schema, warehouse].filter(Boolean).join(', '),
   };
-  const lost = `lost Snowflake account ${account}: ${message}${network === null ? '' : ` (${network})`}`;
-  return (
-    errorBy(ERRORS, `${code} http:${statusOf(error) ?? ''} ${network ?? ''} | ${message}`, facts, error) ??
-    new SqlEngineError('connection', lost, { cause: error })
-  );
+  const lost = `lost Snowflake account ${account}: ${message}${network === undefined ? '' : ` (${network})`}`;
+  const says = `${code} http:${statusOf(error) ?? ''} ${network ?? ''} | ${message}`;
+  return errorBy(ERRORS, says, facts, lost, error);
 }
 
 /** By the code of the server or the driver, the HTTP status, the code of the network, and the message after a bar. */
@@ -86,22 +81,16 @@ function codeOf(error: unknown): string {
   return code === undefined ? '' : String(code).padStart(6, '0');
 }
 
-function statusOf(error: unknown): number | null {
-  for (const { response } of chain(error)) {
-    const status = response?.statusCode ?? response?.status;
-    if (status !== undefined) return status;
-  }
-  return null;
-}
+const statusOf = (error: unknown): number | undefined =>
+  inChain(error, ({ response }) => response?.statusCode ?? response?.status);
 
-function networkCode(error: unknown): string | null {
-  for (const { code } of chain(error)) if (typeof code === 'string' && /^[A-Z][A-Z_]+$/.test(code)) return code;
-  return null;
-}
+const networkCode = (error: unknown): string | undefined =>
+  inChain(error, ({ code }) => (typeof code === 'string' && /^[A-Z][A-Z_]+$/.test(code) ? code : undefined));
 
-function* chain(error: unknown): Generator<SdkError> {
-  for (let each = error; typeof each === 'object' && each !== null; each = (each as SdkError).cause)
-    yield each as SdkError;
+/** The first that is found in an error, what caused it, and so on. */
+function inChain<T>(error: unknown, find: (error: SdkError) => T | undefined): T | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  return find(error as SdkError) ?? inChain((error as SdkError).cause, find);
 }
 
 const oneLine = (message: string): string => message.trim().replace(/\s*\n\s*/g, ' ');

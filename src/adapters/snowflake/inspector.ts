@@ -29,7 +29,7 @@ export function createSnowflakeInspector(options: { readonly functions?: readonl
 type Statement =
   /** Both without the final semicolon and what follows it, so that the text can stand in brackets. */
   | { readonly kind: 'select'; readonly text: string; readonly tokens: readonly Token[] }
-  | { readonly kind: 'refused' | 'syntax-error'; readonly message: string };
+  | { readonly kind: 'refused' | 'syntax-error'; readonly message: string; readonly text?: undefined };
 
 const ONE_SELECT = 'write one SELECT that only reads';
 

@@ -4,8 +4,8 @@
  * that is not known to only read counts as writing.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { identifier } from '../results';
-import type { Request, Session } from './session';
+import { identifier } from '../engine';
+import type { Request, SnowflakeSession } from './session';
 
 export interface RoleFinding {
   readonly role: string;
@@ -18,8 +18,8 @@ const READING = new Set(['SELECT', 'REFERENCES', 'MONITOR', 'READ', 'REFERENCE_U
 const USABLE = new Set(['DATABASE', 'SCHEMA', 'WAREHOUSE', 'FUNCTION', 'FILE FORMAT', 'FILE_FORMAT', 'COMPUTE_POOL']);
 const ROLES_FOLLOWED = 60;
 
-export async function examineRole(session: Session, request: Request): Promise<RoleFinding> {
-  const [[role] = []] = (await session.execute('SELECT CURRENT_ROLE()', request)).rows;
+export async function examineRole(session: SnowflakeSession, request: Request): Promise<RoleFinding> {
+  const [[role] = []] = (await session.query('SELECT CURRENT_ROLE()', request)).rows;
   if (typeof role !== 'string') throw new SqlEngineError('not-configured', 'the Snowflake user has no role: name one');
   const writing: string[] = [];
   const queue = [
@@ -48,7 +48,7 @@ export async function examineRole(session: Session, request: Request): Promise<R
 }
 
 /** Throws if the role can write; the message says what to change. */
-export async function refuseWriter(session: Session, request: Request): Promise<void> {
+export async function refuseWriter(session: SnowflakeSession, request: Request): Promise<void> {
   const { role, writing } = await examineRole(session, request);
   if (writing.length === 0) return;
   const more = writing.length > 3 ? `, ${writing.length - 3} more` : '';
@@ -65,12 +65,12 @@ interface Grant {
 }
 
 async function grantsOf(
-  session: Session,
+  session: SnowflakeSession,
   { kind, name }: { readonly kind: string; readonly name: string },
   request: Request,
 ): Promise<Grant[]> {
   const target = kind === 'ROLE' ? `ROLE ${quoted(name)}` : `DATABASE ROLE ${name}`;
-  const { columns, rows, truncated } = await session.execute(`SHOW GRANTS TO ${target}`, {
+  const { columns, rows, truncated } = await session.query(`SHOW GRANTS TO ${target}`, {
     ...request,
     maxRows: 10_000,
   });

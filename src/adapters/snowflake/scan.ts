@@ -4,9 +4,9 @@
  * micro-partitions left after compiling; joins may skip more of them later. A plan without the figure reads no table and
  * passes. A statement without a plan is refused, because nothing bounds it.
  */
-import type { SqlResult } from '../../domain';
+import type { Outcome } from '../engine';
 import { isCancelled, isOfStatement } from './errors';
-import type { Request, Session } from './session';
+import type { Request, SnowflakeSession } from './session';
 
 interface Scan {
   readonly bytesAssigned?: number;
@@ -22,19 +22,19 @@ interface Plan {
 
 /** Null when the statement is within the ceiling. Errors of the statement itself are thrown. */
 export async function refuseScan(
-  session: Session,
+  session: SnowflakeSession,
   sql: string,
   request: Request,
   ceiling: number,
-): Promise<SqlResult | null> {
+): Promise<Outcome | null> {
   let explained: string;
   try {
-    const { rows } = await session.execute(`EXPLAIN USING JSON ${sql}`, { ...request, maxRows: 1 });
+    const { rows } = await session.query(`EXPLAIN USING JSON ${sql}`, { ...request, maxRows: 1 });
     explained = String(rows[0]?.[0]);
   } catch (error) {
     if (!isOfStatement(error) || isCancelled(error)) throw error;
     // Compile the statement alone: then an error in it gives positions in its own text.
-    await session.execute(sql, { ...request, describeOnly: true });
+    await session.query(sql, { ...request, describeOnly: true });
     return unbounded((error as Error).message, ceiling);
   }
   const plan = planOf(explained);
@@ -45,7 +45,7 @@ function refusePlan(
   { GlobalStats: all = {}, Operations: steps = [] }: Plan,
   sql: string,
   ceiling: number,
-): SqlResult | null {
+): Outcome | null {
   const bytes = all.bytesAssigned ?? 0;
   if (bytes <= ceiling) return null;
   const parts = steps.flat().filter(({ objects }) => objects !== undefined);
@@ -62,7 +62,7 @@ function refusePlan(
   };
 }
 
-function unbounded(reason: string, ceiling: number): SqlResult {
+function unbounded(reason: string, ceiling: number): Outcome {
   return {
     kind: 'refused',
     message:

@@ -7,10 +7,13 @@
 import type * as SnowflakeSdk from 'snowflake-sdk';
 import type { Connection, ConnectionOptions, RowStatement, SnowflakeError } from 'snowflake-sdk';
 import type { ResultColumn, SqlValue } from '../../domain';
-import { literal, MAX_RESULT_BYTES } from '../results';
-import { NoAnswer } from './errors';
-import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { compactJson, exactNumber } from '../value-text';
+import { SqlEngineError, type SqlOptions } from '../../domain/ports/sql-engine';
+import { literal, type Outcome, type Session } from '../engine';
+import { compactJson, exactNumber, MAX_RESULT_BYTES } from '../value-text';
+import { NoAnswer, toOutcome, Unanswered } from './errors';
+import { readStatement } from './inspector';
+import { refuseScan } from './scan';
+import type { Target } from './target';
 
 const PARAMETERS: Readonly<Record<string, string | number | boolean>> = {
   TIMEZONE: 'UTC',
@@ -30,58 +33,154 @@ const PARAMETERS: Readonly<Record<string, string | number | boolean>> = {
 const CANCEL_AFTER_MS = 1_000;
 const DROP_AFTER_MS = 3_000;
 
-export interface Request {
-  readonly tag: string;
-  readonly traceparent?: string;
-  readonly timeoutMs: number;
-  readonly maxRows: number;
-  readonly signal: AbortSignal;
+export type Request = Pick<SqlOptions, 'tag' | 'traceparent' | 'timeoutMs' | 'maxRows' | 'signal'> & {
   /** Compile the statement without running it: gives columns and no rows. */
   readonly describeOnly?: boolean;
-}
+};
 
-export interface Rows {
-  readonly columns: ResultColumn[];
+export type Rows = Extract<Outcome, { kind: 'rows' }> & {
   /** The server's type names. */
   readonly types: string[];
-  readonly rows: SqlValue[][];
-  readonly truncated: boolean;
+};
+
+/** What the engine checks of a statement besides the role. */
+export interface Checks {
+  readonly target: Target;
+  /** The role may write, so the server first compiles each statement as a subquery, which only a query survives. */
+  readonly asSubquery: boolean;
+  /** Statements whose plan scans more bytes are refused; undefined: no limit. */
+  readonly maxScanBytes?: number;
 }
 
-/** The server accepted the cancellation but did not end the statement: the session cannot be used again. */
-export class Unanswered extends Error {}
+export class SnowflakeSession implements Session {
+  #isCut = false;
 
-export interface Session {
-  readonly isUp: () => boolean;
-  execute(sql: string, request: Request): Promise<Rows>;
-  close(): Promise<void>;
-}
+  private constructor(
+    private readonly connection: Connection,
+    private readonly checks: Checks,
+  ) {}
 
-export async function openSession(
-  sdk: Sdk,
-  options: ConnectionOptions,
-  { connectTimeoutMs, signal }: { readonly connectTimeoutMs: number; readonly signal: AbortSignal },
-): Promise<Session> {
-  const connection = sdk.createConnection(options);
-  await connect(connection, connectTimeoutMs);
-  const session: Session = {
-    isUp: () => connection.isUp(),
-    execute: (sql, request) => execute(connection, sql, request),
-    close: () => destroy(connection),
-  };
-  const request = { tag: 'gate', timeoutMs: connectTimeoutMs, maxRows: 10, signal };
-  const settings = Object.entries(PARAMETERS).map(
-    ([name, value]) => `${name} = ${typeof value === 'string' ? literal(value) : String(value).toUpperCase()}`,
-  );
-  try {
-    await session.execute(`ALTER SESSION SET ${settings.join(' ')}`, request);
-    // Secondary roles would add privileges, and the role check reads only the primary role's.
-    await session.execute('USE SECONDARY ROLES NONE', request);
-  } catch (error) {
-    await session.close();
-    throw error;
+  static async open(sdk: Sdk, options: ConnectionOptions, checks: Checks, request: Request): Promise<SnowflakeSession> {
+    const session = new SnowflakeSession(sdk.createConnection(options), checks);
+    await connect(session.connection, request.timeoutMs);
+    const settings = Object.entries(PARAMETERS).map(
+      ([name, value]) => `${name} = ${typeof value === 'string' ? literal(value) : String(value).toUpperCase()}`,
+    );
+    try {
+      await session.query(`ALTER SESSION SET ${settings.join(' ')}`, request);
+      // Secondary roles would add privileges, and the role check reads only the primary role's.
+      await session.query('USE SECONDARY ROLES NONE', request);
+      return session;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
   }
-  return session;
+
+  isUp(): boolean {
+    return !this.#isCut && this.connection.isUp();
+  }
+
+  /** There is no snapshot over several statements: each sees what was committed before it began. */
+  begin(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  end(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** An abort cancels the statement, which `query` sees to. */
+  cut(): void {
+    this.#isCut = true;
+  }
+
+  async execute(sql: string, request: Request): Promise<Outcome> {
+    const { asSubquery, maxScanBytes, target } = this.checks;
+    const started = Date.now();
+    const text = readStatement(sql).text ?? sql;
+    try {
+      if (asSubquery)
+        await this.query(`SELECT 1 FROM (\n${text}\n) AS gate_check LIMIT 0`, { ...request, describeOnly: true });
+      const refused = maxScanBytes === undefined ? null : await refuseScan(this, text, request, maxScanBytes);
+      if (refused !== null) return refused;
+      // The plan was read within the statement's time limit.
+      const left = maxScanBytes === undefined ? 0 : Date.now() - started;
+      const { types: _types, ...rows } = await this.query(text, {
+        ...request,
+        timeoutMs: Math.max(1, request.timeoutMs - left),
+      });
+      return rows;
+    } catch (error) {
+      return toOutcome(error, target);
+    }
+  }
+
+  /** The columns' types come without reading a row. */
+  async digestSql(sql: string, request: Request): Promise<string | Outcome> {
+    const text = readStatement(sql).text ?? sql;
+    try {
+      const { types } = await this.query(text, { ...request, describeOnly: true });
+      return digestSql(text, types);
+    } catch (error) {
+      return toOutcome(error, this.checks.target);
+    }
+  }
+
+  /** Ends the session on the server. Errors are ignored: the session may be gone already. */
+  close(): Promise<void> {
+    if (!this.connection.isUp()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, DROP_AFTER_MS).unref();
+      this.connection.destroy(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  query(sql: string, request: Request): Promise<Rows> {
+    const { timeoutMs, maxRows, signal, describeOnly } = request;
+    signal.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      const settle = (act: () => void): void => {
+        for (const timer of [late, gone]) clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        act();
+      };
+      const fail = (error: Error): void => settle(() => reject(error));
+      // Sent even if nobody waits for the answer. If it fails, the server's own time limit ends the statement.
+      let cancelled = false;
+      const cancel = (): void => statement.cancel((error) => (cancelled ||= !error));
+      const onAbort = (): void => {
+        cancel();
+        fail(signal.reason as Error);
+      };
+      const late = setTimeout(cancel, timeoutMs + CANCEL_AFTER_MS);
+      const gone = setTimeout(
+        () => fail(cancelled ? new Unanswered() : new NoAnswer('neither result nor cancellation')),
+        timeoutMs + DROP_AFTER_MS,
+      );
+      signal.addEventListener('abort', onAbort, { once: true });
+      const complete = (error: SnowflakeError | undefined, done: RowStatement): void => {
+        if (error) fail(error);
+        else read(done, describeOnly === true ? 0 : maxRows).then((rows) => settle(() => resolve(rows)), fail);
+      };
+      const statement = this.connection.execute({
+        sqlText: sql,
+        parameters: {
+          MULTI_STATEMENT_COUNT: 1,
+          QUERY_TAG: queryTag(request),
+          STATEMENT_TIMEOUT_IN_SECONDS: Math.max(1, Math.ceil(timeoutMs / 1000)),
+          // One row more than the cap shows that there are more.
+          ROWS_PER_RESULTSET: maxRows + 1,
+        },
+        streamResult: true,
+        describeOnly,
+        complete: complete as (error: SnowflakeError | undefined, done: unknown) => void,
+      });
+    });
+  }
 }
 
 function connect(connection: Connection, timeoutMs: number): Promise<void> {
@@ -99,83 +198,18 @@ function connect(connection: Connection, timeoutMs: number): Promise<void> {
   });
 }
 
-/** Ends the session on the server. Errors are ignored: the session may be gone already. */
-function destroy(connection: Connection): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, DROP_AFTER_MS);
-    timer.unref();
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    if (connection.isUp()) connection.destroy(done);
-    else done();
-  });
-}
-
-function execute(connection: Connection, sql: string, request: Request): Promise<Rows> {
-  const { timeoutMs, maxRows, signal, describeOnly } = request;
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const parameters = {
-      MULTI_STATEMENT_COUNT: 1,
-      QUERY_TAG: queryTag(request),
-      STATEMENT_TIMEOUT_IN_SECONDS: Math.max(1, Math.ceil(timeoutMs / 1000)),
-      // One row more than the cap shows that there are more.
-      ROWS_PER_RESULTSET: maxRows + 1,
-    };
-    let settled = false;
-    const settle = (act: () => void): void => {
-      if (settled) return;
-      settled = true;
-      for (const timer of [late, gone]) clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      act();
-    };
-    // Sent even if nobody waits for the answer. If it fails, the server's own time limit ends the statement.
-    let cancelled = false;
-    const cancel = (): void => statement.cancel((error) => (cancelled ||= !error));
-    const onAbort = (): void => {
-      cancel();
-      settle(() => reject(signal.reason as Error));
-    };
-    const late = setTimeout(cancel, timeoutMs + CANCEL_AFTER_MS);
-    const gone = setTimeout(
-      () => settle(() => reject(cancelled ? new Unanswered() : new NoAnswer('neither result nor cancellation'))),
-      timeoutMs + DROP_AFTER_MS,
-    );
-    signal.addEventListener('abort', onAbort, { once: true });
-    const complete = (error: SnowflakeError | undefined, done: RowStatement): void => {
-      if (error) {
-        settle(() => reject(error));
-        return;
-      }
-      read(done, describeOnly === true ? 0 : maxRows).then(
-        (rows) => settle(() => resolve(rows)),
-        (failure: unknown) => settle(() => reject(failure instanceof Error ? failure : new Error(String(failure)))),
-      );
-    };
-    const statement = connection.execute({
-      sqlText: sql,
-      parameters,
-      streamResult: true,
-      describeOnly,
-      complete: complete as (error: SnowflakeError | undefined, done: unknown) => void,
-    });
-  });
-}
-
 function read(statement: RowStatement, maxRows: number): Promise<Rows> {
   const described = statement.getColumns() ?? [];
   const types = described.map((column) => column.getType());
   const columns = described.map((column, index) => ({ name: column.getName(), kind: columnKind(types[index] ?? '') }));
   const converters = types.map(converterFor);
   const rows: SqlValue[][] = [];
-  if (maxRows === 0 || statement.getNumRows() === 0) return Promise.resolve({ columns, types, rows, truncated: false });
+  const result = { kind: 'rows', columns, types } as const;
+  if (maxRows === 0 || statement.getNumRows() === 0) return Promise.resolve({ ...result, rows, truncated: false });
   return new Promise((resolve, reject) => {
     let bytes = 0;
     const stream = statement.streamRows({ start: 0, end: maxRows });
-    const finish = (truncated: boolean): void => resolve({ columns, types, rows: rows.slice(0, maxRows), truncated });
+    const finish = (truncated: boolean): void => resolve({ ...result, rows: rows.slice(0, maxRows), truncated });
     stream.on('data', (raw: readonly RawValue[]) => {
       for (const value of raw) bytes += typeof value === 'string' ? value.length : 8;
       rows.push(converters.map((convert, index) => convert(raw[index])));
@@ -292,3 +326,34 @@ const CONVERTERS: Readonly<Record<string, (text: string) => SqlValue>> = {
   map: compactJson,
   binary: (text) => `\\x${text.toLowerCase()}`,
 };
+
+/** 2^48: a sum over 30 million rows has far fewer than 38 digits, and a sum over a few rows fits a double. */
+const MODULUS = 281_474_976_710_656;
+
+/**
+ * Count and order-independent hash of a whole result, computed by the server (rule S5): each row's text is hashed and the
+ * halves of the hashes are summed. Columns are taken by position; whole numbers enter exactly, others with 7 significant
+ * digits, computed by arithmetic, because no number format of Snowflake prints an exponent of fixed width.
+ */
+function digestSql(sql: string, types: readonly string[]): string {
+  const names = types.map((_, index) => `c${index}`);
+  const row = types.map((type, index) => part(`c${index}`, type)).join(` || '|' || `) || `''`;
+  return `WITH gate_rows${names.length === 0 ? '' : `(${names.join(', ')})`} AS (\n${sql}\n), gate_hashes AS (
+    SELECT MOD(MD5_NUMBER_UPPER64(gate_text), ${MODULUS}) AS high, MOD(MD5_NUMBER_LOWER64(gate_text), ${MODULUS}) AS low FROM (SELECT ${row} AS gate_text FROM gate_rows) AS gate_texts
+  ) SELECT COUNT(*), COALESCE(SUM(high), 0), COALESCE(SUM(low), 0) FROM gate_hashes`;
+}
+
+function part(name: string, type: string): string {
+  if (columnKind(type) !== 'number')
+    return `COALESCE('t' || LENGTH(TO_VARCHAR(${name})) || ':' || TO_VARCHAR(${name}), 'n')`;
+  const value = `${name}::DOUBLE`;
+  const exponent = `FLOOR(LOG(10, ABS(${value})))`;
+  const mantissa = `ROUND(${value} / POWER(10, ${exponent}), 6)`;
+  // A double has 15 reliable digits.
+  const [exact, limit] = type.toLowerCase() === 'fixed' ? [name, ''] : [value, ` AND ABS(${value}) <= 1e15`];
+  const whole = `ABS(${exact}) >= 10000000${limit} AND ${exact} = FLOOR(${exact})`;
+  return `CASE WHEN ${name} IS NULL THEN 'n' WHEN LOWER(TO_VARCHAR(${value})) IN ('nan', 'inf', '-inf') THEN LOWER(TO_VARCHAR(${value})) WHEN ${value} = 0 THEN 'd0'
+      WHEN ${whole} THEN 'd' || TO_VARCHAR(${exact}::NUMBER(38, 0))
+      WHEN ABS(${mantissa}) >= 10 THEN 'd' || TO_VARCHAR((${mantissa} / 10)::NUMBER(9, 6)) || 'e' || TO_VARCHAR((${exponent} + 1)::NUMBER(6, 0))
+      ELSE 'd' || TO_VARCHAR(${mantissa}::NUMBER(9, 6)) || 'e' || TO_VARCHAR(${exponent}::NUMBER(6, 0)) END`;
+}

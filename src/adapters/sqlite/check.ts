@@ -4,32 +4,32 @@
  */
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SqlEngineError } from '../../domain/ports/sql-engine';
 import type { DatabaseCheck, WritingRight } from '../database-check';
-import { SqliteClient } from './client';
-import { checkFile, orThrow } from './errors';
+import { checkFile, toEngineError } from './errors';
+import { SqliteSession } from './session';
 
 const TIMEOUT_MS = 15_000;
 
 export async function checkSqlite(path: string): Promise<DatabaseCheck> {
   await checkFile(path, path);
-  const client = new SqliteClient();
+  const session = new SqliteSession(path, path);
+  const timed = async <T>(work: Promise<T>): Promise<[T, number]> => {
+    const started = performance.now();
+    return [await work, performance.now() - started];
+  };
   try {
-    const statements = [
-      { kind: 'query', sql: 'SELECT sqlite_version()', maxRows: 1 },
-      { kind: 'attempt-writes' },
-    ] as const;
-    const replies = await client.run({ path, statements }, TIMEOUT_MS, AbortSignal.timeout(TIMEOUT_MS * 2));
-    for (const reply of replies) orThrow(reply, path);
-    const [begun, version, attempted] = replies;
-    if (begun === undefined || version?.kind !== 'rows' || attempted?.kind !== 'attempts')
-      throw new SqlEngineError('connection', 'the SQLite process answered out of order');
+    const [, connectMs] = await timed(session.begin());
+    const asked = { maxRows: 1, timeoutMs: TIMEOUT_MS, tag: 'check', signal: AbortSignal.timeout(TIMEOUT_MS * 2) };
+    const [version, latencyMs] = await timed(session.execute('SELECT sqlite_version()', asked));
+    const attempted = await session.ask({ kind: 'attempt-writes' }, TIMEOUT_MS);
+    if (version.kind !== 'rows' || attempted === 'timeout' || attempted.kind !== 'attempts')
+      throw new Error(`the SQLite process for ${path} did not answer`);
     return {
       version: `SQLite ${String(version.rows[0]?.[0])}`,
       user: null,
       tls: null,
-      connectMs: begun.elapsedMs,
-      latencyMs: version.elapsedMs,
+      connectMs,
+      latencyMs,
       attempts: attempted.attempts.map(({ what, code, message }) => ({
         what,
         outcome: code === null ? 'went-through' : /^SQLITE_(READONLY|AUTH|CANTOPEN)/.test(code) ? 'refused' : 'failed',
@@ -37,38 +37,32 @@ export async function checkSqlite(path: string): Promise<DatabaseCheck> {
       })),
       rights: await rightsOf(path),
     };
+  } catch (error) {
+    throw toEngineError(error, path);
   } finally {
-    client.kill();
+    session.cut();
   }
 }
 
 async function rightsOf(path: string): Promise<WritingRight[]> {
-  const mayWrite = async (place: string): Promise<boolean> =>
-    access(place, constants.W_OK).then(
-      () => true,
-      () => false,
-    );
   // File modes do not restrict root.
   if (process.getuid?.() === 0) return [];
   const folder = dirname(path);
-  return [
-    ...((await mayWrite(path))
-      ? [
-          {
-            what: 'this user may write the file',
-            fix: `chmod a-w ${quoted(path)} (unless other programs of this user write it)`,
-          },
-        ]
-      : []),
-    ...((await mayWrite(folder))
-      ? [
-          {
-            what: `this user may replace the file in ${folder}`,
-            fix: `keep it in a folder of another user, or chmod a-w ${quoted(folder)}`,
-          },
-        ]
-      : []),
-  ];
+  const rights = [
+    [path, 'this user may write the file', `chmod a-w ${quoted(path)} (unless other programs of this user write it)`],
+    [
+      folder,
+      `this user may replace the file in ${folder}`,
+      `keep it in a folder of another user, or chmod a-w ${quoted(folder)}`,
+    ],
+  ] as const;
+  const found: WritingRight[] = [];
+  for (const [place, what, fix] of rights)
+    await access(place, constants.W_OK).then(
+      () => found.push({ what, fix }),
+      () => undefined,
+    );
+  return found;
 }
 
 const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

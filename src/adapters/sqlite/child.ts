@@ -13,18 +13,11 @@ import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { SqlValue } from '../../domain';
+import { MAX_RESULT_BYTES } from '../value-text';
 import { Compiler } from './program';
-import type { ChildReply, ChildRequest, Statement } from './client';
+import type { ChildReply, ChildRequest } from './session';
 import { statementIn, tokensOf } from '../../sql/lexer';
-import { MAX_RESULT_BYTES } from '../results';
 import { columnKind, decoded, digestText, readTextAsBytes, toSqlValue, type RawValue, type Seen } from './values';
-
-let database: Database.Database | null = null;
-let versionReader: Database.Statement | null = null;
-let path = '';
-/** Version of the schema that the connection has read: that of the current snapshot. */
-let knownVersion = '';
-const compiler = new Compiler(() => connect(path));
 
 const HEAP_BYTES = 1024 * 1024 * 1024;
 /** A binary value takes twice as many characters, in hexadecimal. */
@@ -38,9 +31,11 @@ const PRAGMAS = [
   'cell_size_check = 1',
 ];
 
-class TooBig extends Error {
-  readonly code = 'SQLITE_TOOBIG';
-}
+let database: Database.Database | null = null;
+let path = '';
+/** Version of the schema that the connection has read: that of the current snapshot. */
+let knownVersion = '';
+const compiler = new Compiler(() => connect(path));
 
 function connection(): Database.Database {
   if (database === null) throw new Error('no database is open');
@@ -50,70 +45,72 @@ function connection(): Database.Database {
 function connect(file: string): Database.Database {
   const opened = new Database(`${pathToFileURL(file).href}?mode=ro`);
   for (const pragma of PRAGMAS) opened.exec(`PRAGMA ${pragma}`);
-  opened.prepare('SELECT count(*) FROM sqlite_master').all();
+  readSchema(opened);
   return opened;
 }
 
+/** SQLite compiles against the schema that it has cached and notices a new one only when it reads. */
+function readSchema(opened: Database.Database): void {
+  opened.prepare('SELECT count(*) FROM sqlite_master').all();
+}
+
 /** SQLite takes the snapshot at the first read, so this reads at once. */
-function begin(given: string): void {
+function begin(given: string): ChildReply {
   if (database === null) {
     path = given;
     process.title = `gate: reads ${path}`;
     database = connect(path);
   }
   database.exec('BEGIN');
-  const version = readSchemaVersion();
-  if (version !== knownVersion) readSchema();
+  const version = String(database.prepare('PRAGMA schema_version').raw(true).all()[0]);
+  if (version !== knownVersion) readSchema(database);
   knownVersion = version;
+  return DONE;
 }
 
-/** SQLite compiles against the schema that it has cached and notices a new one only when it reads. */
-function readSchema(): void {
-  connection().prepare('SELECT count(*) FROM sqlite_master').all();
+function end(): ChildReply {
+  if (connection().inTransaction) connection().exec('ROLLBACK');
+  return DONE;
 }
 
-function readSchemaVersion(): string {
-  versionReader ??= connection().prepare('PRAGMA schema_version').raw(true);
-  const [row] = versionReader.all() as unknown[][];
-  return String(row);
+const DONE = { kind: 'done' } as const;
+
+interface Prepared {
+  readonly columns: readonly { name: string; type: string | null }[];
+  readonly rows: () => Iterable<RawValue[]>;
 }
 
-type Prepared =
-  | {
-      readonly refused: null;
-      readonly columns: readonly { name: string; type: string | null }[];
-      readonly rows: () => Iterable<RawValue[]>;
-    }
-  | { readonly refused: string };
-
-function prepareReadOnly(sql: string, asBytes = false): Prepared {
+function prepareReadOnly(sql: string, asBytes: boolean): Prepared | string {
   // `prepare` compiles the first statement only and drops the rest; a PRAGMA takes effect while it is compiled.
   const { first, isSeveral, text } = statementIn(sql, tokensOf(sql, 'sqlite'));
-  if (first === null) return { refused: 'the statement is empty: write one SELECT' };
-  if (isSeveral) return { refused: 'only one statement is allowed: remove what follows the first semicolon' };
+  if (first === null) return 'the statement is empty: write one SELECT';
+  if (isSeveral) return 'only one statement is allowed: remove what follows the first semicolon';
   const keyword = first.raw.toUpperCase();
-  if (!['SELECT', 'WITH', 'VALUES'].includes(keyword)) {
-    return { refused: `${keyword} is not allowed here: write one SELECT that only reads` };
-  }
+  if (!['SELECT', 'WITH', 'VALUES'].includes(keyword))
+    return `${keyword} is not allowed here: write one SELECT that only reads`;
   const database = connection();
   database.exec('PRAGMA query_only = 1');
   const statement = database.prepare(text).safeIntegers(true).raw(true);
   const { refused, columns } = compiler.compile(text, statement, knownVersion);
-  if (refused !== null) return { refused };
-  if (!asBytes) return { columns, rows: () => statement.iterate() as Iterable<RawValue[]>, refused: null };
+  if (refused !== null) return refused;
+  if (!asBytes) return { columns, rows: () => statement.iterate() as Iterable<RawValue[]> };
   const bytes = database.prepare(readTextAsBytes(text, columns.length)).safeIntegers(true).raw(true);
-  return { columns, rows: () => decoded(bytes.iterate() as Iterable<RawValue[]>), refused: null };
+  return { columns, rows: () => decoded(bytes.iterate() as Iterable<RawValue[]>) };
 }
 
-function query(request: Extract<Statement, { kind: 'query' }>): ChildReply {
-  const prepared = prepareReadOnly(request.sql, request.asBytes);
-  if (prepared.refused !== null) return { kind: 'refused', message: prepared.refused };
+function query({ sql, asBytes, digest, maxRows }: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
+  const prepared = prepareReadOnly(sql, asBytes);
+  if (typeof prepared === 'string') return { kind: 'refused', message: prepared };
+  return digest ? hashed(prepared) : read(prepared, maxRows);
+}
+
+function read(prepared: Prepared, maxRows: number): ChildReply {
   const rows: SqlValue[][] = [];
   const seen: Seen[] = prepared.columns.map(() => ({ numbers: 0, texts: 0 }));
   let truncated = false;
   let bytes = 0;
   for (const raws of reading(prepared.rows())) {
-    if (rows.length >= request.maxRows || bytes > MAX_RESULT_BYTES) {
+    if (rows.length >= maxRows || bytes > MAX_RESULT_BYTES) {
       truncated = true;
       break;
     }
@@ -136,9 +133,8 @@ function query(request: Extract<Statement, { kind: 'query' }>): ChildReply {
 function checkSize(value: RawValue, index: number): void {
   if ((typeof value !== 'string' && !(value instanceof Uint8Array)) || value.length <= MAX_CELL_BYTES) return;
   const size = Math.round(value.length / 1024 / 1024);
-  throw new TooBig(
-    `a value of ${size} MB in column ${index + 1} is too large to return: select a part of it with substr, or its length`,
-  );
+  const message = `a value of ${size} MB in column ${index + 1} is too large to return: select a part of it with substr, or its length`;
+  throw Object.assign(new Error(message), { code: 'SQLITE_TOOBIG' });
 }
 
 /** Finishes a statement whose rows are not read to the end: unfinished, it would keep its lock and its snapshot. */
@@ -168,24 +164,18 @@ function finish(rows: Iterator<unknown>): void {
 
 const MODULUS = 1n << 64n;
 
-/** Sums of two halves of each row's hash: independent of order, and a repeated row counts. */
-function digest({ sql, asBytes }: Extract<Statement, { kind: 'digest' }>): ChildReply {
-  const prepared = prepareReadOnly(sql, asBytes);
-  if (prepared.refused !== null) return { kind: 'refused', message: prepared.refused };
+/** Count, and sums of two halves of each row's hash: independent of order, and a repeated row counts. */
+function hashed({ rows }: Prepared): ChildReply {
   let count = 0;
   let high = 0n;
   let low = 0n;
-  for (const raw of reading(prepared.rows())) {
+  for (const raw of reading(rows())) {
     const hash = createHash('md5').update(raw.map(digestText).join('|')).digest();
     high = (high + hash.readBigUInt64BE(0)) % MODULUS;
     low = (low + hash.readBigUInt64BE(8)) % MODULUS;
     count += 1;
   }
-  return { kind: 'digest', count, hash: `${high.toString(16).padStart(16, '0')}${low.toString(16).padStart(16, '0')}` };
-}
-
-function rollback(): void {
-  if (connection().inTransaction) connection().exec('ROLLBACK');
+  return { kind: 'rows', columns: [], rows: [[count, high.toString(16), low.toString(16)]], truncated: false };
 }
 
 /** Writes to a table with an unlikely name. If one ever succeeds, it is rolled back. */
@@ -198,7 +188,7 @@ const ATTEMPTS = [
 /** Attempts with `query_only`, then without it: then only the read-only opening of the file can refuse. */
 function attemptWrites(): ChildReply {
   const database = connection();
-  rollback();
+  end();
   const attempts = ['query_only', 'the file opened read-only'].flatMap((by, queryOnly) => {
     database.exec(`PRAGMA query_only = ${queryOnly === 0 ? 1 : 0}`);
     return ATTEMPTS.map(([what, sql]) => ({ what: `${what} (${by})`, ...attempt(sql) }));
@@ -216,56 +206,26 @@ function attempt(sql: string): { readonly code: string | null; readonly message:
     const { message, code } = error as { message: string; code?: string };
     return { code: code ?? 'SQLITE_ERROR', message };
   } finally {
-    rollback();
+    end();
   }
 }
 
-function execute(statement: Statement): ChildReply {
-  switch (statement.kind) {
-    case 'query':
-      return query(statement);
-    case 'digest':
-      return digest(statement);
-    case 'attempt-writes':
-      return attemptWrites();
-    default:
-      return statement satisfies never;
-  }
-}
-
-/** Waits until the reply is written: while the next statement runs, nothing is. */
-const send = (reply: ChildReply): Promise<unknown> => new Promise((resolve) => process.send?.(reply, resolve));
-
-/** What a step gives; or its failure, `outside` of the statements. */
-function outside(act: () => void): ChildReply | null {
+function answer(request: ChildRequest): ChildReply {
   try {
-    act();
-    return null;
-  } catch (error) {
-    return { ...failure(error), outside: true };
-  }
-}
-
-async function answer({ path, statements }: ChildRequest): Promise<void> {
-  const failed = outside(() => begin(path));
-  await send(failed ?? { kind: 'begun' });
-  if (failed !== null) return;
-  for (const [index, statement] of statements.entries()) {
-    let reply: ChildReply;
-    try {
-      reply = execute(statement);
-    } catch (error) {
-      reply = failure(error);
+    switch (request.kind) {
+      case 'begin':
+        return begin(request.path);
+      case 'query':
+        return query(request);
+      case 'end':
+        return end();
+      case 'attempt-writes':
+        return attemptWrites();
     }
-    if (index === statements.length - 1) reply = outside(rollback) ?? reply;
-    await send(reply);
+  } catch (error) {
+    const { message, code = 'SQLITE_ERROR' } = error as { message: string; code?: string };
+    return { kind: 'error', message, code };
   }
-  if (statements.length === 0) outside(rollback);
-}
-
-function failure(error: unknown): Extract<ChildReply, { kind: 'error' }> {
-  const { message, code } = error as { message: string; code?: string };
-  return { kind: 'error', message, code: code ?? 'SQLITE_ERROR' };
 }
 
 const PROCESS_BYTES = 1536 * 1024 * 1024;
@@ -286,6 +246,6 @@ function startWatchdog(parent: number): void {
   new Worker(WATCHDOG, { eval: true, workerData: parent }).unref();
 }
 
-process.on('message', (request: ChildRequest) => void answer(request));
+process.on('message', (request: ChildRequest) => void process.send?.(answer(request)));
 process.on('disconnect', () => process.exit(0));
 startWatchdog(Number(process.argv[2]));

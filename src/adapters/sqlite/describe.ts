@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
-import { identifier, literal } from '../results';
-import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
+import { identifier, literal } from '../engine';
+import { described, SAMPLE_LENGTH } from '../schema';
+
+type Rows = readonly (readonly SqlValue[])[];
 
 /** Runs statements in one snapshot; `null` for one that SQLite reports an error for (a view over a dropped table). */
 export type Read = (texts: readonly string[]) => Promise<readonly (Rows | null)[]>;
@@ -12,74 +14,62 @@ export type Read = (texts: readonly string[]) => Promise<readonly (Rows | null)[
 /** Above this size a table's rows are estimated by its highest rowid instead of counted. */
 const COUNT_UP_TO_BYTES = 256 * 1024 * 1024;
 const SAMPLED_ROWS = 200;
-const TABLES_PER_QUERY = 25;
-/** SQLite allows 2,000 columns; padding every table to that width would cost more than it saves. */
-const MAX_WIDTH = 200;
 
 export async function describeSqlite(read: Read, fileBytes: number): Promise<DatabaseDescription> {
-  const catalogue = await read(['SELECT sqlite_version()', LISTED, INDEXES, REFERENCES, COLUMNS]);
-  const [versions, listed, indexed, referring] = catalogue.map((rows) => rows ?? []) as [Rows, Rows, Rows, Rows];
-  const version = text(versions[0]?.[0]);
-  const indexes = groupBy(indexed, ([table]) => text(table));
-  const references = groupBy(referring, ([table]) => text(table));
-  const names = listed.map(([name]) => text(name));
-  const columnsOf = await readColumns(read, new Set(names), catalogue[4] ?? null);
-  const views = new Set(listed.filter(([, type]) => type === 'view').map(([name]) => text(name)));
-  const countOf = (name: string): string => (views.has(name) ? 'NULL' : countSql(name, fileBytes));
-  const plain = [...columnsOf].filter(([name, { length }]) => !views.has(name) && length <= MAX_WIDTH);
-  const together = await sample(read, plain, TABLES_PER_QUERY, countOf);
-  const rest = [...columnsOf].filter(([name]) => !together.has(name));
-  const sampled = new Map([...together, ...(await sample(read, rest, 1, countOf))]);
-  const tables: TableDescription[] = [];
-  for (const [rawName, type] of listed) {
-    const name = text(rawName);
-    const columns = columnsOf.get(name) ?? [];
-    if (columns.length === 0) continue;
-    const { samples, count } = sampled.get(name) ?? { samples: [], count: null };
-    tables.push({
-      name,
-      kind: type === 'view' ? 'view' : 'table',
-      comment: null,
-      rowEstimate: count,
-      columns: columns.map(([column, declared, notNull, keyPosition], index) => ({
-        name: text(column),
-        type: text(declared).toLowerCase() || 'any',
-        nullable: notNull === 0 && keyPosition === 0,
-        comment: null,
-        samples: samples[index] ?? [],
-      })),
-      ...keysOf(columns, indexes.get(name) ?? [], references.get(name) ?? []),
-    });
-  }
-  const complete = withReferences(tables);
-  return { dialect: 'sqlite', version: `SQLite ${version}`, tables: complete, fingerprint: fingerprintOf(complete) };
+  const [versions, names, together] = await read(['SELECT sqlite_version()', `SELECT l.name ${LISTED}`, tablesSql()]);
+  const apart = (names ?? []).map(([name]) => tablesSql(` AND l.name = ${literal(String(name))}`));
+  // Read table by table if the query for all failed, because of a broken view.
+  const rows = together ?? (await read(apart)).flatMap((found) => found ?? []);
+  const tables = withReferences(rows.map(tableOf).filter(({ columns }) => columns.length > 0));
+  const count = fileBytes <= COUNT_UP_TO_BYTES ? 'count(*)' : 'max(rowid)';
+  const samples = await read(tables.map((table) => sampleSql(table, count)));
+  const sampled = tables.flatMap(({ name, kind }, at) => {
+    const found = samples[at] ?? null;
+    if (found === null) return [];
+    const counted = kind === 'view' ? null : Number(found[0]?.[0] ?? 0);
+    return [[name, { rows: found.map((row) => row.slice(1)), count: counted }] as const];
+  });
+  return described('sqlite', `SQLite ${String(versions?.[0]?.[0])}`, tables, new Map(sampled));
 }
 
-type Rows = readonly (readonly SqlValue[])[];
-type Columns = Rows;
+const LISTED = `FROM pragma_table_list l WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
 
-const LISTED = `SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`;
-const INDEXES = `SELECT m.name, l.name, i.name FROM sqlite_schema m, pragma_index_list(m.name) l, pragma_index_info(l.name) i
-  WHERE m.type = 'table' AND l."unique" = 1 AND l.origin <> 'pk' AND l.partial = 0 AND i.name IS NOT NULL ORDER BY m.name, l.seq, i.seqno`;
-const REFERENCES = `SELECT m.name, f.id, f."from", f."table", f."to" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id, f.seq`;
+/** Columns and keys are JSON: lists of lists, with a number by which the parts of a key belong together. */
+function tablesSql(condition = ''): string {
+  const list = (values: string, from: string): string =>
+    `(SELECT json_group_array(json_array(${values})) FROM (${from}))`;
+  return `SELECT l.name, l.type,
+    ${list('name, type, "notnull", pk', 'SELECT * FROM pragma_table_xinfo(l.name) WHERE hidden <> 1 ORDER BY cid')},
+    ${list('seq, name', `SELECT u.seq, i.name FROM pragma_index_list(l.name) u, pragma_index_info(u.name) i WHERE l.type <> 'view' AND u."unique" = 1 AND u.origin <> 'pk' AND u.partial = 0 AND i.name IS NOT NULL ORDER BY u.seq, i.seqno`)},
+    ${list('id, "from", "table", "to"', 'SELECT * FROM pragma_foreign_key_list(l.name) ORDER BY id, seq')}
+    ${LISTED}${condition} ORDER BY l.name`;
+}
 
-type Keys = Pick<TableDescription, 'primaryKey' | 'uniqueKeys' | 'foreignKeys'>;
-
-function keysOf(columns: Columns, indexes: Rows, references: Rows): Keys {
-  const byId = (rows: Rows): Rows[] => [...groupBy(rows, ([, id]) => id).values()];
+function tableOf([name, type, columns, indexes, references]: Rows[number]): TableDescription {
+  const parts = parsed<[column: string, type: string, notNull: number, keyPosition: number]>(columns);
   return {
-    primaryKey: columns
-      .filter(([, , , position]) => Number(position) > 0)
-      .sort((a, b) => Number(a[3]) - Number(b[3]))
-      .map(([column]) => text(column)),
-    uniqueKeys: byId(indexes).map((rows) => rows.map((row) => text(row[2]))),
-    foreignKeys: byId(references).map((rows) => ({
-      columns: rows.map((row) => text(row[2])),
-      table: text(rows[0]?.[3]),
-      references: rows.every((row) => row[4] !== null) ? rows.map((row) => text(row[4])) : [],
+    ...{ name: String(name), kind: type === 'view' ? 'view' : 'table', comment: null, rowEstimate: null },
+    columns: parts.map(([column, declared, notNull, keyPosition]) => ({
+      ...{ name: column, type: declared.toLowerCase() || 'any', comment: null, samples: [] },
+      nullable: notNull === 0 && keyPosition === 0,
+    })),
+    primaryKey: parts
+      .filter(([, , , position]) => position > 0)
+      .sort((a, b) => a[3] - b[3])
+      .map(([column]) => column),
+    uniqueKeys: byNumber(parsed<[number, string]>(indexes)).map((key) => key.map(([, column]) => column)),
+    foreignKeys: byNumber(parsed<[number, string, string, string | null]>(references)).map((key) => ({
+      columns: key.map(([, from]) => from),
+      table: key[0]?.[2] ?? '',
+      references: key.flatMap(([, , , to]) => to ?? []),
     })),
   };
 }
+
+const parsed = <T>(json: SqlValue | undefined): T[] => JSON.parse(String(json)) as T[];
+const byNumber = <T extends readonly [number, ...unknown[]]>(rows: readonly T[]): T[][] => [
+  ...groupBy(rows, ([number]) => number).values(),
+];
 
 /** A reference without columns means the primary key. The table's name may be written in another case. */
 function withReferences(tables: readonly TableDescription[]): TableDescription[] {
@@ -94,91 +84,14 @@ function withReferences(tables: readonly TableDescription[]): TableDescription[]
   }));
 }
 
-const COLUMNS = `SELECT l.name, x.name, x.type, x."notnull", x.pk FROM pragma_table_list l, pragma_table_xinfo(l.name) x
-  WHERE l.schema = 'main' AND x.hidden <> 1 ORDER BY l.name, x.cid`;
-
-/** Name, type, "notnull" and key position; read table by table if the query for all failed (a broken view). */
-async function readColumns(
-  read: Read,
-  names: ReadonlySet<string>,
-  all: Rows | null,
-): Promise<ReadonlyMap<string, Columns>> {
-  if (all !== null) {
-    const tables = [...groupBy(all, ([table]) => text(table))].filter(([table]) => names.has(table));
-    return new Map(tables.map(([table, rows]) => [table, rows.map((row) => row.slice(1))]));
-  }
-  const each = await read(
-    [...names].map(
-      (name) =>
-        `SELECT name, type, "notnull", pk FROM pragma_table_xinfo(${literal(name)}) WHERE hidden <> 1 ORDER BY cid`,
-    ),
+/** The count comes before the values of each row; without a row there is none. */
+function sampleSql({ name, kind, columns }: TableDescription, count: string): string {
+  const values = columns.map((column) =>
+    column.type.includes('blob') ? 'NULL' : `substr(CAST(${identifier(column.name)} AS TEXT), 1, ${SAMPLE_LENGTH + 1})`,
   );
-  return new Map([...names].flatMap((name, index) => (each[index]?.length ? [[name, each[index]] as const] : [])));
+  const counted = kind === 'view' ? 'NULL' : `(SELECT ${count} FROM ${identifier(name)})`;
+  return `SELECT ${[counted, ...values].join(', ')} FROM ${identifier(name)} LIMIT ${SAMPLED_ROWS}`;
 }
-
-interface Sampled {
-  readonly samples: string[][];
-  readonly count: number | null;
-}
-
-type Table = readonly [name: string, columns: Columns];
-
-/**
- * One query for many tables, because a query per table is slow; their rows are as wide as the widest. Tables of a query that
- * fails are missing from the result.
- */
-async function sample(
-  read: Read,
-  tables: readonly Table[],
-  perQuery: number,
-  countOf: (name: string) => string,
-): Promise<Map<string, Sampled>> {
-  const batches = Array.from({ length: Math.ceil(tables.length / perQuery) }, (_, index) =>
-    tables.slice(index * perQuery, (index + 1) * perQuery),
-  );
-  const answers = await read(
-    batches.map((batch) => {
-      const width = Math.max(...batch.map(([, columns]) => columns.length));
-      const padded = (values: readonly string[]): string =>
-        [...values, ...Array.from({ length: width - values.length }, () => 'NULL')].join(', ');
-      const selects = batch.flatMap(([name, columns], index) => [
-        `SELECT * FROM (SELECT ${index}, ${padded(cells(columns))} FROM ${identifier(name)} LIMIT ${SAMPLED_ROWS})`,
-        `SELECT -1 - ${index}, ${padded([`(${countOf(name)})`])}`,
-      ]);
-      return selects.join(' UNION ALL ');
-    }),
-  );
-  const sampled = new Map<string, Sampled>();
-  for (const [at, batch] of batches.entries()) {
-    const rows = groupBy(answers[at] ?? [], ([of]) => of);
-    for (const [index, [name, columns]] of batch.entries()) {
-      const own = (rows.get(index) ?? []).map((row) => row.slice(1));
-      const count = rows.get(-1 - index)?.[0]?.[1];
-      if (count !== undefined)
-        sampled.set(name, {
-          samples: samplesByColumn(own, columns.length),
-          count: typeof count === 'number' ? count : null,
-        });
-    }
-  }
-  return sampled;
-}
-
-function cells(columns: Columns): string[] {
-  return columns.map(([column, declared]) =>
-    /BLOB/i.test(text(declared))
-      ? 'NULL'
-      : `substr(CAST(${identifier(text(column))} AS TEXT), 1, ${SAMPLE_LENGTH + 1})`,
-  );
-}
-
-function countSql(table: string, fileBytes: number): string {
-  return fileBytes <= COUNT_UP_TO_BYTES
-    ? `SELECT count(*) FROM ${identifier(table)}`
-    : `SELECT max(rowid) FROM ${identifier(table)}`;
-}
-
-const text = (value: SqlValue | undefined): string => (value === null || value === undefined ? '' : String(value));
 
 /**
  * A hash that changes with every write to a SQLite file, found without reading a table: path, size and time of the last

@@ -1,40 +1,25 @@
 /** What a process of SQLite ended with, as a result or as an error of the engine. */
 import { open, stat } from 'node:fs/promises';
-import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, type EngineErrors } from '../results';
-import type { ChildReply, Reply, TimedReply } from './client';
+import { sorted } from '../error-table';
+import type { EngineErrors, Outcome } from '../engine';
 
-type Failure = Extract<ChildReply, { kind: 'error' }>;
-
-export function toResult(reply: TimedReply, timeoutMs: number, path: string): SqlResult {
-  const { elapsedMs } = reply;
-  switch (reply.kind) {
-    case 'rows':
-      return reply;
-    case 'refused':
-      return { kind: 'refused', message: reply.message };
-    case 'timeout':
-      return { kind: 'timeout', afterMs: timeoutMs };
-    case 'crashed':
-      return {
-        kind: 'sql-error',
-        message: `SQLite cannot return this result: ${reply.message}`,
-        code: null,
-        elapsedMs,
-      };
-    case 'error':
-      throwIfBroken(reply, path);
-      return { kind: 'sql-error', message: explain(reply), code: reply.code, elapsedMs };
-    default:
-      throw new SqlEngineError('connection', 'the SQLite process answered out of order');
-  }
+interface Failure {
+  readonly code: string;
+  readonly message: string;
 }
 
-function explain({ code, message }: Failure): string {
-  if (code !== 'SQLITE_NOMEM') return message;
-  return 'the statement needs more memory than it may take (1 GB): filter or aggregate earlier, select parts of large values';
+/** The process ended by itself. */
+export class Crashed extends Error {}
+
+/** Of a statement. */
+export function explained({ code, message }: Failure, path: string): Outcome {
+  throwIfBroken({ code, message }, path);
+  return { kind: 'sql-error', message: code === 'SQLITE_NOMEM' ? NO_MEMORY : message, code };
 }
+
+const NO_MEMORY =
+  'the statement needs more memory than it may take (1 GB): filter or aggregate earlier, select parts of large values';
 
 /** Of a file that is locked or damaged: the statement did not cause that. */
 const BROKEN: EngineErrors = [
@@ -46,19 +31,16 @@ const BROKEN: EngineErrors = [
   [/^SQLITE_(CANTOPEN|PERM|READONLY_(RECOVERY|CANTINIT|CANTLOCK))/, 'not-found', 'cannot open {path}: {message}; check that this user may read it and its folder'],
 ]; // prettier-ignore
 
-export function throwIfBroken({ code, message }: Pick<Failure, 'code' | 'message'>, path: string): void {
-  const error = errorBy(BROKEN, code, { path, message });
-  if (error !== null) throw error;
+export function throwIfBroken({ code, message }: Failure, path: string): void {
+  const found = sorted(BROKEN, code, { path, message });
+  if (found !== null) throw new SqlEngineError(found.code, found.line);
 }
 
-export function orThrow(end: Reply, path: string): void {
-  if (end.kind === 'error') {
-    throwIfBroken(end, path);
-    throw new SqlEngineError('connection', `cannot open ${path}: ${end.message}`);
-  }
-  if (end.kind === 'crashed')
-    throw new SqlEngineError('connection', `the SQLite process for ${path} ended unexpectedly: ${end.message}`);
-  if (end.kind === 'timeout') throw new SqlEngineError('connection', `opening ${path} took too long`);
+export function toEngineError(error: unknown, path: string): SqlEngineError {
+  if (error instanceof SqlEngineError) return error;
+  const { message } = error as Error;
+  const line = error instanceof Crashed ? `the SQLite process for ${path} ended unexpectedly: ${message}` : message;
+  return new SqlEngineError('connection', line, { cause: error });
 }
 
 export async function checkFile(given: string, path: string): Promise<void> {

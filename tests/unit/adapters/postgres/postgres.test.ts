@@ -1,6 +1,6 @@
 import { createPostgresInspector } from '../../../../src/adapters/postgres/inspector';
 import type { SqlInspector } from '../../../../src/domain/ports/sql-inspector';
-import { toConnectError, toEngineError, toResult } from '../../../../src/adapters/postgres/errors';
+import { toConnectError, toEngineError, toOutcome } from '../../../../src/adapters/postgres/errors';
 
 let inspector: SqlInspector;
 beforeAll(async () => {
@@ -105,8 +105,7 @@ test.each([
 ])('harmless names are not caught: %s', (sql) => expect(inspector.inspect(sql).kind).toBe('select'));
 
 const target = { host: 'db', database: 'd', user: 'u' };
-const limits = { timeoutMs: 1_000, elapsedMs: 1 };
-const resultOf = (error: object) => toResult(error, target, limits);
+const resultOf = (error: object) => toOutcome(error, target);
 
 test.each(['EPIPE', 'ECONNRESET', undefined])('a line lost with code %s is no result of the statement', (code) => {
   expect(() => resultOf({ message: 'write EPIPE', code })).toThrow(

@@ -1,0 +1,161 @@
+/**
+ * What all engines have in common (design §6, §7). A dialect gives its parts as a `Driver`: how a read-only session opens and
+ * what a statement does in it, what an error means, how a schema is described. The rest is here:
+ *
+ * 1. At most `poolSize` sessions, each used by one run at a time. Callers wait for one until their signal ends the wait.
+ * 2. All statements of a run share one snapshot. One that times out, or costs its session, is tried once more with the whole
+ *    run on a fresh session; the second time is its result, and the run goes on without it.
+ * 3. An abort cuts the session. After every error a session is dropped.
+ */
+import type { Dialect, SqlResult } from '../domain';
+import { SqlEngineError, type SqlEngine, type SqlEngineErrorCode, type SqlOptions } from '../domain/ports/sql-engine';
+import { sorted, type ErrorTable } from './error-table';
+import { Pool } from './pool';
+
+/** A result without its times, which `createEngine` takes. */
+export type Outcome =
+  | Omit<Extract<SqlResult, { kind: 'rows' }>, 'elapsedMs'>
+  | Omit<Extract<SqlResult, { kind: 'sql-error' }>, 'elapsedMs'>
+  | Extract<SqlResult, { kind: 'refused' }>
+  | { readonly kind: 'timeout' };
+
+/** `again`: the statement cost a session before. `digest`: its rows are counted and hashed, and not returned. */
+export interface Asked extends SqlOptions {
+  readonly again?: boolean;
+  readonly digest?: boolean;
+}
+
+export interface Session {
+  isUp(): boolean;
+  /** Begins a read-only snapshot, where the database has any. */
+  begin(options: Pick<SqlOptions, 'timeoutMs' | 'tag'>): Promise<void>;
+  /** Throws, in one line, what the statement did not cause. */
+  execute(sql: string, options: Asked): Promise<Outcome>;
+  end(): Promise<void>;
+  /** Gives up what runs, at once: the session is not used again. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+export interface Driver<S extends Session> {
+  readonly dialect: Dialect;
+  readonly poolSize: number;
+  open(signal: AbortSignal): Promise<S>;
+  /** Null: the statement may be sent. */
+  refuse?(sql: string, signal: AbortSignal): Promise<Outcome | null>;
+  /** What went wrong outside of a statement, in one line. */
+  toError(error: unknown): SqlEngineError;
+  /** The statement that counts and hashes the rows of another one (rule S5), or why there is none. */
+  readonly digestSql?: (session: S, sql: string, options: SqlOptions) => Promise<string | Outcome>;
+}
+
+export interface Engine<S> extends Pick<SqlEngine, 'dialect' | 'digest' | 'close'> {
+  readonly run: (statements: readonly string[], options: Asked) => ReturnType<SqlEngine['run']>;
+  readonly inSession: <T>(
+    options: Pick<SqlOptions, 'timeoutMs' | 'signal' | 'tag'>,
+    use: (session: S) => Promise<T>,
+  ) => Promise<T>;
+}
+
+export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
+  const pool = new Pool(driver.poolSize, (signal) => telling(signal, () => driver.open(signal)));
+
+  async function telling<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw driver.toError(error);
+    }
+  }
+
+  const inSession: Engine<S>['inSession'] = (options, use) =>
+    pool.use(options.signal, (session) =>
+      telling(options.signal, async () => {
+        const cut = (): void => session.cut();
+        options.signal.addEventListener('abort', cut, { once: true });
+        try {
+          await session.begin(options);
+          const value = await use(session);
+          options.signal.throwIfAborted();
+          if (session.isUp()) await session.end();
+          return value;
+        } finally {
+          options.signal.removeEventListener('abort', cut);
+        }
+      }),
+    );
+
+  async function run(statements: readonly string[], options: Asked): ReturnType<SqlEngine['run']> {
+    const asked: { readonly sql: string; readonly tries: SqlResult[]; settled: SqlResult | null }[] = [];
+    for (const sql of statements) {
+      const refused = (await driver.refuse?.(sql, options.signal)) ?? null;
+      asked.push({ sql, tries: [], settled: refused && timed(refused, options) });
+    }
+    for (;;) {
+      const takenAt = new Date().toISOString();
+      const results: SqlResult[] = [];
+      await inSession(options, async (session) => {
+        for (const each of asked) {
+          options.signal.throwIfAborted();
+          const again = each.tries.length > 0;
+          const started = performance.now();
+          const result =
+            each.settled ??
+            timed(await session.execute(each.sql, again ? { ...options, again } : options), options, started);
+          if (each.settled === null && (result.kind === 'timeout' || !session.isUp())) {
+            each.tries.push(result);
+            if (again) each.settled = result;
+            session.cut();
+            return;
+          }
+          results.push(result);
+        }
+      });
+      if (results.length === asked.length) return { takenAt, results };
+    }
+  }
+
+  return {
+    dialect: driver.dialect,
+    inSession,
+    run,
+    async digest(sql, options) {
+      const { digestSql } = driver;
+      const refused = (await driver.refuse?.(sql, options.signal)) ?? null;
+      if (refused !== null) return timed(refused, options);
+      const counting =
+        digestSql === undefined ? sql : await inSession(options, (session) => digestSql(session, sql, options));
+      if (typeof counting !== 'string') return timed(counting, options);
+      const [result] = (await run([counting], { ...options, digest: true })).results;
+      if (result?.kind !== 'rows') return result ?? { kind: 'timeout', afterMs: options.timeoutMs };
+      const [count, high, low] = result.rows[0] ?? [];
+      return { count: Number(count), hash: `${String(high)}.${String(low)}` };
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** `started`: by `performance.now`; left out: it was not sent. */
+function timed(outcome: Outcome, { timeoutMs }: SqlOptions, started = performance.now()): SqlResult {
+  if (outcome.kind === 'timeout') return { kind: 'timeout', afterMs: timeoutMs };
+  if (outcome.kind === 'refused') return outcome;
+  return { ...outcome, elapsedMs: Math.round((performance.now() - started) * 10) / 10 };
+}
+
+export type EngineErrors = ErrorTable<SqlEngineErrorCode>;
+
+/** By the first row that fits; without one, `otherwise` is the line of a lost connection. */
+export function errorBy(
+  table: EngineErrors,
+  says: string,
+  facts: Readonly<Record<string, string>>,
+  otherwise: string,
+  cause?: unknown,
+): SqlEngineError {
+  const { code, line } = sorted(table, says, facts) ?? { code: 'connection', line: otherwise };
+  return new SqlEngineError(code, line, { cause });
+}
+
+export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
