@@ -17,14 +17,13 @@ import { each } from '../limiter';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../domain/ports';
 import { searchesInLayers } from '../record/layer-store';
 import { objectName, OBJECTS } from '../record/objects';
-import { createRunStore, JUDGEMENTS, referenceIn } from '../record/run-store';
-import { sha256 } from '../sha256';
+import { JUDGEMENTS, referenceIn } from '../record/run-store';
 import type { GateClient } from '../workers/client';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { UsageError } from './errors';
 import { isPageKey, ManifestPage } from './run/stored-batches';
-import { openServices } from './services';
+import { inputOf, openServices } from './services';
 import type { Surroundings } from './surroundings';
 import { openRunning } from './temporal-session';
 
@@ -80,34 +79,32 @@ export async function collectGarbage(store: ObjectStore, ask: AskTemporal, optio
   const remove = async (entries: readonly ObjectEntry[], unmodifiedSinceMs: number): Promise<void> => {
     if (!dryRun) await each(entries, ({ key }) => store.delete(key, { unmodifiedSinceMs }));
   };
-  const batches = grouped(await store.entries('batches/')).filter(({ id }) => id !== 'generations');
-  const goneBatches = await filtered(batches, async ({ id, newestMs }) => {
-    if (newestMs > cutoffMs) return false;
-    const state = await ask(batchWorkflowId(id));
-    return state === 'closed' || state === 'gone';
-  });
-  const batchOf = await searchesOf(
-    store,
-    batches.filter((batch) => !goneBatches.includes(batch)),
-  );
-  const { going, kept } = await dividedRuns(store, ask, batchOf, cutoffMs);
-  const searches: Stored[] = [];
-  for (const run of going) {
-    if (dryRun || (await removeRun(store, ask, run, nowMs))) searches.push(run);
-    else kept.set(run.id, 'it was used again meanwhile');
-  }
-  const entriesOf = (stored: readonly Stored[]): readonly ObjectEntry[] => stored.flatMap(({ entries }) => entries);
-  await remove(entriesOf(goneBatches), cutoffMs);
-
-  const unneeded = await unneededObjects(store, new Set(entriesOf(searches).map(({ key }) => key)));
-  const sweep = async (found: readonly ObjectEntry[], graceMs = OBJECT_GRACE_MS): Promise<readonly ObjectEntry[]> => {
+  const sweep = async (found: readonly ObjectEntry[], graceMs: number): Promise<readonly ObjectEntry[]> => {
     const old = found.filter(({ modifiedMs }) => modifiedMs <= nowMs - graceMs);
     await remove(old, nowMs - graceMs);
     return old;
   };
-  const objects = await sweep(unneeded.objects);
+  const batches = grouped(await store.entries('batches/')).filter(({ id }) => id !== 'generations');
+  const goneBatches: Stored[] = [];
+  for (const batch of batches)
+    if (batch.newestMs <= cutoffMs && ['closed', 'gone'].includes(await ask(batchWorkflowId(batch.id))))
+      goneBatches.push(batch);
+  const keptBatches = batches.filter((batch) => !goneBatches.includes(batch));
+  const runs = grouped(await store.entries('runs/'));
+  const kept = await keptRuns(store, ask, { runs, batchOf: await searchesOf(store, keptBatches), cutoffMs });
+  const searches: Stored[] = [];
+  for (const run of runs.filter(({ id, newestMs }) => newestMs <= cutoffMs && !kept.has(id))) {
+    if (dryRun || (await removeRun(store, ask, run, nowMs))) searches.push(run);
+    else kept.set(run.id, 'it was used again meanwhile');
+  }
+  const goneRuns = searches.flatMap(({ entries }) => entries);
+  const goneManifests = goneBatches.flatMap(({ entries }) => entries);
+  await remove(goneManifests, cutoffMs);
+  const unneeded = await unneededObjects(store, new Set(goneRuns.map(({ key }) => key)));
+  const objects = await sweep(unneeded.objects, OBJECT_GRACE_MS);
   const judgements = await sweep(await store.entries(JUDGEMENTS), Math.max(olderThanMs, OBJECT_GRACE_MS));
-  const all = [...entriesOf(searches), ...entriesOf(goneBatches), ...objects, ...judgements];
+  const all = [...goneRuns, ...goneManifests, ...objects, ...judgements];
+  const unreachable = 'Temporal does not answer: all batches and searches without an ending were kept';
   return {
     dryRun,
     searches: searches.map(({ id }) => id),
@@ -116,26 +113,25 @@ export async function collectGarbage(store: ObjectStore, ask: AskTemporal, optio
     judgements: judgements.length,
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
     kept: [...kept].map(([id, why]) => ({ id, why })).sort((a, b) => compareText(a.id, b.id)),
-    problems: [
-      ...(ask === UNREACHABLE
-        ? ['Temporal does not answer: all batches and searches without an ending were kept']
-        : []),
-      ...(unneeded.problem === null ? [] : [unneeded.problem]),
-    ],
+    problems: [ask === UNREACHABLE ? unreachable : null, unneeded.problem].filter((problem) => problem !== null),
   };
 }
 
-/** Of the old searches, those that go, and why the others are kept. */
-async function dividedRuns(
+interface Runs {
+  readonly runs: readonly Stored[];
+  readonly batchOf: ReadonlyMap<string, string>;
+  readonly cutoffMs: number;
+}
+
+/** Of the old searches, those that are kept, and why. */
+async function keptRuns(
   store: ObjectStore,
   ask: AskTemporal,
-  batchOf: ReadonlyMap<string, string>,
-  cutoffMs: number,
-): Promise<{ readonly going: readonly Stored[]; readonly kept: Map<string, string> }> {
-  const runs = grouped(await store.entries('runs/'));
-  const stored = new Set(runs.map(({ id }) => id));
+  { runs, batchOf, cutoffMs }: Runs,
+): Promise<Map<string, string>> {
   const proved = await searchesInLayers(store);
   const kept = new Map<string, string>();
+  /** Of those that may go. */
   const starters = new Map<string, string | null>();
   const old = runs.filter(({ newestMs }) => newestMs <= cutoffMs);
   await each(old, async ({ id, entries }) => {
@@ -148,27 +144,23 @@ async function dividedRuns(
       kept.set(id, 'it has no final record, and Temporal cannot be asked whether it runs');
     else starters.set(id, await starterOf(store, id));
   });
-  /** The nearest search that is kept, of those that this one is a part of. */
-  const keptStarter = (id: string): string | null => {
-    const starter = starters.get(id) ?? null;
-    if (starter === null || !stored.has(starter)) return null;
-    return starters.has(starter) ? keptStarter(starter) : starter;
-  };
+  const stored = new Set(runs.map(({ id }) => id));
   for (const id of starters.keys()) {
-    const starter = keptStarter(id);
-    if (starter !== null) kept.set(id, `it is a part of ${starter}`);
+    let starter = starters.get(id) ?? null;
+    while (starter !== null && starters.has(starter)) starter = starters.get(starter) ?? null;
+    if (starter !== null && stored.has(starter)) kept.set(id, `it is a part of ${starter}`);
   }
-  return { going: old.filter(({ id }) => !kept.has(id)), kept };
+  return kept;
 }
 
 /** The batch of each search that a kept batch lists. */
 async function searchesOf(store: ObjectStore, batches: readonly Stored[]): Promise<ReadonlyMap<string, string>> {
-  const found = await each(batches, async ({ id, entries }) => {
-    const pages = await each(
-      entries.filter(({ key }) => isPageKey(key)),
-      async ({ key }) => ManifestPage.safeParse(JSON.parse((await store.get(key)) ?? 'null')).data ?? [],
-    );
-    return pages.flat().map(({ searchId }): [string, string] => [searchId, id]);
+  const pages = batches.flatMap(({ id, entries }) =>
+    entries.filter(({ key }) => isPageKey(key)).map(({ key }) => ({ id, key })),
+  );
+  const found = await each(pages, async ({ id, key }) => {
+    const page = ManifestPage.safeParse(JSON.parse((await store.get(key)) ?? 'null')).data ?? [];
+    return page.map(({ searchId }): [string, string] => [searchId, id]);
   });
   return new Map(found.flat());
 }
@@ -176,7 +168,7 @@ async function searchesOf(store: ObjectStore, batches: readonly Stored[]): Promi
 /** The search that started this one; null: a person asked it, or it has no readable input and cannot go on. */
 async function starterOf(store: ObjectStore, id: string): Promise<string | null> {
   try {
-    return (await createRunStore(store, id, sha256).find('input', id))?.childOf ?? null;
+    return (await inputOf(store, id))?.childOf ?? null;
   } catch (error) {
     if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'missing')) return null;
     throw error;
@@ -208,13 +200,13 @@ async function unneededObjects(
 ): Promise<{ readonly objects: readonly ObjectEntry[]; readonly problem: string | null }> {
   const objects = await store.entries(OBJECTS);
   if (objects.length === 0) return { objects, problem: null };
-  const entries = await store.entries('runs/');
+  const short = (await store.entries('runs/')).filter(({ bytes }) => bytes <= LONGEST_REFERENCE_BYTES);
   try {
     const names = await each(
-      entries.filter(({ key, bytes }) => bytes <= LONGEST_REFERENCE_BYTES && !without.has(key)),
+      short.filter(({ key }) => !without.has(key)),
       async ({ key }) => {
         const text = await store.get(key);
-        return text === null ? null : (referenceIn(text, key)?.name ?? null);
+        return text && referenceIn(text, key)?.name;
       },
     );
     const needed = new Set(names);
@@ -223,11 +215,6 @@ async function unneededObjects(
     if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
     return { objects: [], problem: `no object was removed: ${error.message}` };
   }
-}
-
-async function filtered<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<readonly T[]> {
-  const kept = await each(items, holds);
-  return items.filter((_, at) => kept[at]);
 }
 
 /** Of `runs/<id>/<kind>/…`. */

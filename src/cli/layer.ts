@@ -12,7 +12,7 @@ import { allHeld, figuresOf, isCounted, type Held, type HeldEntry, type HeldRule
 import type { WatchFound } from '../domain/ports/steps';
 import { EXIT } from './exit';
 import { untilInterrupted } from './interrupts';
-import type { Io } from './io';
+import { printJson as json, type Io } from './io';
 import {
   collect,
   interval,
@@ -42,7 +42,6 @@ const onLayer = async <T>(flags: Pick<Flags, 'db'>, io: Io, work: (app: App, ope
 };
 const words = async (text: string, what: string): Promise<string> =>
   (await import('../app/question-input')).words(text, what);
-const json = (io: Io, value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
 const short = ({ entryId }: { readonly entryId: string }): string => entryId.slice(0, 9);
 const entries = (count: number): string => counted(count, 'entry', 'entries');
 
@@ -181,28 +180,23 @@ const verify: CommandFactory = (io, outcome) =>
       if (io.live) io.err('\r');
       const { checked, unseen, broken, fell } = verdict;
       if (checked === 0 || broken.length + fell.length + unseen > 0) outcome.code = EXIT.failed;
-      if (flags.json) return json(io, verdict);
-      printVerdict(verdict, io);
-      const name = open.database.adHoc ? open.database.addressLabel : open.database.name;
-      if (checked + unseen === 0)
-        io.err(
-          `nothing was checked: ${name} has no entry in use that a check proves (gate layer list --all); gate learn --db ${name} proves its conventions\n`,
-        );
-      if (unseen > 0)
-        io.err(
-          `${entries(unseen)} could not be checked: the table or column is gone, or the check did not end within ${flags.timeout} s (--timeout)\n`,
-        );
+      if (flags.json) json(io, verdict);
+      else printVerdict(verdict, open.database.adHoc ? open.database.addressLabel : open.database.name, io);
     }),
   );
 
-function printVerdict({ checked, broken, fell, heldAgain }: AppLayer.Verdict, io: Io): void {
+function printVerdict({ checked, unseen, broken, fell, heldAgain }: AppLayer.Verdict, name: string, io: Io): void {
   const line = (entry: { readonly entryId: string; readonly statement: string }, what: string, more: string): void =>
     io.out(`${short(entry)} ${what}: ${entry.statement} (${more})\n`);
   for (const entry of broken) line(entry, 'no longer holds', `${entry.why ?? ''}; broken since ${entry.brokenSince}`);
   for (const entry of fell) line(entry, 'holds for fewer rows', fallText(entry));
   for (const entry of heldAgain) line(entry, 'holds again', `broken since ${entry.brokenSince}`);
-  const found = { checked, broken: broken.length, lower: fell.length, heldAgain: heldAgain.length };
-  if (checked > 0) io.out(`${resultText({ ...found, unseen: 0, broke: 0, fell: 0 })}\n`);
+  const found = { checked, unseen, broken: broken.length, lower: fell.length, heldAgain: heldAgain.length };
+  if (checked > 0) io.out(`${resultText({ ...found, broke: 0, fell: 0 })}\n`);
+  if (checked + unseen === 0)
+    io.err(`nothing was checked: ${name} has no entry in use; gate learn --db ${name} proves its conventions\n`);
+  if (unseen > 0)
+    io.err('what could not be checked has lost its table or column, or its check did not end in time (--timeout)\n');
 }
 
 function resultText({ checked, unseen, broken, lower, broke, fell, heldAgain }: WatchFound): string {
@@ -391,8 +385,6 @@ const add: CommandFactory = (io, outcome) =>
       });
     });
 
-const MAX_BYTES = 16 * 1024 * 1024;
-
 const imported: CommandFactory = (io, outcome) =>
   timed(
     action(
@@ -402,9 +394,8 @@ const imported: CommandFactory = (io, outcome) =>
     ).argument('<file>', 'JSON or YAML, as gate layer export --format ossie writes it'),
   ).action(async (name: string, flags: Flags) => {
     const path = resolve(io.cwd, name);
-    const info = statSync(path, { throwIfNoEntry: false });
-    if (info === undefined || !info.isFile()) throw new GateError(`${name}: there is no such file`);
-    if (info.size > MAX_BYTES) throw new GateError(`${name}: larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+      throw new GateError(`${name}: there is no such file`);
     const file = { name, text: readFileSync(path, 'utf8') };
     await onLayer(flags, io, async (app, open) => {
       const { entries: proved, rules } = await checking(flags, io, (options) => app.importLayer(open, file, options));

@@ -27,7 +27,11 @@ export function entryOf(more: Partial<LayerEntry>): LayerEntry {
   };
 }
 
-export async function keptShop(entries: readonly LayerEntry[], access: object = {}) {
+export async function keptShop(
+  entries: readonly LayerEntry[],
+  access: object = {},
+  events: readonly LayerEvent[] = [],
+) {
   const at = testProcess();
   const file = join(at.home, 'shop.sqlite');
   const write = (sql: string): void => {
@@ -41,12 +45,8 @@ export async function keptShop(entries: readonly LayerEntry[], access: object = 
   writeFileSync(join(at.home, 'gate.config.json'), JSON.stringify({ databases: { shop: { path: file, ...access } } }));
   const { store } = openServices(at.io);
   const database = identityKey(resolveDatabase(loadConfig(at.io), 'shop', at.home).identity);
-  const keep = (kept: readonly LayerEntry[]) =>
-    appendToLayer(
-      { store, hash: sha256, database },
-      kept.map((entry): LayerEvent => ({ kind: 'proved', at: AT, entry })),
-    );
-  await keep(entries);
+  const proved = entries.map((entry): LayerEvent => ({ kind: 'proved', at: AT, entry }));
+  await appendToLayer({ store, hash: sha256, database }, [...proved, ...events]);
   return {
     ...{ ...at, file, write },
     json: async (...args: string[]) => JSON.parse((await at.gate('layer', ...args, '--json')).out) as unknown,
