@@ -6,8 +6,12 @@ import { gateHome } from '../helpers/gate-process';
 import { SETUP, groundReply, planReply, text } from '../unit/roles/fixtures';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 
+const opened: { close(): Promise<void> }[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((model) => model.close())));
+
 async function asking(setup: string, reply: (user: string) => object, flags: readonly string[]) {
   const model = await startModelEndpoint({ reply: ({ messages }) => text(reply(messages[1]?.content ?? '')) });
+  opened.push(model);
   const home = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model' } });
   const path = join(home.folder, 'races.sqlite');
   const write = (sql: string): void => {
@@ -30,35 +34,31 @@ it('costs nothing while the proof holds, and is searched anew under one id where
   const replies = (user: string): object =>
     fails ? { nothing: 'usable' } : user.includes('<rules>\nYou judge') ? groundReply() : planReply();
   const { model, home, path, write, again } = await asking(SETUP, replies, ['--method', 'thorough']);
-  try {
-    const first = await again();
-    expect(first).toMatchObject({ rows: [[2]] });
-    expect(await again()).toMatchObject({ id: first.id, calls: 0 });
+  const first = await again();
+  expect(first).toMatchObject({ rows: [[2]] });
+  expect(await again()).toMatchObject({ id: first.id, calls: 0 });
 
-    write("INSERT INTO event VALUES (3, 'West'); INSERT INTO entry VALUES (3, 10, 1, '28:00.0'), (3, 11, 2, '+0.7')");
-    expect(await again()).toMatchObject({ id: first.id, calls: 0, rows: [[3]] });
-    expect((await home.here(['show', first.id])).out).toMatch(/\nAs of {3}\S+ \S+ UTC, searched /);
+  write("INSERT INTO event VALUES (3, 'West'); INSERT INTO entry VALUES (3, 10, 1, '28:00.0'), (3, 11, 2, '+0.7')");
+  expect(await again()).toMatchObject({ id: first.id, calls: 0, rows: [[3]] });
+  expect((await home.here(['show', first.id])).out).toMatch(/\nAs of {3}\S+ \S+ UTC, searched /);
 
-    write('ALTER TABLE event ADD COLUMN note TEXT');
-    fails = true;
-    const question = ['How many close events?', '--db', path, '--max', 'calls=2', '--method', 'thorough'];
-    const failed = await home.here(['ask', ...question]);
-    const [, next = ''] = /no longer holds: the schema changed; (q-\w+) takes its place/.exec(failed.err) ?? [];
-    expect({ code: failed.code, isNew: next !== '' && next !== first.id }).toEqual({ code: 1, isNew: true });
-    fails = false;
-    const anew = await again();
-    expect(anew.id).toBe(next);
-    expect(anew).toMatchObject({ rows: [[3]] });
-    expect(anew.calls).toBeGreaterThan(0);
-    expect(await again()).toMatchObject({ id: anew.id, calls: 0 });
-    const old = JSON.parse((await home.here(['show', first.id, '--json'])).out) as AnswerRecord;
-    expect(old.replacedBy).toEqual({ id: anew.id, reason: 'the schema changed' });
-    expect((await home.here(['show', first.id])).out).toContain(
-      `No longer holds (the schema changed): ${anew.id} takes its place.`,
-    );
-  } finally {
-    await model.close();
-  }
+  write('ALTER TABLE event ADD COLUMN note TEXT');
+  fails = true;
+  const question = ['How many close events?', '--db', path, '--max', 'calls=2', '--method', 'thorough'];
+  const failed = await home.here(['ask', ...question]);
+  const [, next = ''] = /no longer holds: the schema changed; (q-\w+) takes its place/.exec(failed.err) ?? [];
+  expect({ code: failed.code, isNew: next !== '' && next !== first.id }).toEqual({ code: 1, isNew: true });
+  fails = false;
+  const anew = await again();
+  expect(anew.id).toBe(next);
+  expect(anew).toMatchObject({ rows: [[3]] });
+  expect(anew.calls).toBeGreaterThan(0);
+  expect(await again()).toMatchObject({ id: anew.id, calls: 0 });
+  const old = JSON.parse((await home.here(['show', first.id, '--json'])).out) as AnswerRecord;
+  expect(old.replacedBy).toEqual({ id: anew.id, reason: 'the schema changed' });
+  expect((await home.here(['show', first.id])).out).toContain(
+    `No longer holds (the schema changed): ${anew.id} takes its place.`,
+  );
 });
 
 /** Six runners-up; the mark of each is its gap, which another column repeats. */
@@ -90,42 +90,38 @@ const COMMIT = {
 
 it('counts its claims again with the rows; one that is no proof any more is searched anew', async () => {
   const { model, home, write, again } = await asking(GAPS, () => COMMIT, ['--method', 'fast']);
-  try {
-    const first = await again();
-    expect(first).toMatchObject({
-      rows: [[2]],
-      calls: 1,
-      answer: '2; proved: "A mark is the gap to the winner in seconds" (6 of 6 runners-up).',
-    });
+  const first = await again();
+  expect(first).toMatchObject({
+    rows: [[2]],
+    calls: 1,
+    answer: '2; proved: "A mark is the gap to the winner in seconds" (6 of 6 runners-up).',
+  });
 
-    write("INSERT INTO entry VALUES (6, 2, '+0.7', 0.7)");
-    const counted = { matching: 7, examined: 7, rivals: [{ matching: 0, examined: 7, verdict: 'refuted' }] };
-    const later = { id: first.id, calls: 0, rows: [[3]] };
-    expect(await again()).toMatchObject({
-      ...later,
-      answer: '3; proved: "A mark is the gap to the winner in seconds" (7 of 7 runners-up).',
-      claims: [counted],
-    });
-    const shown = await home.here(['show', first.id]);
-    expect(shown.out).toContain('op_gap  proved: "A mark is the gap to the winner in seconds"');
+  write("INSERT INTO entry VALUES (6, 2, '+0.7', 0.7)");
+  const counted = { matching: 7, examined: 7, rivals: [{ matching: 0, examined: 7, verdict: 'refuted' }] };
+  const later = { id: first.id, calls: 0, rows: [[3]] };
+  expect(await again()).toMatchObject({
+    ...later,
+    answer: '3; proved: "A mark is the gap to the winner in seconds" (7 of 7 runners-up).',
+    claims: [counted],
+  });
+  const shown = await home.here(['show', first.id]);
+  expect(shown.out).toContain('op_gap  proved: "A mark is the gap to the winner in seconds"');
 
-    // The same replies prove nothing over these rows: the search ends with its last commit, and says so.
-    write("INSERT INTO entry VALUES (7, 2, '+0:01.1', 1.1)");
-    const anew = await again();
-    expect(anew.id).not.toBe(first.id);
-    expect(anew.calls).toBeGreaterThan(0);
-    expect(anew.answer).toContain(
-      'NOT shown: "A mark is the gap to the winner in seconds."; it holds for 7 of 8 (87.5 %) only',
-    );
-    const old = JSON.parse((await home.here(['show', first.id, '--json'])).out) as AnswerRecord;
-    expect(old.replacedBy).toEqual({
-      id: anew.id,
-      reason:
-        'what op_gap takes for granted no longer holds as it did: "A mark is the gap to the winner in seconds." (it holds for 7 of 8 (87.5 %) only)',
-    });
-  } finally {
-    await model.close();
-  }
+  // The same replies prove nothing over these rows: the search ends with its last commit, and says so.
+  write("INSERT INTO entry VALUES (7, 2, '+0:01.1', 1.1)");
+  const anew = await again();
+  expect(anew.id).not.toBe(first.id);
+  expect(anew.calls).toBeGreaterThan(0);
+  expect(anew.answer).toContain(
+    'NOT shown: "A mark is the gap to the winner in seconds."; it holds for 7 of 8 (87.5 %) only',
+  );
+  const old = JSON.parse((await home.here(['show', first.id, '--json'])).out) as AnswerRecord;
+  expect(old.replacedBy).toEqual({
+    id: anew.id,
+    reason:
+      'what op_gap takes for granted no longer holds as it did: "A mark is the gap to the winner in seconds." (it holds for 7 of 8 (87.5 %) only)',
+  });
 });
 
 /** One row more than a search fetches. */
@@ -135,37 +131,33 @@ const ALL = { action: 'commit', operators: [{ name: 'op_answer', intent: 'entrie
 
 it('--csv gives all rows that are asked for, or ends with an error; --output sql gives the SQL alone', async () => {
   const { model, home } = await asking(MANY, () => ALL, []);
-  try {
-    const csv = (...more: string[]) =>
-      home.here(['ask', 'Which entries?', '--db', join(home.folder, 'races.sqlite'), '--csv', ...more]);
-    const stored = await csv();
-    expect({ code: stored.code, lines: stored.out.trim().split('\n').length }).toEqual({ code: 1, lines: 10_001 });
-    expect(stored.err).toContain('gate: cut after 10,000 rows: the result has more');
+  const csv = (...more: string[]) =>
+    home.here(['ask', 'Which entries?', '--db', join(home.folder, 'races.sqlite'), '--csv', ...more]);
+  const stored = await csv();
+  expect({ code: stored.code, lines: stored.out.trim().split('\n').length }).toEqual({ code: 1, lines: 10_001 });
+  expect(stored.err).toContain('gate: cut after 10,000 rows: the result has more');
 
-    const calls = model.requests.length;
-    const all = await csv('--max-rows', '300000');
-    expect({ code: all.code, lines: all.out.trim().split('\n').length }).toEqual({ code: 0, lines: 10_002 });
-    const some = await csv('--max-rows', '10000');
-    expect({ code: some.code, err: some.err.split('\n').at(-2) }).toEqual({
-      code: 1,
-      err: 'gate: cut after 10,000 rows; --max-rows raises the limit',
-    });
-    expect(model.requests.length).toBe(calls);
+  const calls = model.requests.length;
+  const all = await csv('--max-rows', '300000');
+  expect({ code: all.code, lines: all.out.trim().split('\n').length }).toEqual({ code: 0, lines: 10_002 });
+  const some = await csv('--max-rows', '10000');
+  expect({ code: some.code, err: some.err.split('\n').at(-2) }).toEqual({
+    code: 1,
+    err: 'gate: cut after 10,000 rows; --max-rows raises the limit',
+  });
+  expect(model.requests.length).toBe(calls);
 
-    const asSql = await home.here([
-      'ask',
-      'Which entries?',
-      '--db',
-      join(home.folder, 'races.sqlite'),
-      '--output',
-      'sql',
-    ]);
-    expect(asSql).toMatchObject({ code: 0, out: 'SELECT id FROM entry\n' });
+  const asSql = await home.here([
+    'ask',
+    'Which entries?',
+    '--db',
+    join(home.folder, 'races.sqlite'),
+    '--output',
+    'sql',
+  ]);
+  expect(asSql).toMatchObject({ code: 0, out: 'SELECT id FROM entry\n' });
 
-    const sql = ['db', 'sql', 'SELECT id FROM entry', '--db', join(home.folder, 'races.sqlite')];
-    expect(await home.here([...sql, '--format', 'csv'])).toMatchObject({ code: 1 });
-    expect(await home.here([...sql, '--format', 'csv', '--max-rows', '10001'])).toMatchObject({ code: 0, err: '' });
-  } finally {
-    await model.close();
-  }
+  const sql = ['db', 'sql', 'SELECT id FROM entry', '--db', join(home.folder, 'races.sqlite')];
+  expect(await home.here([...sql, '--format', 'csv'])).toMatchObject({ code: 1 });
+  expect(await home.here([...sql, '--format', 'csv', '--max-rows', '10001'])).toMatchObject({ code: 0, err: '' });
 });

@@ -53,6 +53,9 @@ const isSecondTurn = (user: string): boolean =>
   user.includes('<rules>\nYou learn an undocumented') && user.includes('proved in this lesson');
 const isReading = (user: string): boolean => user.includes('<rules>\nYou read what a database');
 
+const opened: { close(): Promise<void> }[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((model) => model.close())));
+
 /** The first request of the kind `stuck` meets the fault; unless another is given, it is never answered. */
 async function home({
   stuck,
@@ -67,6 +70,7 @@ async function home({
       return fault;
     },
   });
+  opened.push(model);
   const made = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model', GATE_MEMORY: 'on' } });
   const path = join(made.folder, 'laps.sqlite');
   const write = (sql: string): void => {
@@ -80,34 +84,30 @@ async function home({
 
 test('what one question proved, the next one relies on; what the rows no longer show is withheld', async () => {
   const { ask, here, model, path, write } = await home();
-  try {
-    const one = await ask(['How far behind is car 3?', '--db', path]);
-    expect(one).toMatchObject({ status: 'answered' });
-    // It is kept after the answer was stored.
-    const stored = JSON.parse((await here(['show', one.id, '--json'])).out) as AnswerRecord;
-    expect(stored).toMatchObject({ usage: { llmCalls: 2 }, layer: { shown: 0, kept: [{ statement: STATEMENT }] } });
-    expect(model.requests).toHaveLength(2);
-    const two = await ask(['How far behind is car 1?', '--db', path]);
-    expect(two).toMatchObject({ status: 'answered', layer: { shown: 1, kept: [] } });
-    expect(two.claims).toEqual([
-      expect.objectContaining({
-        state: 'proved',
-        examined: 24,
-        entry: expect.objectContaining({ searchId: one.id }) as unknown,
-      }),
-    ]);
-    expect(model.requests).toHaveLength(3);
-    // The same question asked again is refreshed, with the entry's check.
-    expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ id: two.id });
-    expect(model.requests).toHaveLength(3);
+  const one = await ask(['How far behind is car 3?', '--db', path]);
+  expect(one).toMatchObject({ status: 'answered' });
+  // It is kept after the answer was stored.
+  const stored = JSON.parse((await here(['show', one.id, '--json'])).out) as AnswerRecord;
+  expect(stored).toMatchObject({ usage: { llmCalls: 2 }, layer: { shown: 0, kept: [{ statement: STATEMENT }] } });
+  expect(model.requests).toHaveLength(2);
+  const two = await ask(['How far behind is car 1?', '--db', path]);
+  expect(two).toMatchObject({ status: 'answered', layer: { shown: 1, kept: [] } });
+  expect(two.claims).toEqual([
+    expect.objectContaining({
+      state: 'proved',
+      examined: 24,
+      entry: expect.objectContaining({ searchId: one.id }) as unknown,
+    }),
+  ]);
+  expect(model.requests).toHaveLength(3);
+  // The same question asked again is refreshed, with the entry's check.
+  expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ id: two.id });
+  expect(model.requests).toHaveLength(3);
 
-    write("UPDATE lap SET gap = gap / 1000 WHERE device = 'B'");
-    expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 1 });
-    const three = await ask(['How far behind is car 2?', '--db', path]);
-    expect(three.layer?.shown ?? 0).toBe(0);
-  } finally {
-    await model.close();
-  }
+  write("UPDATE lap SET gap = gap / 1000 WHERE device = 'B'");
+  expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 1 });
+  const three = await ask(['How far behind is car 2?', '--db', path]);
+  expect(three.layer?.shown ?? 0).toBe(0);
 });
 
 test('a file that was replaced at its path keeps its layer; entries are counted again before they are used', async () => {
@@ -118,146 +118,120 @@ test('a file that was replaced at its path keeps its layer; entries are counted 
     database.close();
     renameSync(`${path}.new`, path);
   };
-  try {
-    const one = await ask(['How far behind is car 3?', '--db', path]);
-    const stored = JSON.parse((await here(['show', one.id, '--json'])).out) as AnswerRecord;
-    expect(stored).toMatchObject({ layer: { kept: [{ statement: STATEMENT }] } });
-    replaceBy(LAPS);
-    expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ layer: { shown: 1 } });
-    expect(await ask(['How far behind is car 3?', '--db', path])).toMatchObject({ id: one.id });
-    replaceBy(`${LAPS} UPDATE lap SET gap = gap / 1000 WHERE device = 'B'`);
-    const before = model.requests.length;
-    const three = await ask(['How far behind is car 2?', '--db', path]);
-    expect(three.layer).toMatchObject({ shown: 0, withheld: [{ statement: STATEMENT }] });
-    expect((await ask(['How far behind is car 3?', '--db', path])).id).not.toBe(one.id);
-    expect(model.requests.length).toBeGreaterThan(before);
-    expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 1 });
-  } finally {
-    await model.close();
-  }
+  const one = await ask(['How far behind is car 3?', '--db', path]);
+  const stored = JSON.parse((await here(['show', one.id, '--json'])).out) as AnswerRecord;
+  expect(stored).toMatchObject({ layer: { kept: [{ statement: STATEMENT }] } });
+  replaceBy(LAPS);
+  expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ layer: { shown: 1 } });
+  expect(await ask(['How far behind is car 3?', '--db', path])).toMatchObject({ id: one.id });
+  replaceBy(`${LAPS} UPDATE lap SET gap = gap / 1000 WHERE device = 'B'`);
+  const before = model.requests.length;
+  const three = await ask(['How far behind is car 2?', '--db', path]);
+  expect(three.layer).toMatchObject({ shown: 0, withheld: [{ statement: STATEMENT }] });
+  expect((await ask(['How far behind is car 3?', '--db', path])).id).not.toBe(one.id);
+  expect(model.requests.length).toBeGreaterThan(before);
+  expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 1 });
 });
 
 test('an answer that rests on an entry which a person rejected is searched anew, without the entry', async () => {
   const { ask, here, model, path } = await home();
-  try {
-    const [one, two] = [
-      await ask(['How far behind is car 3?', '--db', path]),
-      await ask(['How far behind is car 1?', '--db', path]),
-    ];
-    const stored = JSON.parse((await here(['show', one.id, '--json'])).out) as AnswerRecord;
-    const [entry] = stored.layer?.kept ?? [];
-    const id = entry?.entryId ?? '';
-    expect(two.claims).toEqual([
-      expect.objectContaining({ entry: expect.objectContaining({ entryId: id }) as unknown }),
-    ]);
-    expect(await here(['layer', 'reject', id, '--db', path, '--author', 'ann'])).toMatchObject({ code: 0 });
+  const [one, two] = [
+    await ask(['How far behind is car 3?', '--db', path]),
+    await ask(['How far behind is car 1?', '--db', path]),
+  ];
+  const stored = JSON.parse((await here(['show', one.id, '--json'])).out) as AnswerRecord;
+  const [entry] = stored.layer?.kept ?? [];
+  const id = entry?.entryId ?? '';
+  expect(two.claims).toEqual([expect.objectContaining({ entry: expect.objectContaining({ entryId: id }) as unknown })]);
+  expect(await here(['layer', 'reject', id, '--db', path, '--author', 'ann'])).toMatchObject({ code: 0 });
 
-    const before = model.requests.length;
-    const { out, err } = await here(['ask', 'How far behind is car 1?', '--db', path, '--json']);
-    const anew = JSON.parse(out) as AnswerRecord;
-    expect(err).toContain(
-      `(${two.id}) no longer holds: it rests on ${id.slice(0, 9)} "${STATEMENT}", which was rejected by ann; ` +
-        `${anew.id} takes its place`,
-    );
-    expect(JSON.stringify(model.requests[before]?.body.messages)).toContain('car 1?');
-    expect(JSON.stringify(model.requests[before]?.body.messages)).not.toContain('k1: ');
-    expect(anew.claims).toEqual([expect.not.objectContaining({ entry: expect.anything() as unknown })]);
-    const paid = model.requests.length;
-    expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ id: anew.id });
-    expect(model.requests).toHaveLength(paid);
-  } finally {
-    await model.close();
-  }
+  const before = model.requests.length;
+  const { out, err } = await here(['ask', 'How far behind is car 1?', '--db', path, '--json']);
+  const anew = JSON.parse(out) as AnswerRecord;
+  expect(err).toContain(
+    `(${two.id}) no longer holds: it rests on ${id.slice(0, 9)} "${STATEMENT}", which was rejected by ann; ` +
+      `${anew.id} takes its place`,
+  );
+  expect(JSON.stringify(model.requests[before]?.body.messages)).toContain('car 1?');
+  expect(JSON.stringify(model.requests[before]?.body.messages)).not.toContain('k1: ');
+  expect(anew.claims).toEqual([expect.not.objectContaining({ entry: expect.anything() as unknown })]);
+  const paid = model.requests.length;
+  expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ id: anew.id });
+  expect(model.requests).toHaveLength(paid);
 });
 
 test('the answer is printed although the reading of what was proved hangs, which goes on with the next question', async () => {
   const { here, ask, model, path } = await home({ stuck: isReading });
-  try {
-    const asked = await here(['ask', 'How far behind is car 3?', '--db', path, '--json']);
-    expect(asked).toMatchObject({ code: 0 });
-    expect(JSON.parse(asked.out)).toMatchObject({ status: 'answered', usage: { llmCalls: 1 } });
-    expect(asked.err).toContain('not kept yet; it goes on when this database is asked next');
-    const { id } = JSON.parse(asked.out) as AnswerRecord;
-    // Each next process takes it up; its retry may be due only after a short one has ended.
-    let stored: AnswerRecord | null = null;
-    for (let next = 0; next < 8 && (stored?.layer?.kept.length ?? 0) === 0; next += 1) {
-      await ask([`How far behind is car ${next}?`, '--db', path]);
-      stored = JSON.parse((await here(['show', id, '--json'])).out) as AnswerRecord;
-    }
-    expect(stored).toMatchObject({ layer: { kept: [{ statement: STATEMENT }] } });
-  } finally {
-    await model.close();
+  const asked = await here(['ask', 'How far behind is car 3?', '--db', path, '--json']);
+  expect(asked).toMatchObject({ code: 0 });
+  expect(JSON.parse(asked.out)).toMatchObject({ status: 'answered', usage: { llmCalls: 1 } });
+  expect(asked.err).toContain('not kept yet; it goes on when this database is asked next');
+  const { id } = JSON.parse(asked.out) as AnswerRecord;
+  // Each next process takes it up; its retry may be due only after a short one has ended.
+  let stored: AnswerRecord | null = null;
+  for (let next = 0; next < 8 && (stored?.layer?.kept.length ?? 0) === 0; next += 1) {
+    await ask([`How far behind is car ${next}?`, '--db', path]);
+    stored = JSON.parse((await here(['show', id, '--json'])).out) as AnswerRecord;
   }
+  expect(stored).toMatchObject({ layer: { kept: [{ statement: STATEMENT }] } });
 }, 90_000);
 
 test('a batch stays until what its last question proved is read, also where that has to be tried again', async () => {
   const { here, model, path, folder } = await home({ stuck: isReading, fault: { fault: 'status', status: 503 } });
-  try {
-    writeFileSync(join(folder, 'q.jsonl'), '{"id":"a","question":"How far behind is car 3?"}\n');
-    const ran = await here(['batch', 'run', 'q.jsonl', '--db', path, '--memory', 'on', '--out', 'out']);
-    expect(ran).toMatchObject({
-      code: 0,
-      err: expect.stringContaining('reading what the last questions proved') as unknown,
-    });
-    const { entries } = JSON.parse((await here(['layer', 'list', '--db', path, '--json'])).out) as Layer;
-    expect(entries.map(({ statement }) => statement)).toEqual([STATEMENT]);
-    expect(model.requests).toHaveLength(3);
-  } finally {
-    await model.close();
-  }
+  writeFileSync(join(folder, 'q.jsonl'), '{"id":"a","question":"How far behind is car 3?"}\n');
+  const ran = await here(['batch', 'run', 'q.jsonl', '--db', path, '--memory', 'on', '--out', 'out']);
+  expect(ran).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('reading what the last questions proved') as unknown,
+  });
+  const { entries } = JSON.parse((await here(['layer', 'list', '--db', path, '--json'])).out) as Layer;
+  expect(entries.map(({ statement }) => statement)).toEqual([STATEMENT]);
+  expect(model.requests).toHaveLength(3);
 });
 
 test('what the probe of a thorough search proved, a later question relies on', async () => {
   const { ask, here, model, path } = await home();
-  try {
-    const one = await ask(['How far behind is car 3?', '--db', path, '--method', 'thorough']);
-    expect(one).toMatchObject({ status: 'answered' });
-    // Plan, judgement and reading.
-    expect(model.requests).toHaveLength(3);
-    expect((await here(['layer', 'list', '--db', path])).out).toContain('24 of 24');
-    expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 0 });
-    const two = await ask(['How far behind is car 1?', '--db', path]);
-    expect(two).toMatchObject({ status: 'answered', layer: { shown: 1, kept: [] } });
-    expect(two.claims).toEqual([
-      expect.objectContaining({ state: 'proved', entry: expect.objectContaining({ searchId: one.id }) as unknown }),
-    ]);
-    expect(model.requests).toHaveLength(4);
-  } finally {
-    await model.close();
-  }
+  const one = await ask(['How far behind is car 3?', '--db', path, '--method', 'thorough']);
+  expect(one).toMatchObject({ status: 'answered' });
+  // Plan, judgement and reading.
+  expect(model.requests).toHaveLength(3);
+  expect((await here(['layer', 'list', '--db', path])).out).toContain('24 of 24');
+  expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 0 });
+  const two = await ask(['How far behind is car 1?', '--db', path]);
+  expect(two).toMatchObject({ status: 'answered', layer: { shown: 1, kept: [] } });
+  expect(two.claims).toEqual([
+    expect.objectContaining({ state: 'proved', entry: expect.objectContaining({ searchId: one.id }) as unknown }),
+  ]);
+  expect(model.requests).toHaveLength(4);
 });
 
 test('a lesson proves without a question, and the next one begins with what is kept', async () => {
   const { ask, here, model, path } = await home();
-  try {
-    const { code, out } = await here(['learn', '--db', path, '--turns', '4', '--json']);
-    const lesson = JSON.parse(out) as AnswerRecord;
-    expect([code, lesson.status, lesson.answer]).toEqual([0, 'answered', '1 convention proved and kept']);
-    // Two turns and one reading.
-    expect(model.requests).toHaveLength(3);
-    const listed = await here(['layer', 'list', '--db', path]);
-    expect(listed.out).toContain('24 of 24');
-    expect(listed.err).toContain('To be decided by a person\n  Which clock?');
-    const [open] = lesson.layer?.open ?? [];
-    expect((await here(['show', lesson.id])).out).toContain(
-      `To be decided by a person\n  Which clock?\n    gate layer answer ${open!.questionId.slice(0, 7)} "…" --db `,
-    );
-    await here(['layer', 'answer', open!.questionId, 'That of the car.', '--db', path, '--author', 'ann']);
-    const asked = await ask(['How far behind is car 1?', '--db', path]);
-    expect(asked.claims).toEqual([
-      expect.objectContaining({ entry: expect.objectContaining({ searchId: lesson.id }) as unknown }),
-    ]);
-    const told = JSON.stringify(model.requests.at(-1)?.body.messages);
-    expect(told).toMatch(/ann said on [0-9-]+: Which clock\? That of the car\./);
-    const rule = (JSON.parse((await here(['layer', 'list', '--db', path, '--json'])).out) as Layer).rules[0]!.entry;
-    await here(['layer', 'reject', rule.entryId, '--db', path, '--author', 'ann']);
-    // What was answered with a rule in view is searched anew without it.
-    const anew = await ask(['How far behind is car 1?', '--db', path]);
-    expect(anew.id).not.toBe(asked.id);
-    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('That of the car.');
-  } finally {
-    await model.close();
-  }
+  const { code, out } = await here(['learn', '--db', path, '--turns', '4', '--json']);
+  const lesson = JSON.parse(out) as AnswerRecord;
+  expect([code, lesson.status, lesson.answer]).toEqual([0, 'answered', '1 convention proved and kept']);
+  // Two turns and one reading.
+  expect(model.requests).toHaveLength(3);
+  const listed = await here(['layer', 'list', '--db', path]);
+  expect(listed.out).toContain('24 of 24');
+  expect(listed.err).toContain('To be decided by a person\n  Which clock?');
+  const [open] = lesson.layer?.open ?? [];
+  expect((await here(['show', lesson.id])).out).toContain(
+    `To be decided by a person\n  Which clock?\n    gate layer answer ${open!.questionId.slice(0, 7)} "…" --db `,
+  );
+  await here(['layer', 'answer', open!.questionId, 'That of the car.', '--db', path, '--author', 'ann']);
+  const asked = await ask(['How far behind is car 1?', '--db', path]);
+  expect(asked.claims).toEqual([
+    expect.objectContaining({ entry: expect.objectContaining({ searchId: lesson.id }) as unknown }),
+  ]);
+  const told = JSON.stringify(model.requests.at(-1)?.body.messages);
+  expect(told).toMatch(/ann said on [0-9-]+: Which clock\? That of the car\./);
+  const rule = (JSON.parse((await here(['layer', 'list', '--db', path, '--json'])).out) as Layer).rules[0]!.entry;
+  await here(['layer', 'reject', rule.entryId, '--db', path, '--author', 'ann']);
+  // What was answered with a rule in view is searched anew without it.
+  const anew = await ask(['How far behind is car 1?', '--db', path]);
+  expect(anew.id).not.toBe(asked.id);
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('That of the car.');
 });
 
 test.each([
@@ -268,24 +242,20 @@ test.each([
   'a lesson that is %s keeps what its first turn proved, and goes on without paying it again',
   async (_how, command) => {
     const { here, start, model, path } = await home({ stuck: isSecondTurn });
-    try {
-      const args = ['learn', '--db', path, '--turns', '4', '--json'];
-      const lesson = start(args);
-      await model.arrived(3);
-      if (command === null) lesson.child.kill('SIGKILL');
-      else expect(await here([command, 'last'])).toMatchObject({ code: 0 });
-      const { out } = await lesson.ended;
-      if (command !== null) expect(JSON.parse(out)).toMatchObject({ answer: '1 convention proved and kept' });
-      expect((await here(['layer', 'list', '--db', path])).out).toContain('24 of 24');
+    const args = ['learn', '--db', path, '--turns', '4', '--json'];
+    const lesson = start(args);
+    await model.arrived(3);
+    if (command === null) lesson.child.kill('SIGKILL');
+    else expect(await here([command, 'last'])).toMatchObject({ code: 0 });
+    const { out } = await lesson.ended;
+    if (command !== null) expect(JSON.parse(out)).toMatchObject({ answer: '1 convention proved and kept' });
+    expect((await here(['layer', 'list', '--db', path])).out).toContain('24 of 24');
 
-      const on = JSON.parse((await here(args)).out) as AnswerRecord;
-      expect(on).toMatchObject({ status: 'answered', endedBy: 'finished', answer: '1 convention proved and kept' });
-      expect(on.usage.llmCalls).toBe(3);
-      // The first turn, its reading, and the second turn twice.
-      expect(model.requests).toHaveLength(4);
-      expect(model.billed()).toBe(3);
-    } finally {
-      await model.close();
-    }
+    const on = JSON.parse((await here(args)).out) as AnswerRecord;
+    expect(on).toMatchObject({ status: 'answered', endedBy: 'finished', answer: '1 convention proved and kept' });
+    expect(on.usage.llmCalls).toBe(3);
+    // The first turn, its reading, and the second turn twice.
+    expect(model.requests).toHaveLength(4);
+    expect(model.billed()).toBe(3);
   },
 );
