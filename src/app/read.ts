@@ -8,7 +8,7 @@ import { searchIdOf } from '../record/search-id';
 import { progressText } from '../search/progress';
 import { each } from '../limiter';
 import { endpointText } from '../workers/serving';
-import type { QuestionDescription } from '../workers/workflow-views';
+import { isPaused, type QuestionDescription } from '../workers/workflow-views';
 import type { App, Patience } from './app';
 import { outagesOf, type Outage } from './outages';
 import { findSearch, type Waiting } from './searches';
@@ -99,7 +99,7 @@ async function running(
 ): Promise<SearchStatus> {
   const { id } = base;
   const progress = await session.progress(id);
-  const paused = await session.isPaused(id);
+  const paused = await isPaused(session.gate, id);
   const nowMs = app.now();
   const asked = live.serving === null ? '' : ` (it was asked with ${endpointText(live.serving)})`;
   const noWorker = progress === null ? `no worker answers${asked}; ${howToGoOn(input)}` : null;

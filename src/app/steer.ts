@@ -4,7 +4,7 @@
  */
 import type { Steering } from '../domain';
 import { steerQuestion } from '../workers/steer-question';
-import { signalBatch } from '../workers/client';
+import { cancelWorkflow, signalBatch } from '../workers/client';
 import { runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import type { Heard } from '../workflows/steering';
@@ -66,12 +66,15 @@ export async function steerBatch(
   app: App,
 ): Promise<string> {
   const { id: batchId } = await findBatch(app.store, wanted);
+  const workflowId = batchWorkflowId(batchId);
   const session = await openReachable(batchId, app);
   try {
-    const isRunning = session !== null && (await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null;
+    const running = session && (await runningWorkflow(session.gate, workflowId)) && session.gate;
     const told = kind === 'pause' ? { author, now } : { author };
-    if (isRunning && kind === 'cancel' && (await session.cancelBatch(batchId))) return batchId;
-    if (isRunning && kind !== 'cancel' && (await signalBatch(session.gate, batchId, kind, told))) return batchId;
+    const heard =
+      running &&
+      (await (kind === 'cancel' ? cancelWorkflow(running, workflowId) : signalBatch(running, batchId, kind, told)));
+    if (heard) return batchId;
     throw new GateError(`${batchId} is not running`);
   } finally {
     await session?.close();

@@ -22,11 +22,10 @@ import {
   listQuestions,
   questionProgress,
   questionView,
-  runningWorkflow,
   type QuestionDescription,
 } from '../workers/workflow-views';
 import type { BatchProgress } from '../workflows/batch-progress';
-import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
+import { questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
 import { note, type App, type UiPlace } from './app';
 import { errorText } from './errors';
@@ -117,7 +116,7 @@ export async function liveSearches(
       const running = new Map(
         await each(known, async ({ searchId }): Promise<[string, 'running' | 'paused']> => [
           searchId,
-          (await open.isPaused(searchId)) ? 'paused' : 'running',
+          (await isPaused(open.gate, searchId)) ? 'paused' : 'running',
         ]),
       );
       return { running, waiting: await waitingIn(open) };
@@ -193,11 +192,6 @@ export class TemporalSession {
     return answerInTime(this.gate, () => batchProgress(this.gate, batchId));
   }
 
-  /** Of a running search. */
-  isPaused(searchId: string): Promise<boolean> {
-    return isPaused(this.gate, searchId);
-  }
-
   /** Null when no worker answers in time. */
   view<T>(searchId: string, query: 'plan' | 'memory' | 'candidates'): Promise<T | null> {
     return answerInTime(this.gate, () => questionView<T>(this.gate, searchId, query));
@@ -205,12 +199,6 @@ export class TemporalSession {
 
   cancel(searchId: string): Promise<boolean> {
     return cancelWorkflow(this.gate, questionWorkflowId(searchId));
-  }
-
-  /** False: it does not run. */
-  async cancelBatch(batchId: string): Promise<boolean> {
-    const id = batchWorkflowId(batchId);
-    return (await runningWorkflow(this.gate, id)) !== null && cancelWorkflow(this.gate, id);
   }
 
   /** Leaves the server; `keep` lets an embedded one stay up. True: it still runs. */

@@ -129,10 +129,10 @@ const show: CommandFactory = (io) =>
   ).action((wanted: string, flags: Flags) =>
     onLayer(flags, io, async (app, open) => {
       const held = app.findEntry(open, wanted);
-      if (flags.json) return json(io, { ...held, history: app.historyOf(open, held) });
       const lines = isCounted(held) ? await entryLines(held) : ruleLines(held);
       const confirmed = held.confirmedBy === null ? [] : [`confirmed by ${held.confirmedBy}`];
-      io.out(`${[...lines, ...confirmed].join('\n')}\n`);
+      if (flags.json) json(io, { ...held, history: app.historyOf(open, held) });
+      else io.out(`${[...lines, ...confirmed].join('\n')}\n`);
     }),
   );
 
@@ -377,7 +377,10 @@ const add: CommandFactory = (io, outcome) =>
         throw new UsageError('--rival and --rows say what --check counts: give it, too');
       await onLayer(flags, io, async (app, open) => {
         const author = by(flags, io);
-        if (check === undefined) return printStated(await app.addRule(open, statement, author), flags, io);
+        if (check === undefined) {
+          printStated(await app.addRule(open, statement, author), flags, io);
+          return;
+        }
         const claim = { statement, rows, check, rivals };
         const proved = await checking(flags, io, (options) => app.addClaim(open, claim, author, options));
         printProved(proved, flags, io);
@@ -409,17 +412,18 @@ const imported: CommandFactory = (io, outcome) =>
   });
 
 function printProved(proved: readonly AppLayer.Proved[], flags: Flags, io: Io): void {
-  if (flags.json) return json(io, { entries: proved });
-  for (const { entryId, statement, outcome, status, why, counts } of proved) {
+  const lines = proved.map(({ entryId, statement, outcome, status, why, counts }) => {
     const more = [
       counts === null ? null : `${counts.matching ?? '?'} of ${counts.examined ?? '?'}`,
       status === 'active' ? null : status,
       why,
     ].filter((part) => part !== null);
     const line = `${entryId?.slice(0, 9) ?? 'no check'} ${outcome.replace('-', ' ')}: ${statement} (${more.join('; ')})`;
-    io.out(`${visibleLine(line)}\n`);
-  }
-  io.out(`${proved.filter(({ outcome }) => outcome === 'kept').length} of ${entries(proved.length)} kept\n`);
+    return `${visibleLine(line)}\n`;
+  });
+  const kept = proved.filter(({ outcome }) => outcome === 'kept').length;
+  if (flags.json) json(io, { entries: proved });
+  else io.out(`${lines.join('')}${kept} of ${entries(proved.length)} kept\n`);
 }
 
 interface ExportFlags extends Flags {
@@ -446,10 +450,11 @@ const exported: CommandFactory = (io) =>
       if (format === 'dbt' && out === undefined)
         throw new UsageError('dbt needs several files: give a folder with --out');
       await onLayer(flags, io, async (app, open) => {
-        if (flags.json) return json(io, open.layer);
         const { files, leftOut } = await untilInterrupted(io, (signal) => app.exportLayer(open, format, signal));
         for (const { entryId, why } of leftOut) io.err(`${entryId} is left out, its check does not run: ${why}\n`);
-        if (out === undefined) return files.forEach(({ text }) => io.out(text));
+        if (flags.json) json(io, open.layer);
+        else if (out === undefined) io.out(files.map(({ text }) => text).join(''));
+        if (out === undefined) return;
         const folder = resolve(io.cwd, out);
         for (const { path, text } of files) {
           const file = join(folder, ...path.split('/'));

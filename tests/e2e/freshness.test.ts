@@ -33,7 +33,7 @@ it('costs nothing while the proof holds, and is searched anew under one id where
   let fails = false;
   const replies = (user: string): object =>
     fails ? { nothing: 'usable' } : user.includes('<rules>\nYou judge') ? groundReply() : planReply();
-  const { model, home, path, write, again } = await asking(SETUP, replies, ['--method', 'thorough']);
+  const { home, path, write, again } = await asking(SETUP, replies, ['--method', 'thorough']);
   const first = await again();
   expect(first).toMatchObject({ rows: [[2]] });
   expect(await again()).toMatchObject({ id: first.id, calls: 0 });
@@ -89,7 +89,7 @@ const COMMIT = {
 };
 
 it('counts its claims again with the rows; one that is no proof any more is searched anew', async () => {
-  const { model, home, write, again } = await asking(GAPS, () => COMMIT, ['--method', 'fast']);
+  const { home, write, again } = await asking(GAPS, () => COMMIT, ['--method', 'fast']);
   const first = await again();
   expect(first).toMatchObject({
     rows: [[2]],

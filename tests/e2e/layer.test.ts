@@ -161,7 +161,7 @@ test('an answer that rests on an entry which a person rejected is searched anew,
 });
 
 test('the answer is printed although the reading of what was proved hangs, which goes on with the next question', async () => {
-  const { here, ask, model, path } = await home({ stuck: isReading });
+  const { here, ask, path } = await home({ stuck: isReading });
   const asked = await here(['ask', 'How far behind is car 3?', '--db', path, '--json']);
   expect(asked).toMatchObject({ code: 0 });
   expect(JSON.parse(asked.out)).toMatchObject({ status: 'answered', usage: { llmCalls: 1 } });
