@@ -1,5 +1,5 @@
 /** `gate-bench audit`: reads the updates of stored searches, has pairs of them judged, and keeps what people decide. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Bench } from '../src/app/run/laboratory';
@@ -40,12 +40,11 @@ import {
   updateAudit,
   type UpdateAudit,
 } from './update-audit';
-import { auditPage, auditText } from './update-audit-view';
+import { auditText } from './update-audit-view';
 
 export interface AuditFlags extends JudgeFlags {
   readonly judge?: boolean;
   readonly maxCost: number | 'none';
-  readonly html?: string;
   readonly json?: boolean;
 }
 
@@ -55,11 +54,6 @@ export async function auditUpdates(what: readonly string[], flags: AuditFlags, i
   const stopping = watchInterrupts(io);
   const bench = { services, stopping, now: () => io.now(), note: (line: string) => io.err(`${line}\n`) };
   const { audit, interrupted } = await auditOf(bench, ids, flags.judge ? flags : null).finally(stopping.stopListening);
-  if (flags.html !== undefined) {
-    const path = resolve(io.cwd, flags.html);
-    writeFileSync(path, auditPage(audit));
-    io.err(`${path}\n`);
-  }
   io.out(flags.json ? `${JSON.stringify(audit, null, 2)}\n` : auditText(audit, io.columns));
   if (!flags.judge && audit.pairs > 0) io.err(`--judge has ${counted(audit.pairs, 'pair')} judged by a model\n`);
   return interrupted ? EXIT.cancelled : EXIT.ok;

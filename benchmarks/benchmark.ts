@@ -75,8 +75,6 @@ export interface PredictionFormat {
     items: readonly BenchmarkItem[],
     predictions: ReadonlyMap<string, Prediction>,
   ): Promise<readonly string[]>;
-  /** Reasons for which the official checker would refuse the file. */
-  check(path: string, items: readonly BenchmarkItem[]): Promise<readonly string[]>;
 }
 
 /** A benchmark's folder or a predictions file cannot be used. The message is one line: the file, what is wrong, what to do. */

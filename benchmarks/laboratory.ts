@@ -1,4 +1,4 @@
-/** The parts that `gate-bench compare` adds to a run: benchmarks with their official scorers, a judge, and the audit of updates. */
+/** The parts that `gate-bench compare` adds to a run: benchmarks with their official scorers, and a judge. */
 import { basename, resolve } from 'node:path';
 import type { Scorer } from '../src/app/run/results';
 import { isEmpty } from '../src/app/run/arms';
@@ -11,25 +11,18 @@ import type { Services } from '../src/app/services';
 import type { BenchmarkItem } from '../src/questions';
 import { withoutComments } from '../src/sql/lexer';
 import type { Composition } from '../src/workers/composition';
-import { auditOf } from './audit';
 import type { OpenBenchmark, Prediction } from './benchmark';
 import { BENCHMARKS } from './boards';
 import { paidLines } from './judge';
 import { JUDGE_VERSION } from './judge-prompt';
 import { correctAnswerOf, judgedOr, judgeName, openJudge, type CorrectAnswer } from './judging';
 import { benchmarkOf, databaseSpecs } from './score';
-import { auditFigures } from './update-audit-view';
 
 export const LABORATORY: Laboratory = {
   benchmarks: Object.keys(BENCHMARKS),
   board,
   checkJudge,
   judged: (bench, set) => set.withComposition(SCOPE, (composition) => judgedWith(composition, bench, set)),
-  audited: async (bench, searches, judge) => {
-    const { audit, interrupted, paidUsd } = await auditOf(bench, searches, judge);
-    const rows = auditFigures(audit).map((row) => [...row]);
-    return { audit, table: { heads: ['figure', 'value'], rows }, interrupted, paidUsd };
-  },
 };
 
 async function board(

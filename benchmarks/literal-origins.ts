@@ -1,12 +1,15 @@
 /**
- * Where the literals of a submitted query come from. An answer that a search has seen may not stand in its SQL: each literal
- * has to come from what was told (question, context, documents), from values that a probe or a profile showed, or from the
- * way SQL is written (0 and 1, units, formats, positions, dates counted from the clock). What a query gives back without
- * reading a row has to be told. A rule too strict costs a look by a person, one too lax a wrong submission: rules are strict.
+ * Where the literals of a submitted query come from. An answer that a search has seen may not stand in its SQL: each literal has
+ * to come from what was told (question, context, documents), from what a probe or a profile showed, or from the way SQL is
+ * written (0 and 1, formats, units, positions, spans counted from the clock). A column, aggregate or row that reads no column of a
+ * table gives its literals back as they stand, so these have to be told. A rule too strict costs a look by a person, one too lax a
+ * wrong submission: rules are strict.
  */
-import type { Dialect } from '../src/domain';
-import { literalsIn, literalTokens, type Literal } from './literals';
-import { isDerivedDate, type Times } from './derived-dates';
+import type { AnswerRecord, Dialect, SearchInput, SqlResult } from '../src/domain';
+import type { ObjectStore } from '../src/domain/ports';
+import { createRunStore } from '../src/record/run-store';
+import type { Hash } from '../src/sql/body';
+import { tokensOf, type Token } from '../src/sql/lexer';
 
 export interface Origins {
   /** Question, context, instructions, documents. */
@@ -17,19 +20,160 @@ export interface Origins {
   readonly clock: string | null;
 }
 
-export interface UnknownLiterals {
-  readonly literals: readonly string[];
-  /** The SQL could not be parsed: every string and number of it had to be known. */
-  readonly unparsed: boolean;
+/** What a stored search was told, and which values it was shown. Rows of candidates are not among them. */
+export async function originsOf(
+  store: ObjectStore,
+  { record, input }: { readonly record: AnswerRecord; readonly input: SearchInput },
+  hash: Hash,
+): Promise<Origins> {
+  const { text, context, instructions, documents, notes = [] } = input.question;
+  const { claims = [], evidence, children = [], steering = [] } = record;
+  const shown = await Promise.all([record.id, ...children.map(({ id }) => id)].map((id) => shownIn(store, id, hash)));
+  return {
+    told: textOf([text, context, instructions, [...documents, ...notes].map((one) => one.text), [...steering]]),
+    seen: textOf([
+      shown,
+      claims.flatMap(({ check, matching }) => ((matching ?? 0) > 0 ? [check] : [])),
+      evidence.map(({ observed }) => observed?.rows ?? null),
+    ]),
+    clock: record.clock ?? null,
+  };
 }
 
-/** The literals that come from nowhere; in doubt, too many. */
-export function unknownLiterals(sql: string, dialect: Dialect, origins: Origins): UnknownLiterals {
-  const parsed = literalsIn(sql, dialect);
-  const known = knowledgeOf(origins);
-  const unknown = (parsed ?? literalTokens(sql, dialect)).filter((literal) => !isKnown(literal, known));
-  const shown = unknown.map(({ kind, value }) => (kind === 'text' ? `'${value}'` : value));
-  return { literals: [...new Set(shown)], unparsed: parsed === null };
+async function shownIn(store: ObjectStore, searchId: string, hash: Hash): Promise<readonly unknown[]> {
+  const run = createRunStore(store, searchId, hash);
+  const all = async <T>(kind: string, get: (id: string) => Promise<T>): Promise<T[]> => {
+    const prefix = `runs/${searchId}/${kind}/`;
+    const keys = await store.list(prefix);
+    return Promise.all(keys.map((key) => get(key.slice(prefix.length, -'.json'.length))));
+  };
+  const observations = await all('observation', (id) => run.get('observation', id));
+  const rowsOf = (result: SqlResult): unknown => (result.kind === 'rows' ? result.rows : null);
+  return [
+    observations.flatMap(({ tests, web }) => [
+      ...tests.map(({ result, hypotheses }) => [
+        rowsOf(result),
+        hypotheses.map(({ run: ran }) => ran && rowsOf(ran.result)),
+      ]),
+      web?.text,
+    ]),
+    (await all('schema', (id) => run.get('schema', id))).map(({ text, description }) => [text, description.tables]),
+    await all('profile', (id) => run.get('profile', id)),
+    await all('known', (id) => run.get('known', id)),
+  ];
+}
+
+/** The names and values of a JSON value, apart from each other. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(' | ');
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .map(([name, one]) => `${name} ${textOf(one)}`)
+      .join('\n');
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : '';
+}
+
+interface Literal {
+  readonly kind: 'text' | 'number';
+  readonly value: string;
+  /** It is given back as it stands. */
+  readonly isGiven: boolean;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The literals that come from nowhere, as they are written; in doubt, too many. */
+export function unknownLiterals(sql: string, dialect: Dialect, { told, seen, clock }: Origins): readonly string[] {
+  const known = { told: wordsOf(told), seen: wordsOf(seen), days: daysIn(`${told} ${clock ?? ''}`) };
+  const unknown = literalsOf(sql, dialect).filter((literal) => !isKnown(literal, known));
+  return [...new Set(unknown.map(({ kind, value }) => (kind === 'text' ? `'${value}'` : value)))];
+}
+
+/** Functions whose value depends on how many rows there are, whatever their argument is. */
+const COUNTERS = new Set(['count', 'sum', 'total', 'row_number', 'rank', 'dense_rank']);
+/** Functions that make rows of their argument. */
+const ROWS = /^(?:values|unnest|string_to_table|jsonb?_(?:each|tree|array_elements|to_record|populate).*)$/;
+const KEYWORDS = new Set(
+  'select distinct all as case when then else end and or not null is in like ilike between true false cast interval date time timestamp union intersect except with recursive on using limit offset array escape collate'.split(
+    ' ',
+  ),
+);
+const COMPARISON = /^(?:=|<|>|!|<>|<=|>=|!=)$/;
+
+/** Parentheses, or the whole: a list of items after SELECT, or rows that are written out. */
+interface Frame {
+  isList: boolean;
+  item: { readsColumn: boolean } | null;
+  readonly isRows: boolean;
+}
+
+function literalsOf(sql: string, dialect: Dialect): readonly Literal[] {
+  const tokens = wholeNumbers(tokensOf(sql, dialect));
+  const word = (at: number): string => tokens[at]?.text.toLowerCase() ?? '';
+  const isLiteral = (at: number): boolean => ['string', 'number'].includes(tokens[at]?.kind ?? '');
+  const aliases = new Set(tokens.flatMap(({ text }, at) => (word(at - 1) === 'as' ? [text] : [])));
+  const frames: Frame[] = [{ isList: false, item: null, isRows: false }];
+  const found: {
+    readonly literal: Omit<Literal, 'isGiven'>;
+    readonly isFixed: boolean;
+    readonly item: Frame['item'];
+  }[] = [];
+  for (const [at, token] of tokens.entries()) {
+    const frame = frames.at(-1) as Frame;
+    const text = word(at);
+    const item = frames.findLast((one) => one.item !== null)?.item ?? null;
+    if (text === '(') {
+      const isRows = frame.isRows || ROWS.test(word(at - 1)) || (text === '(' && word(at - 1) === ',' && frame.isRows);
+      frames.push({ isList: false, item: null, isRows });
+    } else if (text === ')') {
+      if (frames.length > 1) frames.pop();
+    } else if (token.kind === 'word' && text === 'select')
+      Object.assign(frame, { isList: true, item: { readsColumn: false } });
+    else if (token.kind === 'word' && text === 'from') Object.assign(frame, { isList: false, item: null });
+    else if (text === ',' && frame.isList) frame.item = { readsColumn: false };
+    else if (isLiteral(at) || (dialect === 'sqlite' && token.kind === 'quoted' && !aliases.has(token.text))) {
+      const value = token.kind === 'string' ? textIn(token.raw) : token.text;
+      const kind = token.kind === 'number' ? 'number' : 'text';
+      // A comparison of two literals decides nothing about rows.
+      const isAlone = [1, -1].some((by) => COMPARISON.test(word(at + by)) && isLiteral(at + 2 * by));
+      const isFixed = frame.isRows || isAlone || (word(at - 1) === 'values' && frame.isRows);
+      found.push({ literal: { kind, value, before: word(at - 1), after: word(at + 1) }, isFixed, item });
+      if (token.kind === 'quoted' && item !== null && !isLiteral(at - 1)) item.readsColumn = true;
+    } else if (['true', 'false'].includes(text) && item !== null)
+      found.push({ literal: { kind: 'text', value: text, before: '', after: '' }, isFixed: false, item });
+    else if (item !== null && readsColumn(at)) item.readsColumn = true;
+  }
+  return found.map(({ literal, isFixed, item }) => ({
+    ...literal,
+    isGiven: isFixed || (item !== null && !item.readsColumn),
+  }));
+
+  function readsColumn(at: number): boolean {
+    const { kind } = tokens[at] as Token;
+    const [before, after] = [word(at - 1), word(at + 1)];
+    if (word(at) === '*') return ['select', ',', '(', '.', 'distinct'].includes(before) || COUNTERS.has(word(at - 2));
+    if (kind !== 'word' && kind !== 'quoted') return false;
+    if (COUNTERS.has(word(at))) return true;
+    const isAlias = before === 'as' || before === ')' || isLiteral(at - 1);
+    return !isAlias && !KEYWORDS.has(word(at)) && after !== '(' && !isLiteral(at + 1) && before !== ':';
+  }
+}
+
+/** `100.0` is three tokens in some dialects. */
+function wholeNumbers(tokens: readonly Token[]): readonly Token[] {
+  return tokens.reduce<Token[]>((all, token) => {
+    const last = all.at(-1);
+    const isPart = token.kind === 'number' || (token.raw === '.' && last?.kind === 'number');
+    if (last === undefined || !isPart || last.at + last.raw.length !== token.at) return [...all, token];
+    if (last.kind !== 'number' && last.raw !== '.') return [...all, token];
+    const raw = last.raw + token.raw;
+    return [...all.slice(0, -1), { ...last, kind: 'number', raw, text: raw }];
+  }, []);
+}
+
+function textIn(raw: string): string {
+  const hex = /^[xX]'([\da-fA-F]*)'$/.exec(raw)?.[1];
+  return hex === undefined ? raw.replace(/^[^']*'|'$/g, '').replaceAll("''", "'") : Buffer.from(hex, 'hex').toString();
 }
 
 interface Words {
@@ -39,210 +183,119 @@ interface Words {
   readonly numbers: ReadonlySet<number>;
 }
 
-interface Knowledge {
+interface Known {
   readonly told: Words;
   readonly seen: Words;
-  readonly times: Times;
-  /** Numbers of months, weekdays and quarters that are told by name. */
-  readonly calendar: ReadonlySet<number>;
-}
-
-function knowledgeOf({ told, seen, clock }: Origins): Knowledge {
-  const [toldWords, seenWords] = [wordsOf(told), wordsOf(seen)];
-  for (const [word, number] of NUMBER_WORDS) if (hasStem(toldWords.words, word)) toldWords.numbers.add(number);
-  const months = MONTHS.flatMap((name, at) => (hasMonth(toldWords.words, name) ? [at + 1] : []));
-  const weekdays = WEEKDAYS.flatMap((name, at) => (hasStem(toldWords.words, name) ? [at, at === 0 ? 7 : at] : []));
-  const has = (...words: string[]): boolean => words.some((word) => hasStem(toldWords.words, word));
-  const calendar = new Set([
-    ...months,
-    ...weekdays,
-    ...(has('weekend', 'weekday') ? [0, 1, 5, 6, 7] : []),
-    ...(has('quarter', 'half', 'semester') ? [1, 2, 3, 4, 6, 7, 9, 10, 12] : []),
-  ]);
-  return {
-    told: toldWords,
-    seen: seenWords,
-    calendar,
-    times: { text: told, clock, numbers: toldWords.numbers, months },
-  };
-}
-
-function isKnown(literal: Literal, known: Knowledge): boolean {
-  const value = literal.value.trim();
-  const { role } = literal;
-  if (role === 'format' && isFormat(value)) return true;
-  // An answer may be a date that can be counted out: given back as it stands, it has to be told.
-  const isDerived = role !== 'constant' && role !== 'beside' && isDerivedDate(value, known.times);
-  if (literal.kind === 'number' || NUMBER.test(value)) return isDerived || isKnownNumber(Number(value), role, known);
-  if (isDerived || !/[\p{L}\p{N}]/u.test(value)) return true;
-  if (role === 'shift' && isShift(value, known)) return true;
-  // Classes of a regular expression say nothing: `[^0-9]`, `\\d`.
-  const parts = plainWords(role === 'pattern' ? value.replace(/\[\^?\]?(?:\[:\w+:\]|[^\]])*\]|\\\w/g, ' ') : value);
-  if (parts.every((word) => isTold(word, known.told))) return true;
-  if (role === 'constant' || role === 'row') return false;
-  if (role === 'label' && parts.every((word) => GENERIC.has(word))) return true;
-  if (role === 'format' || role === 'shift') return false;
-  if (role === 'path') return parts.every((word) => /^\d+$/.test(word) || known.seen.words.has(word));
-  if (role === 'pattern') return parts.every((word) => /^[a-z]?$|^\d+$/.test(word) || isPart(word, known));
-  return known.seen.text.includes(` ${parts.join(' ')} `);
-}
-
-function isKnownNumber(number: number, role: Literal['role'], { told, seen, calendar }: Knowledge): boolean {
-  const size = Math.abs(number);
-  if (told.numbers.has(size)) return true;
-  if (role === 'constant') return false;
-  if (role === 'beside') return seen.numbers.has(size);
-  if (size === 0 || size === 1) return true;
-  if (role !== 'row' && SCALES.some((by) => told.numbers.has(rounded(size / by)))) return true;
-  switch (role) {
-    case 'row':
-      return false;
-    case 'count':
-      return Number.isInteger(size) ? size <= 50 : SHARES.has(size);
-    case 'factor':
-    case 'shift':
-    case 'pattern':
-      return UNITS.has(size) || seen.numbers.has(size);
-    case 'format':
-      return false;
-    default:
-      return calendar.has(size) || seen.numbers.has(size);
-  }
+  /** Dates that were told, and the clock. */
+  readonly days: readonly (readonly [number, number, number])[];
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-/** Factors between units: how many of one make the next, percent, powers of ten, and means of two. */
+/** Factors between units: how many of one make the next, percent, powers of ten. */
 const UNITS = new Set([
-  ...[2, 4, 7, 10, 12, 24, 28, 29, 30, 30.4, 30.44, 31, 52, 60, 90, 100, 180, 360, 365, 365.2425, 365.24, 365.25, 366],
-  // Pounds, Fahrenheit, Kelvin, miles, inches, feet, gallons.
-  ...[0.45359237, 0.453592, 0.4536, 2.2046, 2.20462, 1.8, 32, 273.15, 1.609344, 2.54, 0.3048, 3.785411784],
-  ...[
-    0.5, 0.01, 0.001, 1_000, 1_024, 1_440, 3_600, 10_000, 86_400, 100_000, 3_600_000, 86_400_000, 1_000_000, 1_048_576,
-    1e9,
-  ],
+  ...[2, 4, 7, 10, 12, 24, 28, 29, 30, 31, 52, 60, 90, 100, 180, 360, 365, 365.2425, 365.25, 366, 0.5, 0.01, 0.001],
+  ...[1_000, 1_024, 1_440, 3_600, 10_000, 86_400, 100_000, 3_600_000, 86_400_000, 1_000_000, 1e9],
 ]);
 /** A number that was told may be counted in another unit: a share in percent, seconds in milliseconds. */
-const SCALES = [100, 0.01, 7, 12, 24, 60, 1_000, 3_600, 86_400, 0.001, 1e6, 1e9];
-const SHARES = new Set([0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]);
+const SCALES = [1, 100, 0.01, 7, 12, 24, 60, 1_000, 3_600, 86_400, 0.001, 1e6, 1e9];
 /** Names that a case may have without a source. */
 const GENERIC = new Set(
-  'yes no true false y n t f other others none unknown total all not null na n a missing available high low medium above below before after early late male female same different increase decrease increased decreased up down first last new old'.split(
-    ' ',
-  ),
+  'yes no true false y n other others none unknown total all not n a missing high low'.split(' '),
 );
-
-const SMALL =
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty';
-const ORDINALS = 'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth';
-const NUMBER_WORDS: readonly (readonly [string, number])[] = [
-  ...[SMALL, ORDINALS].flatMap((names) => names.split(' ').map((name, at): [string, number] => [name, at])),
-  ...'thirty forty fifty sixty seventy eighty ninety hundred'
-    .split(' ')
-    .map((name, at): [string, number] => [name, 30 + 10 * at]),
-  ...([
-    ['once', 1],
-    ['twice', 2],
-    ['both', 2],
-    ['pair', 2],
-    ['double', 2],
-    ['half', 0.5],
-    ['dozen', 12],
-  ] as const),
-  ...([
-    ['thousand', 1e3],
-    ['million', 1e6],
-    ['billion', 1e9],
-    ['teenager', 13],
-    ['adult', 18],
-    ['decade', 10],
-  ] as const),
+/** Formats of dates and numbers, their units, and spans: `%Y-%m`, `YYYY-MM`, `start of month`, `-1 month`. */
+const WRITTEN = [
+  /^(?:[^%\p{L}\p{N}]*(?:%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z%])?)+$/u,
+  /^(?:fm|yyyy|yy|month|mon|mm|day|dd|hh24|hh12|hh|mi|ss|[^\p{L}\p{N}])+$/iu,
+  /^(?:fm)?[09]*9[09.,]*$/i,
+  /^(?:(?:start of )?(?:micro|milli)?(?:second|minute|hour|day|week|month|quarter|year|decade|epoch|dow|doy)s?|weekday [0-6]|now|utc|localtime)$/i,
+  /^(?:\s*[+-]\s*)?(?:1|12|7)?\s*(?:second|minute|hour|day|week|month|year)s?$/i,
 ];
-const MONTHS = 'january february march april may june july august september october november december'.split(' ');
-const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
+const AROUND_FACTOR = /^[-+*/%]$/;
+const BEFORE_COUNT = new Set([',', 'limit', 'offset', 'by', 'rows', 'between', 'and']);
 
-function hasMonth(words: ReadonlySet<string>, name: string): boolean {
-  return words.has(name) || words.has(name.slice(0, 3)) || (name === 'september' && words.has('sept'));
+function isKnown({ kind, value: given, isGiven, before, after }: Literal, known: Known): boolean {
+  const { told, seen } = known;
+  const value = given.trim();
+  const isFormat = kind === 'text' && (!/[\p{L}\p{N}]/u.test(value) || WRITTEN.some((form) => form.test(value)));
+  if (isFormat && !NUMBER.test(value)) return true;
+  if (kind === 'number' || NUMBER.test(value)) {
+    const size = Math.abs(Number(value));
+    if (told.numbers.has(size)) return true;
+    if (isGiven) return false;
+    if (size <= 1 || seen.numbers.has(size) || (isFormat && size >= 99)) return Number.isInteger(size) || size > 0;
+    if (SCALES.some((by) => told.numbers.has(rounded(size / by)))) return true;
+    const isFactor = AROUND_FACTOR.test(before) || AROUND_FACTOR.test(after);
+    return (isFactor && UNITS.has(size)) || (BEFORE_COUNT.has(before) && Number.isInteger(size) && size <= 12);
+  }
+  const parts = plainWords(value);
+  if (told.text.includes(` ${parts.join(' ')} `) || parts.every((word) => isTold(word, told))) return true;
+  if (isGiven) return false;
+  if (['then', 'else', ','].includes(before) && parts.every((word) => GENERIC.has(word))) return true;
+  // A path of JSON, whose keys were seen.
+  if (/^[${]/.test(value) && parts.every((word) => seen.words.has(word))) return true;
+  return isCounted(value, known) || seen.text.includes(` ${parts.join(' ')} `);
 }
 
-const hasStem = (words: ReadonlySet<string>, word: string): boolean => words.has(word) || words.has(`${word}s`);
+const MONTHS = 'january february march april may june july august september october november december'.split(' ');
 
-function wordsOf(text: string): Words & { readonly numbers: Set<number> } {
+/** A date whose year was told, or lies beside one that was, and which begins or ends a month, or has a day that was told. */
+function isCounted(value: string, { told, days }: Known): boolean {
+  const [, year, month, day] =
+    /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:[T ](?:00:00|23:59)(?::(?:00|59))?)?$/.exec(value) ?? [];
+  if (year === undefined) return false;
+  const years = [...days.map(([one]) => one), ...told.numbers];
+  if (!years.some((one) => Math.abs(one - Number(year)) <= 1)) return false;
+  const isMonth = (one: number): boolean =>
+    days.some(([, known]) => Math.abs(known - one) <= 1) ||
+    told.numbers.has(one) ||
+    [one - 1, one - 2].some(
+      (at) => told.words.has(MONTHS[at] ?? '-') || told.words.has(MONTHS[at]?.slice(0, 3) ?? '-'),
+    );
+  if (month !== undefined && !['01', '12'].includes(month) && !isMonth(Number(month))) return false;
+  const last = new Date(Date.UTC(Number(year), Number(month ?? 1), 0)).getUTCDate();
+  const isDay = day === undefined || [1, last, ...days.map(([, , one]) => one)].includes(Number(day));
+  return isDay || told.numbers.has(Number(day));
+}
+
+function daysIn(text: string): readonly (readonly [number, number, number])[] {
+  return [...text.matchAll(/\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})/g)].map(
+    ([, y, m, d]) => [Number(y), Number(m), Number(d)] as const,
+  );
+}
+
+const NUMBER_WORDS = new Map(
+  [
+    'zero one two three four five six seven eight nine ten eleven twelve',
+    'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth',
+    'never once twice',
+  ].flatMap((names) => names.split(' ').map((name, at) => [name, at] as const)),
+);
+
+function wordsOf(text: string): Words {
   const words = plainWords(text);
-  const numbers = new Set<number>();
-  const scale: Readonly<Record<string, number>> = {
-    k: 1e3,
-    thousand: 1e3,
-    m: 1e6,
-    million: 1e6,
-    bn: 1e9,
-    billion: 1e9,
-  };
-  for (const [, digits = '', unit = ''] of text.matchAll(
-    /(\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s?(k|thousand|m|million|bn|billion)?(?![a-z])/gi,
-  )) {
+  const numbers = new Set(words.flatMap((word) => NUMBER_WORDS.get(word) ?? []));
+  const scales: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, billion: 1e9 };
+  for (const [digits, unit = ''] of [
+    ...text.matchAll(/(\d[\d,]*(?:\.\d+)?|\.\d+)\s?(k|thousand|m|million|billion)?\b/gi),
+  ].map(([, one = '', two]) => [one, two] as const)) {
     const number = Number(digits.replaceAll(',', ''));
-    numbers.add(number);
-    const by = scale[unit.toLowerCase()];
-    if (by !== undefined) numbers.add(rounded(number * by));
+    numbers.add(number).add(rounded(number * (scales[unit.toLowerCase()] ?? 1)));
   }
   for (const [digits] of text.matchAll(/\d+(?:\.\d+)?/g)) numbers.add(Number(digits));
-  // "In their 40s" is 40 to 49.
-  for (const [, digits] of text.matchAll(/\b(\d*0)s\b/g)) numbers.add(Number(digits) + 9);
   return { text: ` ${words.join(' ')} `, words: new Set(words), numbers };
 }
 
 /** Words in lower case, without accents; what stands between words is left out. */
 function plainWords(text: string): string[] {
-  return (
-    text
-      .normalize('NFKD')
-      .toLowerCase()
-      .replace(/\p{M}/gu, '')
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  );
+  const plain = text.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '');
+  return plain.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** Another form of the word counts too: `patients` for `patient`. */
-function isTold(word: string, told: Words): boolean {
-  if (told.words.has(word)) return true;
+function isTold(word: string, { words }: Words): boolean {
+  if (words.has(word)) return true;
   if (word.length < 4) return false;
-  return [...told.words].some(
-    (other) =>
-      other.length >= 4 &&
-      Math.abs(other.length - word.length) <= 3 &&
-      (other.startsWith(word) || word.startsWith(other)),
-  );
-}
-
-function isPart(word: string, { told, seen }: Knowledge): boolean {
-  return isTold(word, told) || told.text.includes(word) || seen.text.includes(word);
-}
-
-/** Codes of a format and units, and the digits that begin or end a day or a year: `%Y-12-31`. */
-function isFormat(value: string): boolean {
-  const rest = value.replace(/%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z%]/g, ' ').toLowerCase();
-  return plainWords(rest).every(
-    (word) =>
-      /^(?:00|01|12|31|23|59)$/.test(word) ||
-      /^(?:fm|yyyy|yyy|yy|y|month|mon|mm|day|dy|ddd|dd|d|hh24|hh12|hh|mi|min|ss|ms|us|iyyy|iw|ww|w|q|th|am|pm|tz|t|utc|gmt|z|[09]+)+$/.test(
-        word,
-      ) ||
-      /^(?:microsecond|millisecond|second|minute|hour|day|week|month|quarter|year|decade|century|epoch|dow|doy|isodow|isoyear)s?$/.test(
-        word,
-      ),
-  );
-}
-
-/** `start of month`, `weekday 1`, `-1 month`, `3 days 2 hours`. */
-function isShift(value: string, known: Knowledge): boolean {
-  if (/^(?:start of (?:day|month|year)|weekday [0-6]|now|localtime|utc|unixepoch|auto|ceiling|floor)$/i.test(value))
-    return true;
-  if (/^\s*(?:second|minute|hour|day|week|month|year)s?$/i.test(value)) return true;
-  const shifts =
-    /^(?:\s*[+-]?\s*\d+(?:\.\d+)?\s*(?:microsecond|millisecond|second|minute|min|hour|day|week|month|mon|quarter|year|decade)s?\s*)+$/i;
-  return (
-    shifts.test(value) && (value.match(/\d+(?:\.\d+)?/g) ?? []).every((n) => isKnownNumber(Number(n), 'shift', known))
-  );
+  return [...words].some((other) => other.length >= 4 && (other.startsWith(word) || word.startsWith(other)));
 }
 
 const rounded = (number: number): number => Number(number.toPrecision(12));

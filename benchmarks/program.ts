@@ -178,10 +178,8 @@ const auditCommand: CommandFactory = (io, outcome) =>
               .description('count updates, their reuse, and the pairs of one search that read a common table')
               .argument('<what...>', 'the --out folder of a batch, a batch id (b-…), search ids, or last')
               .option('--judge', 'let a model judge whether the two updates of each such pair contradict each other'),
-          )
-            .option('--html <file>', 'also write the figures and the flagged pairs, side by side, as a page')
-            .option('--json', 'print everything as JSON'),
-          'gate-bench audit updates b-3f9a --judge --model gpt-5.4 --html audit.html',
+          ).option('--json', 'print everything as JSON'),
+          'gate-bench audit updates b-3f9a --judge --model gpt-5.4',
           'gate-bench audit updates last --json',
         ).action(async (what: readonly string[], flags: AuditFlags) => {
           outcome.code = await (await import('./audit')).auditUpdates(what, flags, io);

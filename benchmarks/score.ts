@@ -4,8 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { loadConfig, type Config } from '../src/config';
-import type { ResolvedDatabase } from '../src/config/databases';
+import { loadConfig } from '../src/config';
 import { questionDatabases } from '../src/app/run/question-databases';
 import { GateError, UsageError } from '../src/app/errors';
 import { EXIT, type ExitCode } from '../src/cli/exit';
@@ -18,7 +17,7 @@ import { each } from '../src/limiter';
 import { SqlEngineError, type SqlEngine } from '../src/domain/ports';
 import { VERDICTS, type BenchmarkItem, type Verdict } from '../src/questions';
 import { visibleLine } from '../src/clip';
-import { openEngines, type Engines } from '../src/workers/engines';
+import { openEngines } from '../src/workers/engines';
 import { BENCHMARKS } from './boards';
 import type { Benchmark, BoardScore, OpenBenchmark, ScoreOptions, Submitted } from './benchmark';
 
@@ -43,8 +42,7 @@ export async function runScore(flags: PredictionFlags & { readonly json?: boolea
       '--timings 1: R-VES keeps times near their mean, and by its rule a time alone is not: give 2 or more',
     );
   const opened = await openPredictions(flags, io);
-  const { predictions, problems } = opened;
-  const inWords = [...predictions].flatMap(([id, { kind }]) => (kind === 'words' ? [id] : []));
+  const inWords = [...opened.predictions].flatMap(([id, { kind }]) => (kind === 'words' ? [id] : []));
   if (inWords.length > 0)
     throw new UsageError(
       `${flags.predictions}: answered in words alone: ${someOf(inWords)}; ask gate-bench judge, or give the SQL`,
@@ -53,7 +51,6 @@ export async function runScore(flags: PredictionFlags & { readonly json?: boolea
     run: ({ scores }) => Promise.resolve(reportOf(opened, scores)),
   });
   io.out(flags.json ? `${JSON.stringify(report, null, 2)}\n` : told(report, io));
-  for (const problem of problems) io.err(`note: ${visibleLine(problem)}\n`);
   return (report.verdicts.infrastructure ?? 0) === 0 ? EXIT.ok : EXIT.failed;
 }
 
@@ -62,8 +59,6 @@ export interface OpenPredictions {
   readonly split: string;
   readonly board: OpenBenchmark;
   readonly predictions: ReadonlyMap<string, Submitted>;
-  /** Reasons for which the official checker would refuse the file. */
-  readonly problems: readonly string[];
 }
 
 export async function openPredictions(flags: PredictionFlags, io: Io): Promise<OpenPredictions> {
@@ -73,7 +68,7 @@ export async function openPredictions(flags: PredictionFlags, io: Io): Promise<O
   for (const remark of board.remarks ?? []) io.err(`note: ${remark}\n`);
   const path = resolve(io.cwd, flags.predictions);
   const predictions = await benchmark.format.read(path, board.items);
-  return { benchmark, split, board, predictions, problems: await benchmark.format.check(path, board.items) };
+  return { benchmark, split, board, predictions };
 }
 
 export async function benchmarkOf(name: string): Promise<Benchmark> {
@@ -106,19 +101,25 @@ export async function withScores<T>(
   );
   const specs = databaseSpecs(board, items, flags.db ?? []);
   const databases = questionDatabases(config, specs, { selected: asking, others: items }, io.cwd);
-  const engines = scoringEngines(config);
+  const engines = openEngines(config, databases.all);
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
   try {
     const { signal } = stop;
-    const used = new Map(asking.map((item) => [databases.of(item).name, databases.of(item)]));
+    const opened = new Map<string, SqlEngine>();
     // One that is missing is told before any question is scored.
     const waiting = { timeoutMs: WAIT_MS, maxRows: 1, signal, tag: 'gate score' };
-    await each([...used.values()], (database) => engines.of(database).run(['SELECT 1'], waiting), flags.concurrency);
-    const engineOf = (item: BenchmarkItem): SqlEngine => {
-      const database = databases.find(item);
-      return database === null ? missing(item) : engines.of(database);
-    };
+    const used = [...new Set(asking.map((item) => databases.of(item).name))];
+    await each(
+      used,
+      async (name) => {
+        const { engine } = await engines.engine(name);
+        await engine.run(['SELECT 1'], waiting);
+        opened.set(name, engine);
+      },
+      flags.concurrency,
+    );
+    const engineOf = (item: BenchmarkItem): SqlEngine => opened.get(databases.find(item)?.name ?? '') ?? missing(item);
     const { maxRows, timings } = flags;
     const options = { timeoutMs: Math.round(flags.timeout * 1000), maxRows, timings, signal };
     const scores = new Map<string, BoardScore>();
@@ -179,52 +180,6 @@ function missing({ database, engine }: BenchmarkItem): SqlEngine {
   return { dialect: engine ?? 'sqlite', run: fail, digest: fail, describe: fail, close: () => Promise.resolve() };
 }
 
-/**
- * A benchmark may have hundreds of databases: each is opened when it is asked, and those that were not asked for longest are
- * closed again.
- */
-const KEPT = 16;
-
-interface ScoringEngines {
-  of(database: ResolvedDatabase): SqlEngine;
-  close(): Promise<void>;
-}
-
-export function scoringEngines(config: Config): ScoringEngines {
-  // The least recently used one is the first.
-  const opened = new Map<string, { readonly engines: Engines; users: number }>();
-  const use = async <T>(database: ResolvedDatabase, work: (engine: SqlEngine) => Promise<T>): Promise<T> => {
-    const { name } = database;
-    const one = opened.get(name) ?? { engines: openEngines(config, [database]), users: 0 };
-    opened.delete(name);
-    opened.set(name, one);
-    one.users += 1;
-    try {
-      return await work((await one.engines.engine(name)).engine);
-    } finally {
-      one.users -= 1;
-      for (const [key, { users, engines }] of opened) {
-        if (opened.size <= KEPT) break;
-        if (users > 0) continue;
-        opened.delete(key);
-        await engines.close();
-      }
-    }
-  };
-  return {
-    of: (database) => ({
-      dialect: database.dialect,
-      run: (statements, options) => use(database, (engine) => engine.run(statements, options)),
-      digest: (sql, options) => use(database, (engine) => engine.digest(sql, options)),
-      describe: (options) => use(database, (engine) => engine.describe(options)),
-      close: () => Promise.resolve(),
-    }),
-    close: async () => {
-      for (const { engines } of opened.values()) await engines.close();
-    },
-  };
-}
-
 /** Its JSON schema is `docs/schemas/score.schema.json`. */
 export const ScoreReport = z.object({
   schemaVersion: z.literal(1),
@@ -236,7 +191,6 @@ export const ScoreReport = z.object({
     .record(z.string(), z.number().nullable())
     .describe('as the benchmark names and scales them; null: nothing to take it of'),
   verdicts: z.partialRecord(z.enum(VERDICTS), z.number().int()).describe('how many questions have each'),
-  problems: z.array(z.string()).describe('what the official checker would refuse in the file'),
   scores: z.array(
     z.object({
       id: z.string(),
@@ -251,7 +205,7 @@ export const ScoreReport = z.object({
 export type ScoreReport = Readonly<z.infer<typeof ScoreReport>>;
 
 function reportOf(
-  { benchmark: { name, source }, split, board, problems }: OpenPredictions,
+  { benchmark: { name, source }, split, board }: OpenPredictions,
   scores: ReadonlyMap<string, BoardScore>,
 ): ScoreReport {
   const all = [...scores].map(([id, { points, ...score }]) => ({ id, ...score, points: { ...points } }));
@@ -264,7 +218,6 @@ function reportOf(
     questions: all.length,
     metrics: { ...board.metrics(scores) },
     verdicts: Object.fromEntries(counts.filter(([, count]) => count > 0)),
-    problems: [...problems],
     scores: all,
   };
 }

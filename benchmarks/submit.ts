@@ -1,27 +1,25 @@
 /**
- * `gate-bench submit`: takes the stored answers of a batch, writes them in a benchmark's format, and has the format check
- * them. Nothing is asked again.
+ * `gate-bench submit`: writes the stored answers of a batch in a benchmark's format. Nothing is asked again.
  *
  * 1. Every question of the benchmark has a place. Abstentions and failures are told apart in the manifest alone.
  * 2. SQL with a literal of unknown origin is not submitted (`literal-origins.ts`): all such questions are named,
  *    and nothing is written until a person has looked at each (`--allow-literals`).
  */
-import { createWriteStream, existsSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { loadQuestions, type BenchmarkItem } from '../src/questions';
+import { loadQuestions, type BenchmarkItem, type ResultLine } from '../src/questions';
 import { BenchmarkDataError, type Benchmark, type Prediction } from './benchmark';
 import { someOf } from '../src/counted';
-import { unknownLiterals } from './literal-origins';
+import { originsOf, unknownLiterals } from './literal-origins';
 import { Settings, type AnswerRecord, type Dialect, type SearchInput } from '../src/domain';
 import { canonical } from '../src/domain/canonical';
 import { each } from '../src/limiter';
 import type { ObjectStore } from '../src/domain/ports';
 import { createRunStore } from '../src/record/run-store';
 import { SCHEMA_ID } from '../src/record/contents';
-import { seenValues } from './seen-values';
 import { counted } from '../src/report/printable';
 import { sha256OfFile } from '../src/sha256';
 import { packageVersion } from '../src/workers/package-folder';
@@ -33,7 +31,7 @@ import { GateError, UsageError } from '../src/app/errors';
 import { AlreadyTold, EXIT, type ExitCode } from '../src/cli/exit';
 import type { Io } from '../src/cli/io';
 import { inputOf, openServices, recordOf, sha256 } from '../src/app/services';
-import { findBatch, namesBatch, searchesOfBatch } from '../src/app/run/stored-batches';
+import { findBatch, namesBatch, resultFolder, storedBatch } from '../src/app/run/stored-batches';
 
 export interface SubmitFlags {
   readonly format: string;
@@ -46,43 +44,39 @@ export interface SubmitFlags {
   readonly json?: boolean;
 }
 
-interface Entry {
-  /** The question's id in the file of the batch; null: only the store is known. */
-  readonly id: string | null;
-  readonly searchId: string;
+/** The stored answer to a question of the benchmark; null: the batch has none. */
+interface Answered {
+  readonly item: BenchmarkItem;
+  readonly record: AnswerRecord | null;
+  readonly input: SearchInput | null;
+  /** In which it was asked. */
+  readonly dialect: Dialect;
 }
 
 export async function runSubmit(given: string, flags: SubmitFlags, io: Io): Promise<ExitCode> {
   const { store } = openServices(io);
-  const { entries, batch, file } = await batchOf(store, given, io.cwd);
-  const { benchmark, items, split } = await questionsFor(flags, file, given, io);
-  const answered = await answersOf(store, entries, items, given);
+  const folder = await folderOf(store, given, io.cwd);
+  const { benchmark, items, split } = await questionsFor(flags, folder, given, io);
   const allowed = new Set((flags.allowLiterals ?? []).flatMap((ids) => ids.split(',')).map((id) => id.trim()));
-  const known = new Set(items.map(({ id }) => id));
-  const strange = [...allowed].filter((id) => !known.has(id));
+  const strange = [...allowed].filter((id) => !items.some((item) => item.id === id));
   if (strange.length > 0) throw new UsageError(`--allow-literals: no question ${strange.join(', ')}`);
-  const dialects = await dialectsOf(store, answered);
-  if (!flags.rows) refuseOtherEngines(answered, dialects, benchmark.name);
-  const suspects = flags.rows ? [] : await suspectsIn(store, answered, dialects);
+  const answered = await answersOf(store, resultsIn(folder, given), items, given);
+  if (!flags.rows) refuseOtherEngines(answered, benchmark.name);
+  const suspects = flags.rows ? [] : await suspectsIn(store, answered);
   const refused = suspects.filter(({ id }) => !allowed.has(id));
   if (refused.length > 0) throw refusal(refused, flags, io);
-  const predictions = new Map(
-    answered.map(({ item, record }) => [item.id, predictionOf(item, record, dialects, flags)]),
-  );
-  const { file: name } = benchmark.format;
-  const to = resolve(io.cwd, flags.out ?? join(`submission-${flags.format}`, name ?? ''));
-  const manifestFile = `${to}.manifest.json`;
+  const predictions = new Map(answered.map((one) => [one.item.id, predictionOf(one, flags)]));
+  const to = resolve(io.cwd, flags.out ?? join(`submission-${flags.format}`, benchmark.format.file ?? ''));
   const written = [...(await benchmark.format.write(to, items, predictions))];
-  const [first = to] = written;
-  const problems = [...(await benchmark.format.check(name === null ? to : first, items))];
-  if (benchmark.name === 'ehrsql2024') written.push(await zipped(first));
+  if (benchmark.name === 'ehrsql2024') written.push(await zipped(written[0] ?? to));
+  const manifestFile = `${to}.manifest.json`;
+  const { file: _, batchId = null } = summaryIn(folder);
   const manifest: Submission = {
     schemaVersion: 1,
-    ...{ benchmark: benchmark.name, source: benchmark.source, split, batch },
+    ...{ benchmark: benchmark.name, source: benchmark.source, split, batch: batchId },
     ...(await manifestOf(manifestFile, answered, predictions, written)),
     // Rows are not looked through.
     literals: flags.rows ? null : suspects,
-    problems,
   };
   await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`);
   io.out(
@@ -92,28 +86,20 @@ export async function runSubmit(given: string, flags: SubmitFlags, io: Io): Prom
   io.err(
     `${counted(items.length, 'question')}: ${manifest.answered} answered, ${abstained.length} abstained, ${failed.length} failed, ${notAnswered.length} without an answer\n`,
   );
-  for (const problem of problems) io.err(`gate-bench: the official checker would refuse it: ${problem}\n`);
-  return problems.length === 0 ? EXIT.ok : EXIT.failed;
+  return EXIT.ok;
 }
 
-async function batchOf(
-  store: ObjectStore,
-  given: string,
-  cwd: string,
-): Promise<{ readonly entries: readonly Entry[]; readonly batch: string | null; readonly file: string | null }> {
+/** The folder of results that was given, or that of the batch. */
+async function folderOf(store: ObjectStore, given: string, cwd: string): Promise<string> {
   const folder = resolve(cwd, given);
-  if (existsSync(folder) && statSync(folder).isDirectory()) {
-    const entries = resultsIn(folder, given).map(({ id, searchId }) => ({ id, searchId }));
-    const { batchId = null, file = null } = summaryIn(folder);
-    return { entries, batch: batchId, file };
-  }
+  if (existsSync(folder)) return folder;
   if (!namesBatch(given))
     throw new UsageError(
       `'${given}' is no folder and no batch id; give b-…, last, or the --out folder of gate batch run`,
     );
-  const { id } = await findBatch(store, given);
-  const entries = (await searchesOfBatch(store, id)).map((searchId) => ({ id: null, searchId }));
-  return { entries, batch: id, file: null };
+  const out = resultFolder(await storedBatch(store, await findBatch(store, given)));
+  if (out !== null) return out;
+  throw new UsageError(`the results of ${given} are not on this machine: give the --out folder of gate batch run`);
 }
 
 interface Questions {
@@ -122,119 +108,87 @@ interface Questions {
   readonly split: string | null;
 }
 
-async function questionsFor(flags: SubmitFlags, file: string | null, given: string, io: Io): Promise<Questions> {
+async function questionsFor(flags: SubmitFlags, folder: string, given: string, io: Io): Promise<Questions> {
   const benchmark = await benchmarkOf(flags.format);
   if (flags.data !== undefined) {
     const { split = benchmark.splits[0] ?? '', seed } = flags;
     return { benchmark, split, items: (await benchmark.open(resolve(io.cwd, flags.data), { split, seed })).items };
   }
   if (flags.split !== undefined) throw new UsageError('--split is of the folder of a benchmark: give it with --data');
-  if (file === null)
+  const { file } = summaryIn(folder);
+  if (file === undefined)
     throw new UsageError(
       `give the folder of ${flags.format} with --data: ${given} does not say which questions it has`,
     );
   return { benchmark, split: null, items: await loadQuestions(resolve(io.cwd, file)) };
 }
 
-/** The answer to each question, found by its id, or by its words, context and database. */
+/** The answer to each question, found by its id, else by its words and database. */
 async function answersOf(
   store: ObjectStore,
-  entries: readonly Entry[],
+  lines: readonly ResultLine[],
   items: readonly BenchmarkItem[],
   given: string,
 ): Promise<Answered[]> {
-  const found = await each(entries, async (entry) => {
-    const [record, input] = await Promise.all([recordOf(store, entry.searchId), inputOf(store, entry.searchId)]);
-    return { ...entry, record, input, asked: input?.question.text ?? record?.question ?? null };
-  });
-  if (found.every(({ asked }) => asked === null))
-    throw new GateError(`the store has none of the searches of ${given}: use the store that it was run with`);
-  const byId = new Map(found.flatMap((one) => (one.id === null ? [] : [[one.id, one] as const])));
-  const used = new Set<string>();
-  const answered = items.map((item): Answered => {
-    const same = (one: (typeof found)[number]): boolean => one.asked === item.question;
-    const own = byId.get(item.id);
-    const alike = own !== undefined && (own.asked === null || same(own)) ? [own] : found.filter(same);
-    const fitting = alike.filter(({ input }) => input === null || input.question.context === item.context);
-    const named = fitting.filter(
-      ({ input, record }) => (input?.question.database ?? record?.database) === item.database,
-    );
-    const [one, second] = new Set(fitting.map(({ searchId }) => searchId)).size > 1 ? named : fitting;
-    if (second !== undefined && second.searchId !== one?.searchId)
+  const answered = await each(items, async (item): Promise<Answered> => {
+    const same = lines.filter(({ question }) => question === item.question);
+    const own = same.filter(({ id }) => id === item.id);
+    const named = same.filter(({ database }) => database === item.database);
+    const fitting = [own, named, same].find((some) => some.length > 0) ?? [];
+    const [id, ...others] = new Set(fitting.map(({ searchId }) => searchId));
+    if (others.length > 0)
       throw new UsageError(`${given} has several answers to question ${item.id}: give the --out folder of one batch`);
-    if (one === undefined) return { item, record: null, input: null };
-    used.add(one.searchId);
-    return { item, record: one.record, input: one.input };
+    if (id === undefined) return { item, record: null, input: null, dialect: 'sqlite' };
+    const [record, input] = await Promise.all([recordOf(store, id), inputOf(store, id)]);
+    const schema = await createRunStore(store, id, sha256).find('schema', SCHEMA_ID);
+    return { item, record, input, dialect: schema?.description.dialect ?? item.engine ?? 'sqlite' };
   });
-  if (used.size > 0 || entries.length === 0) return answered;
+  if (lines.length === 0 || answered.some(({ input }) => input !== null)) return answered;
+  if ((await each(lines, ({ searchId }) => inputOf(store, searchId))).every((input) => input === null))
+    throw new GateError(`the store has none of the searches of ${given}: use the store that it was run with`);
   throw new UsageError(`none of the questions of ${given} is one of these ${items.length}: check --data and --split`);
 }
 
 type Suspect = NonNullable<Submission['literals']>[number];
 
-/** The dialect in which each answered question was asked, by its id. */
-async function dialectsOf(store: ObjectStore, answered: readonly Answered[]): Promise<ReadonlyMap<string, Dialect>> {
-  const found = await each(answered, async ({ item, record }) => {
-    const run = record === null ? null : createRunStore(store, record.id, sha256);
-    const schema = await run?.find('schema', SCHEMA_ID);
-    return [item.id, schema?.description.dialect ?? item.engine ?? 'sqlite'] as const;
-  });
-  return new Map(found);
-}
-
-function refuseOtherEngines(
-  answered: readonly Answered[],
-  dialects: ReadonlyMap<string, Dialect>,
-  benchmark: string,
-): void {
+function refuseOtherEngines(answered: readonly Answered[], benchmark: string): void {
   const other = answered.filter(
-    ({ item, record }) => record !== null && item.engine !== null && dialects.get(item.id) !== item.engine,
+    ({ item, record, dialect }) => record !== null && item.engine !== null && dialect !== item.engine,
   );
   const [first] = other;
   if (first !== undefined)
     throw new UsageError(
-      `${someOf(other.map(({ item }) => item.id))}: asked of ${dialects.get(first.item.id) ?? ''}, and ${benchmark} runs ${first.item.engine ?? ''} there`,
+      `${someOf(other.map(({ item }) => item.id))}: asked of ${first.dialect}, and ${benchmark} runs ${first.item.engine ?? ''} there`,
     );
 }
 
-async function suspectsIn(
-  store: ObjectStore,
-  answered: readonly Answered[],
-  dialects: ReadonlyMap<string, Dialect>,
-): Promise<Suspect[]> {
-  const found = await each(answered, async ({ item, record, input }): Promise<Suspect[]> => {
+async function suspectsIn(store: ObjectStore, answered: readonly Answered[]): Promise<Suspect[]> {
+  const found = await each(answered, async ({ item, record, input, dialect }): Promise<Suspect[]> => {
     if (record?.status !== 'answered' || record.sql === null) return [];
     if (input === null)
       throw new GateError(`${record.id} has no input in the store, so the origin of its literals is unknown`);
-    const origins = await seenValues(store, { record, input }, sha256);
-    const unknown = unknownLiterals(record.sql, dialects.get(item.id) ?? 'sqlite', origins);
-    return unknown.literals.length === 0 ? [] : [{ id: item.id, ...unknown, literals: [...unknown.literals] }];
+    const literals = unknownLiterals(record.sql, dialect, await originsOf(store, { record, input }, sha256));
+    return literals.length === 0 ? [] : [{ id: item.id, literals: [...literals] }];
   });
   return found.flat();
 }
 
 function refusal(refused: readonly Suspect[], flags: SubmitFlags, io: Io): Error {
   if (flags.json) io.out(`${JSON.stringify({ schemaVersion: 1, refused }, null, 2)}\n`);
-  for (const { id, literals, unparsed } of refused)
+  for (const { id, literals } of refused)
     io.err(
-      `gate-bench: question ${id}: ${literals.join(', ')} in its SQL ${literals.length === 1 ? 'comes' : 'come'} from neither the question nor a probe${unparsed ? ' (the SQL could not be parsed)' : ''}\n`,
+      `gate-bench: question ${id}: ${literals.join(', ')} in its SQL ${literals.length === 1 ? 'comes' : 'come'} from neither the question nor a probe\n`,
     );
   const ids = refused.map(({ id }) => id).join(',');
   io.err(`gate-bench: nothing was written; look at these, then say --allow-literals ${ids}\n`);
   return new AlreadyTold('failed');
 }
 
-function predictionOf(
-  item: BenchmarkItem,
-  record: AnswerRecord | null,
-  dialects: ReadonlyMap<string, Dialect>,
-  { rows }: SubmitFlags,
-): Prediction {
-  if (record === null) return { kind: 'none' };
-  if (record.status === 'unanswerable' || record.status === 'abstained') return { kind: 'abstained' };
-  if (record.status !== 'answered' || record.sql === null) return { kind: 'none' };
+function predictionOf({ item, record, dialect }: Answered, { rows }: SubmitFlags): Prediction {
+  if (record?.status === 'unanswerable' || record?.status === 'abstained') return { kind: 'abstained' };
+  if (record?.status !== 'answered' || record.sql === null) return { kind: 'none' };
   if (!rows) {
-    const sql = withoutComments(record.sql, dialects.get(item.id) ?? 'sqlite');
+    const sql = withoutComments(record.sql, dialect);
     return sql === '' ? { kind: 'none' } : { kind: 'sql', statements: [sql] };
   }
   if (record.truncated)
@@ -285,20 +239,12 @@ export const Submission = z.object({
       z.object({
         id: z.string(),
         literals: z.array(z.string()),
-        unparsed: z.boolean().describe('the SQL could not be parsed: every string and number of it had to be known'),
       }),
     )
     .nullable()
     .describe('of unknown origin, which a person has looked at (--allow-literals); null: these are rows'),
-  problems: z.array(z.string()).describe('for which the official checker would refuse the files'),
 });
 export type Submission = z.infer<typeof Submission>;
-
-interface Answered {
-  readonly item: BenchmarkItem;
-  readonly record: AnswerRecord | null;
-  readonly input: SearchInput | null;
-}
 
 /** `gate` and `prompts` are of the version that writes the file. Counts are those of the file, whatever a search was called. */
 async function manifestOf(

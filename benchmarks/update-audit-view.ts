@@ -1,7 +1,5 @@
-/** The audit of updates as text and as a page: its figures, and each flagged pair with both sides beside each other. */
-import { markup, type Html, head, table } from '../src/report/html';
+/** The audit of updates as text: its figures, and each flagged pair with both sides beside each other. */
 import { counted, visible, wrapped } from '../src/report/printable';
-import { page } from '../src/report/render';
 import type { AuditedUpdate, JudgedPair, UpdateAudit } from './update-audit';
 
 /** The paper's names for them are in `docs/judging.md`. */
@@ -89,42 +87,4 @@ function decisionText({ decision, pairId }: JudgedPair): string {
   if (decision === null) return `open: gate-bench audit decide ${pairId} contradiction|consistent --note "…"`;
   const note = decision.note === null ? '' : `: ${visible(decision.note)}`;
   return `${decision.decision}, says ${visible(decision.author)} (${decision.at})${note}`;
-}
-
-export function auditPage(audit: UpdateAudit): string {
-  return page(
-    'Audit of grounding updates · GATE',
-    markup`<header><h1>Audit of grounding updates</h1></header>
-      <main id="main">
-        <section aria-labelledby="figures">
-          <h2 id="figures">Figures</h2>
-          ${table(
-            'Figures',
-            [head('figure'), head('value')],
-            auditFigures(audit).map(([name, value]) => markup`<tr><td>${name}</td><td>${value}</td></tr>`),
-          )}
-        </section>
-        <section aria-labelledby="flagged">
-          <h2 id="flagged">Pairs that the judge calls contradictory</h2>
-          ${audit.flagged.length === 0 ? markup`<p>${audit.judge === null ? 'No judge was asked.' : 'None.'}</p>` : audit.flagged.map(pairCard)}
-        </section>
-      </main>`,
-  );
-}
-
-function pairCard(pair: JudgedPair): Html {
-  return markup`<article class="card" id="${pair.pairId}">
-    <h3>${pair.question}</h3>
-    <p class="soft"><code>${pair.pairId}</code> in <code>${pair.searchId}</code>; both read ${pair.tables.join(', ')}</p>
-    <p>${pair.reason}</p>
-    ${table(
-      'Both updates',
-      [head(''), head('one'), head('the other')],
-      SIDE.map(([name, of]) => {
-        const cells = pair.updates.map((update) => markup`<td class="more">${of(update)}</td>`);
-        return markup`<tr><th scope="row">${name}</th>${cells}</tr>`;
-      }),
-    )}
-    <p>${decisionText(pair)}</p>
-  </article>`;
 }

@@ -17,7 +17,6 @@ import type { Figures } from '../src/config/presets';
 import { AnswerRecord, Standing } from '../src/domain';
 import { Run } from '../src/report/run';
 import { ResultLine } from '../src/questions';
-import { BatchEvent } from '../src/cli/run-display';
 import { BatchStatus } from '../src/app/run/batch-status';
 
 const headOf = (title: string, folder: string): string => `# ${title}
@@ -116,7 +115,6 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
     'run.schema.json': schemaText('summary.json: what a run came to (docs/runs.md)', Run),
     'results.schema.json': schemaText('A line of results.jsonl: one question of gate batch run', ResultLine),
     'batch-status.schema.json': schemaText('A batch of the store: gate batch status ID --json', BatchStatus),
-    'batch-event.schema.json': schemaText('A line on stderr of gate batch run --events', BatchEvent),
   };
 }
 

@@ -167,10 +167,22 @@ function match(predicted: SqlResult, gold: Rows): BoardScore {
 const format: PredictionFormat = {
   file: 'prediction.json',
   async read(path, items) {
-    const { entries, problems } = await examined(path, items);
-    const [problem] = problems;
-    if (problem !== undefined) throw new BenchmarkDataError(problem);
-    return new Map([...entries].map(([id, sql]) => [id, predictionOf(sql)]));
+    const file = await jsonIn(path, z.record(z.string(), z.unknown(), 'has to be one object, from ids to queries'));
+    const known = new Map(items.map(({ id }) => [officialId(id), id]));
+    const refuse = (ids: readonly string[], problem: string): void => {
+      if (ids.length > 0) throw new BenchmarkDataError(`${path}: ${someOf(ids)}: ${problem}`);
+    };
+    refuse(repeatedKeys(await textIn(path)), 'twice: leave one of each');
+    refuse(
+      Object.keys(file).filter((id) => !known.has(officialId(id))),
+      'no question of the split has this id',
+    );
+    return new Map(
+      Object.entries(file).map(([id, text]) => {
+        if (typeof text !== 'string') refuse([id], 'not a text; write the query, or "null" where there is none');
+        return [known.get(officialId(id)) ?? id, predictionOf(String(text))];
+      }),
+    );
   },
   async write(to, items, predictions) {
     const path = extname(to) === '.json' ? to : join(to, 'prediction.json');
@@ -181,40 +193,9 @@ const format: PredictionFormat = {
     await writeFile(path, `${JSON.stringify(file, null, 2)}\n`);
     return [path];
   },
-  async check(path, items) {
-    const { entries, problems } = await examined(path, items);
-    const missing = items.filter(({ id }) => !entries.has(id)).map(({ id }) => officialId(id));
-    const incomplete = `${path} lacks ${someOf(missing)}: every id has to be there, with "null" where there is no query`;
-    return missing.length === 0 ? problems : [...problems, incomplete];
-  },
 };
 
 const officialId = (id: string): string => id.replace(/^ehrsql24-(?:test|valid)-/, '');
-
-/** The texts by the ids of `items`, and what is wrong with the file other than ids that are missing. */
-async function examined(
-  path: string,
-  items: readonly BenchmarkItem[],
-): Promise<{ readonly entries: ReadonlyMap<string, string>; readonly problems: readonly string[] }> {
-  const file = await jsonIn(path, z.record(z.string(), z.unknown(), 'has to be one object, from ids to queries'));
-  const known = new Map(items.map(({ id }) => [officialId(id), id]));
-  const given = Object.entries(file);
-  const repeated = repeatedKeys(await textIn(path));
-  const unknown = given.flatMap(([id]) => (known.has(officialId(id)) ? [] : [id]));
-  const others = given.flatMap(([id, text]) => (typeof text === 'string' ? [] : [id]));
-  return {
-    entries: new Map(
-      given.flatMap(([id, text]) => (typeof text === 'string' ? [[known.get(officialId(id)) ?? id, text]] : [])),
-    ),
-    problems: [
-      ...(repeated.length === 0 ? [] : [`${path}: ${someOf(repeated)} twice: leave one of each`]),
-      ...(unknown.length === 0 ? [] : [`${path}: no question of the split has the id ${someOf(unknown)}`]),
-      ...(others.length === 0
-        ? []
-        : [`${path}: ${someOf(others)}: not a text; write the query, or "null" where there is none`]),
-    ],
-  };
-}
 
 function predictionOf(text: string): Prediction {
   return processedSql(text) === NULL ? { kind: 'abstained' } : { kind: 'sql', statements: [text] };

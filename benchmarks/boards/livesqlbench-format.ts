@@ -5,7 +5,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
-import { someOf } from '../../src/counted';
 import type { BenchmarkItem } from '../../src/questions/question-file';
 import { BenchmarkDataError, type Prediction, type PredictionFormat, type Submitted } from '../benchmark';
 import { FileName, linesIn } from './files';
@@ -39,10 +38,6 @@ const PredictedLine = z.looseObject({
   pred_sqls: z.union([z.string(), z.array(z.string())], 'has to be a list of statements'),
   answer: z.string().nullish(),
 });
-const AnyLine = z.looseObject({ instance_id: z.string() });
-
-/** Fields of a line that the scorer needs. */
-const REQUIRED = ['selected_database', 'preprocess_sql', 'sol_sql', 'pred_sqls'] as const;
 
 export const livesqlbenchFormat: PredictionFormat = {
   file: 'predictions.jsonl',
@@ -62,28 +57,6 @@ export const livesqlbenchFormat: PredictionFormat = {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, lines.map((line) => `${line}\n`).join(''));
     return [path];
-  },
-  async check(path, items) {
-    const lines = new Map((await linesIn(path, AnyLine)).map((line) => [line.instance_id, line]));
-    const ids = new Set(items.map(({ id }) => id));
-    const of = (problem: string, found: readonly string[]): string[] =>
-      found.length === 0 ? [] : [`${path}: ${someOf(found)} ${problem}`];
-    return [
-      ...of(
-        'is no question of this benchmark',
-        [...lines.keys()].filter((id) => !ids.has(id)),
-      ),
-      ...of(
-        'is missing',
-        [...ids].filter((id) => !lines.has(id)),
-      ),
-      ...REQUIRED.flatMap((field) =>
-        of(
-          `has no ${field}, which the scorer needs`,
-          [...lines].flatMap(([id, line]) => (field in line ? [] : [id])),
-        ),
-      ),
-    ];
   },
 };
 

@@ -3,7 +3,6 @@ import { statSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { BenchmarkDataError, type Prediction, type PredictionFormat } from '../benchmark';
-import type { BenchmarkItem } from '../../src/questions/question-file';
 import { FileName, textIn } from './files';
 import { someOf } from '../../src/counted';
 import { csvIn, csvText, withFields } from './pandas-table';
@@ -11,10 +10,16 @@ import { csvIn, csvText, withFields } from './pandas-table';
 export const spider2Format: PredictionFormat = {
   file: null,
   async read(path, items) {
-    const { files, problems } = await examined(path, items);
-    const [problem] = problems;
-    if (problem !== undefined) throw new BenchmarkDataError(problem);
-    return new Map(await Promise.all([...files].map(async ([id, file]) => [id, await predictionIn(file)] as const)));
+    if (!(statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false))
+      throw new BenchmarkDataError(`${path} is no folder: give one with ID.sql or ID.csv for each question`);
+    const predictions = new Map<string, Prediction>();
+    for (const name of (await readdir(path)).sort()) {
+      const id = name.slice(0, -extname(name).length);
+      if (!['.sql', '.csv'].includes(extname(name)) || !items.some((item) => item.id === id)) continue;
+      if (predictions.has(id)) throw new BenchmarkDataError(`${path}: ${id} has both SQL and CSV: leave one of them`);
+      predictions.set(id, await predictionIn(join(path, name)));
+    }
+    return predictions;
   },
   async write(to, items, predictions) {
     const given = items.map(({ id }) => [id, predictions.get(id) ?? { kind: 'none' as const }] as const);
@@ -30,40 +35,7 @@ export const spider2Format: PredictionFormat = {
     for (const [file, text] of files) await writeFile(file, text);
     return files.map(([file]) => file);
   },
-  async check(path, items) {
-    const { files, problems, unknown } = await examined(path, items);
-    const missing = items.filter(({ id }) => !files.has(id)).map(({ id }) => id);
-    const kinds = new Set([...files.values()].map(extname));
-    return [
-      ...problems,
-      ...(unknown.length === 0
-        ? []
-        : [`${path}: no question has the id ${someOf(unknown)}; the scorer passes over it`]),
-      ...(missing.length === 0 ? [] : [`${path} lacks ${someOf(missing)}: each counts as wrong`]),
-      ...(kinds.size < 2
-        ? []
-        : [`${path} holds both .sql and .csv: the scorer reads one kind and passes over the other`]),
-    ];
-  },
 };
-
-async function examined(path: string, items: readonly BenchmarkItem[]) {
-  if (!(statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false))
-    throw new BenchmarkDataError(`${path} is no folder: give one with ID.sql or ID.csv for each question`);
-  const names = (await readdir(path)).filter((name) => ['.sql', '.csv'].includes(extname(name))).sort();
-  const stems = names.map((name) => name.slice(0, -extname(name).length));
-  const known = new Set(items.map(({ id }) => id));
-  const twice = stems.filter((stem, index) => known.has(stem) && stems.indexOf(stem) !== index);
-  return {
-    files: new Map(
-      names.flatMap((name, index) =>
-        known.has(stems[index] ?? '') ? [[stems[index] ?? '', join(path, name)] as const] : [],
-      ),
-    ),
-    unknown: stems.filter((stem) => !known.has(stem)),
-    problems: twice.length === 0 ? [] : [`${path}: ${someOf(twice)} has both SQL and CSV: leave one of them`],
-  };
-}
 
 async function predictionIn(file: string): Promise<Prediction> {
   const text = await textIn(file);

@@ -54,7 +54,6 @@ export interface RunFlags extends LimitFlags {
   readonly dryRun?: boolean;
   readonly detach?: boolean;
   readonly json?: boolean;
-  readonly events?: boolean;
   readonly debug?: boolean;
   readonly data?: string;
   readonly record?: string;
@@ -66,7 +65,7 @@ export interface RunFlags extends LimitFlags {
 /** Options beside a plan; everything else is said in its file. */
 const BESIDE_PLAN: readonly string[] = [
   ...['out', 'db', 'data', 'model', 'concurrency', 'limit', 'seed', 'maxTotalCost', 'dryRun', 'fresh', 'json'],
-  ...['events', 'detach', 'debug', 'record', 'replay'],
+  ...['detach', 'debug', 'record', 'replay'],
 ];
 const isPlan = (what: string): boolean => /\.ya?ml$/i.test(what);
 
@@ -96,7 +95,7 @@ export async function runCommand(
   return followed(wanted, flags, io);
 }
 
-export interface RetryFlags extends Pick<RunFlags, 'json' | 'events' | 'debug'> {
+export interface RetryFlags extends Pick<RunFlags, 'json' | 'debug'> {
   readonly undecided?: boolean;
 }
 
@@ -188,12 +187,8 @@ export function shownCommand(args: readonly string[], program: string): string {
 }
 
 /** Work with a display and interrupts. */
-async function withDoor<T>(
-  flags: Pick<RunFlags, 'events'>,
-  io: Io,
-  work: (door: RunDoor & { readonly done: () => void }) => Promise<T>,
-): Promise<T> {
-  const display = runDisplay(io, flags);
+async function withDoor<T>(io: Io, work: (door: RunDoor & { readonly done: () => void }) => Promise<T>): Promise<T> {
+  const display = runDisplay(io);
   const stopping = watchInterrupts(io);
   try {
     const { watched } = display;
@@ -210,8 +205,8 @@ async function withDoor<T>(
   }
 }
 
-async function followed(wanted: WantedRun, flags: Pick<RunFlags, 'json' | 'events'>, io: Io): Promise<ExitCode> {
-  return withDoor(flags, io, async (door) => {
+async function followed(wanted: WantedRun, flags: Pick<RunFlags, 'json'>, io: Io): Promise<ExitCode> {
+  return withDoor(io, async (door) => {
     const result = await runQuestions(wanted, door);
     door.done();
     const say = (line: string): void => door.tell({ kind: 'note', arm: null, text: line });
@@ -281,7 +276,7 @@ function answerText({ method, status, answer, verdictReason, sql }: RunResult['l
 }
 
 function shownEstimate(wanted: WantedRun, flags: RunFlags, io: Io): Promise<ExitCode> {
-  return withDoor(flags, io, async (door) => {
+  return withDoor(io, async (door) => {
     const found = await estimate(wanted, door);
     io.out(flags.json ? `${JSON.stringify(found, null, 2)}\n` : estimateText(found, io.columns));
     requireUsable(found);
@@ -322,8 +317,8 @@ function estimateText({ batches, sum }: RunEstimate, width: number): string {
   ].join('\n');
 }
 
-async function detached(wanted: WantedRun, flags: Pick<RunFlags, 'json' | 'events'>, io: Io): Promise<ExitCode> {
-  await withDoor(flags, io, (door) =>
+async function detached(wanted: WantedRun, flags: Pick<RunFlags, 'json'>, io: Io): Promise<ExitCode> {
+  await withDoor(io, (door) =>
     detachRun(wanted, door, (run, session) => {
       io.out(flags.json ? `${JSON.stringify(run, null, 2)}\n` : `${run.id}\n`);
       if (session === null) return;

@@ -52,8 +52,7 @@ export function addRunOptions(command: Command): Command {
       .option('--max-total-cost <usd>', 'start no further question once the run has cost this much', positiveNumber)
       .option('--fresh', 'ask every question again even if it was answered before')
       .option('--dry-run', 'check files and databases, estimate calls and cost, ask nothing')
-      .option('--json', 'print the summary, or the estimate, as JSON')
-      .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)'),
+      .option('--json', 'print the summary, or the estimate, as JSON'),
   );
 }
 
@@ -119,7 +118,6 @@ const batchRetryCommand: CommandFactory = (io, outcome) =>
       .argument(...BATCH_ARGUMENT)
       .option('--undecided', 'also what was cancelled before it was decided')
       .option('--json', 'print the summary as JSON')
-      .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
       .action(async (wanted: string, flags: RetryFlags, command: Command) => {
         const { retryCommand } = await import('./batch-run');
         outcome.code = await retryCommand(wanted, flags, argumentsOf(command), io);

@@ -1,11 +1,18 @@
 /**
  * A run as it goes, on stderr: with a person watching a live table, with one line for each batch under way or, of a batch alone, for
- * each question in flight; otherwise lines at the start, as each question ends and every minute; for programs, lines of JSON.
+ * each question in flight; otherwise lines at the start, as each question ends and every minute.
  */
-import { z } from 'zod';
 import { outageLines, outageText, type Outage } from '../app/outages';
-import { figuresText, paceOf, RunFigures, Tally, type InFlight, type RunEvent, type ShownArm } from '../app/run/events';
-import { ResultLine } from '../questions';
+import {
+  figuresText,
+  paceOf,
+  Tally,
+  type RunFigures,
+  type InFlight,
+  type RunEvent,
+  type ShownArm,
+} from '../app/run/events';
+import type { ResultLine } from '../questions';
 import { counted, cut, dollars, duration } from '../report/printable';
 import { liveLines } from './follow';
 import type { Io } from './io';
@@ -20,10 +27,7 @@ export interface RunDisplay {
 
 type DisplayIo = Pick<Io, 'err' | 'live' | 'columns' | 'now'>;
 
-export function runDisplay(io: DisplayIo, { events = false }: { readonly events?: boolean } = {}): RunDisplay {
-  if (events) return eventLines(io);
-  return io.live ? liveTable(io) : plainLines(io);
-}
+export const runDisplay = (io: DisplayIo): RunDisplay => (io.live ? liveTable(io) : plainLines(io));
 
 interface ArmState extends ShownArm {
   readonly tally: Tally;
@@ -218,66 +222,4 @@ function totalOf(all: readonly RunFigures[]): RunFigures {
 /** Like `cut`, but a table keeps its spaces. */
 function cutLine(line: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
-}
-
-const at = z.string().describe('when, ISO 8601');
-const arm = z.string().optional().describe('which method, seed and set of a run; left out: it is of no single one');
-const ended = ResultLine.pick({ id: true, searchId: true, database: true, status: true, verdict: true, error: true });
-
-/** Its JSON schema is `docs/schemas/batch-event.schema.json`. */
-export const BatchEvent = z.discriminatedUnion('event', [
-  z.object({ event: z.literal('started'), at, arm, batchId: z.string(), name: z.string(), ...RunFigures.shape }),
-  ended.extend({
-    event: z.literal('ended'),
-    ...{ at, arm },
-    calls: z.number().int().nullable(),
-    costUsd: z.number().nullable(),
-    wallMs: z.number().nullable(),
-  }),
-  z.object({
-    event: z.literal('progress').describe('at least every ten seconds'),
-    ...{ at, arm },
-    paused: z.boolean(),
-    ...RunFigures.shape,
-  }),
-  z.object({ event: z.literal('note'), at, arm, text: z.string().describe('a line for people') }),
-  z.object({ event: z.literal('stopped').describe('the command follows no longer'), at, arm, ...RunFigures.shape }),
-]);
-export type BatchEvent = Readonly<z.infer<typeof BatchEvent>>;
-
-type NewEvent = BatchEvent extends infer E ? (E extends unknown ? Omit<E, 'at' | 'arm'> : never) : never;
-
-const EVENT_EVERY_MS = 10_000;
-
-function eventLines(io: DisplayIo): RunDisplay {
-  const arms = new Arms(io.now);
-  const emit = (arm: ArmState | null, { event, ...told }: NewEvent): void => {
-    const of = arm === null || arms.all.length === 1 ? {} : { arm: arm.label };
-    io.err(`${JSON.stringify({ event, at: new Date(io.now()).toISOString(), ...of, ...told })}\n`);
-  };
-  const figures = ({ tally }: ArmState): RunFigures => tally.figures(io.now());
-  const progress = (one: ArmState): void => emit(one, { event: 'progress', paused: one.isPaused, ...figures(one) });
-  const underWay = (): ArmState[] => arms.all.filter(({ state }) => state === 'under way');
-  const timer = setInterval(() => underWay().forEach(progress), EVENT_EVERY_MS);
-  return {
-    watched: null,
-    tell: (event) => {
-      const before = event.kind === 'in-flight' ? arms.all[event.arm]?.isPaused : false;
-      const one = arms.take(event);
-      if (event.kind === 'note') {
-        for (const text of event.text.split('\n')) if (text.trim() !== '') emit(one, { event: 'note', text });
-      } else if (one === null) return;
-      else if (event.kind === 'started') {
-        const { batchId, name } = one.batch;
-        emit(one, { event: 'started', batchId, name, ...figures(one) });
-      } else if (event.kind === 'over') emit(one, { event: 'stopped', ...figures(one) });
-      else if (event.kind === 'in-flight' && one.isPaused !== before) progress(one);
-      else if (event.kind === 'ended' && event.now) {
-        const { id, searchId, database, status, verdict, error, usage, wallMs } = event.line;
-        const [calls, costUsd] = [usage?.llmCalls ?? null, usage?.costUsd ?? null];
-        emit(one, { event: 'ended', id, searchId, database, status, verdict, error, calls, costUsd, wallMs });
-      }
-    },
-    stop: () => clearInterval(timer),
-  };
 }

@@ -37,7 +37,7 @@ export function mainTable({ sets }: Run): Table {
 }
 
 export function setTables(set: RunSet): Table[] {
-  const { figures, comparison, tables = [] } = set;
+  const { figures, comparison } = set;
   const compared = new Map(comparison.methods.map((one) => [one.method, one]));
   const both = figures.flatMap((own) => {
     const other = compared.get(own.method);
@@ -54,7 +54,6 @@ export function setTables(set: RunSet): Table[] {
     ...groupTable('By database', figures, ({ byDatabase }) => byDatabase),
     ...groupTable('By difficulty', figures, ({ byDifficulty }) => byDifficulty),
     ...reuseTable(figures),
-    ...tables,
   ].filter(({ rows }) => rows.length > 0);
 }
 

@@ -30,11 +30,6 @@ const RunSet = z.object({
   settings: z.record(z.string(), z.unknown()).describe('of each method, with the first seed'),
   figures: z.array(MethodFigures),
   comparison: Comparison,
-  audits: z
-    .record(z.string(), z.record(z.string(), z.unknown()))
-    .optional()
-    .describe('of the updates of each method that may make some, as update-audit.schema.json has it'),
-  tables: z.array(Table).optional().describe('further tables, such as those of the audits'),
 });
 export type RunSet = Readonly<z.infer<typeof RunSet>>;
 

@@ -1,9 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'csv-parse/sync';
 import Database from 'libsql';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import type { BatchEvent } from '../../src/cli/run-display';
+import type { UpdateAudit } from '../../benchmarks/update-audit';
 import type { BatchStatus } from '../../src/app/run/batch-status';
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
@@ -85,7 +84,7 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   }
   expect(listed.out).toMatch(/^b-\w+ +ended +\S+ \S+ UTC +two sets: react · three · seed 1 +3 +3 +0$/m);
   expect(run.config.text).toContain('# was on postgresql://reader:***@db.example/sales');
-  for (const file of ['summary.json', 'report.md', 'report.html', 'report.csv'])
+  for (const file of ['summary.json', 'report.md', 'report.html'])
     expect(readFileSync(join(home.folder, 'out', file), 'utf8')).not.toContain('hunter2');
   const page = readFileSync(join(home.folder, 'out', 'report.html'), 'utf8');
   for (const said of ['Accuracy against model calls', 'made up', 'name: two sets']) expect(page).toContain(said);
@@ -93,7 +92,6 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   expect(readFileSync(join(home.folder, 'out', 'report.md'), 'utf8')).toMatch(
     /^## three\n[^#]*^- No price is known for simulated: its calls count as \$0$/m,
   );
-  expect(parse(readFileSync(join(home.folder, 'out', 'report.csv')))).toHaveLength(1 + 5 * 2 * 2);
   const paid = model.ledger().totals.asked;
   expect((await home.bench([...args, '--fresh', '--dry-run'])).code).toBe(0);
   // It began no new searches.
@@ -223,9 +221,9 @@ it('after a failure of one batch the report has all that the store has, and the 
   }
 });
 
-it('audit: true counts the updates of the searches, --events names the batch, and --dry-run asks nothing', async () => {
+it('--dry-run asks nothing, and the audit counts the updates that the report tells', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const path = config(home, 'audit: true\n');
+  const path = config(home);
   const text = readFileSync(join(home.folder, path), 'utf8')
     .replace('[fast, react]', '[paper]')
     .replace('seeds: 2', 'seeds: [3]');
@@ -238,20 +236,14 @@ it('audit: true counts the updates of the searches, --events names the batch, an
     /^2 of 2 questions to ask: 16 to 120 model calls, [\d,]+ to [\d,]+ tokens, cost not known/m,
   );
   expect(estimate.out.match(/Assumed: |Nothing was asked/g)).toHaveLength(2);
-  const asJson = ['--json', '--events'];
-  const { code, out, err } = await home.bench(['compare', path, '--out', 'out', '--limit', '4', ...asJson]);
+  const { code, out, err } = await home.bench(['compare', path, '--out', 'out', '--limit', '4', '--json']);
   expect([code, code === 0 ? '' : err]).toEqual([0, '']);
-  const events = err
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as BatchEvent);
-  expect(events.flatMap((event) => violations('batch-event', event))).toEqual([]);
-  const armsOf = (kind: string) => events.flatMap(({ event, arm }) => (event === kind ? [arm] : [])).sort();
-  expect(armsOf('started')).toEqual(['questions: paper', 'three: paper']);
-  expect(armsOf('ended')).toHaveLength(7);
   const [set] = (JSON.parse(out) as Run).sets;
-  const { updates, reused, reuses, searches } = set?.audits?.['paper'] ?? {};
-  expect([searches, set?.figures[0]?.reuse]).toMatchObject([3, { updates, reused, reuses }]);
+  const audit = await home.bench(['audit', 'updates', 'out', '--json']);
+  const { updates, reused, reuses } = JSON.parse(audit.out) as UpdateAudit;
+  const told = runIn(home.folder).sets.flatMap(({ figures }) => figures[0]?.reuse ?? []);
+  const sum = (key: 'updates' | 'reused' | 'reuses') => told.reduce((total, one) => total + one[key], 0);
+  expect([updates, reused, reuses]).toEqual([sum('updates'), sum('reused'), sum('reuses')]);
   expect(set?.figures[0]?.bySeed).toMatchObject([{ seed: 3 }]);
 });
 
@@ -338,7 +330,6 @@ it.each([
 
 it.each([
   ['questions: [{ benchmark: questions, data: q.jsonl }]', 3, 'questions.0.benchmark'],
-  ['questions: [{ file: q.jsonl }]\naudit: true', 4, 'audit'],
   ['questions: [{ file: q.jsonl, judge: single }]', 3, 'questions.0.judge'],
 ])('gate itself does not run %s, and says who does', async (text, line, key) => {
   const home = gateHome({ baseUrl: model.baseUrl });

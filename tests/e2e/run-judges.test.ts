@@ -1,9 +1,9 @@
-/** Judges of a run: checked before anything is paid, counted in its ceiling, and no half of an audit in its report. */
+/** Judges of a run: checked before anything is paid, and counted in its ceiling. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SIMULATED_MODEL, startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { gateHome, type GateHome } from '../helpers/gate-process';
-import { linesIn, runIn } from '../helpers/run-results';
+import { linesIn } from '../helpers/run-results';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
 let data: TestData;
@@ -34,48 +34,27 @@ function config(home: GateHome, more: string): string {
   return 'run.yaml';
 }
 
-it.each(['judge: { mode: single, model: nobody }', 'audit: { judge: nobody }'])(
-  '%s: a judge that the endpoint has not is told before any search is paid',
-  async (judge) => {
-    const home = gateHome({ baseUrl: model.baseUrl });
-    const { code, err } = await home.bench(['compare', config(home, judge), '--out', 'out']);
-    expect([code, model.ledger().totals.asked]).toEqual([1, 0]);
-    expect(err).toContain('has no model nobody');
-  },
-);
+it('a judge that the endpoint has not is told before any search is paid', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const path = config(home, 'judge: { mode: single, model: nobody }');
+  const { code, err } = await home.bench(['compare', path, '--out', 'out']);
+  expect([code, model.ledger().totals.asked]).toEqual([1, 0]);
+  expect(err).toContain('has no model nobody');
+});
 
-it('what judges cost counts towards max-total-cost: once it is spent, neither the next set nor an audit is judged', async () => {
+it('what judges cost counts towards max-total-cost: once it is spent, the next set is not judged', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
   const prices = { judges: { inputPerMillion: 10_000, outputPerMillion: 10_000 } };
   writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ prices }));
-  const judges = 'judge: { mode: single, model: judges }\naudit: { judge: judges }';
+  const judges = 'judge: { mode: single, model: judges }';
   const path = config(home, `max-total-cost: 0.5\n${judges}`);
   const first = await home.bench(['compare', path, '--out', 'out']);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
-  const [one] = runIn(home.folder).sets;
   const judgedIn = (set: string) => linesIn(home.folder).flatMap((line) => (line.set === set ? [line.judged] : []));
   expect(judgedIn('one').map((judged) => judged?.verdict)).not.toContain(null);
   const limit = { verdict: null, reason: 'the limit of cost was reached (--max-total-cost)' };
   expect(judgedIn('two')).toEqual([limit, limit]);
-  const pairs = Number(one?.audits?.['paper']?.['pairs'] ?? 0);
-  expect(pairs).toBeGreaterThan(0);
-  expect(one?.audits?.['paper']?.['judge']).toMatchObject({ judged: 0, notJudged: pairs });
   const second = await home.bench(['compare', path, '--out', 'out', '--max-total-cost', '1000']);
   expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
   expect(linesIn(home.folder).map(({ judged }) => judged?.verdict)).not.toContain(null);
-  for (const { audits } of runIn(home.folder).sets)
-    expect(audits?.['paper']?.['judge']).toMatchObject({ notJudged: 0 });
-});
-
-it('an audit that was interrupted is not in the report; the same command judges it', async () => {
-  const home = gateHome({ baseUrl: model.baseUrl });
-  const args = ['compare', config(home, 'audit: { judge: judges }'), '--out', 'out'];
-  const first = await home.bench(args, {}, (text, interrupt) => {
-    if (text.startsWith('judging ')) interrupt();
-  });
-  expect(first.code).toBe(3);
-  expect(runIn(home.folder).sets.map(({ audits }) => audits)).toEqual([undefined, undefined]);
-  expect((await home.bench(args)).code).toBe(0);
-  for (const { audits } of runIn(home.folder).sets)
-    expect(audits?.['paper']?.['judge']).toMatchObject({ model: 'judges', notJudged: 0 });
 });

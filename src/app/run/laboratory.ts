@@ -1,11 +1,11 @@
 /**
- * A laboratory is what `gate-bench compare` adds to a run: sets of questions of public benchmarks with their official scorers, a
- * judge, and the audit of updates. `gate` runs files of questions alone, and is given none.
+ * A laboratory is what `gate-bench compare` adds to a run: sets of questions of public benchmarks with their official scorers, and a
+ * judge. `gate` runs files of questions alone, and is given none.
  */
 import type { AnswerRecord } from '../../domain';
 import type { JudgeMode } from '../../domain/judge-modes';
 import type { BenchmarkItem, BoardScore, Comparison, Metrics, ResultLine } from '../../questions';
-import type { RunSet, Table } from '../../report/run';
+import type { RunSet } from '../../report/run';
 import type { Composition } from '../../workers/composition';
 import type { Services } from '../services';
 import type { Stopping } from './events';
@@ -65,14 +65,6 @@ export interface JudgedSet extends Required<Pick<Comparison, 'judge'>> {
   readonly paidUsd: number;
 }
 
-export interface AuditedSet {
-  /** The audit as JSON. */
-  readonly audit: Readonly<Record<string, unknown>>;
-  readonly table: Omit<Table, 'title'>;
-  readonly interrupted: boolean;
-  readonly paidUsd: number;
-}
-
 export interface Laboratory {
   /** Names that the key `benchmark` of a set may have. */
   readonly benchmarks: readonly string[];
@@ -81,10 +73,4 @@ export interface Laboratory {
   /** Throws before anything is asked where there is neither a model that judges nor a recording of one. */
   checkJudge(bench: Bench, wanted: ToJudge): Promise<void>;
   judged(bench: Bench, set: JudgeSet): Promise<JudgedSet>;
-  /** `judge` null: updates are counted alone. */
-  audited(
-    bench: Bench,
-    searches: readonly string[],
-    judge: { readonly model: string; readonly maxCost: number | 'none' } | null,
-  ): Promise<AuditedSet>;
 }

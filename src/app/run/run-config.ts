@@ -105,8 +105,6 @@ const RunConfig = Settings.extend({
     })
     .partial()
     .optional(),
-  /** Counts the grounding updates of the searches; with a model, it judges pairs of them as `gate-bench audit updates` does. */
-  audit: z.union([z.boolean(), z.strictObject({ judge: text })]).optional(),
 });
 export type RunConfig = z.infer<typeof RunConfig>;
 
@@ -161,7 +159,6 @@ function unknownTo(
   config: RunConfig,
 ): readonly [path: readonly (string | number)[], what: string] | null {
   const only = 'gate-bench compare runs it, with the same file';
-  if (benchmarks === null && config.audit) return [['audit'], only];
   if (benchmarks === null && config.judge) return [['judge'], only];
   for (const [n, { benchmark, judge }] of config.questions.entries()) {
     if (benchmarks === null && judge) return [['questions', n, 'judge'], only];

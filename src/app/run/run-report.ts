@@ -1,8 +1,8 @@
-/** The report of a run: its figures with all that is needed to make them again, as JSON, tables, a page and lines of answers. */
+/** The report of a run: its figures with all that is needed to make them again, as JSON, tables and a page. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import type { ResolvedDatabase } from '../../config/databases';
-import { presetOf, type AnswerRecord } from '../../domain';
+import type { AnswerRecord } from '../../domain';
 import { canonical } from '../../domain/canonical';
 import { groupBy } from '../../group-by';
 import { parsedJson } from '../../json';
@@ -11,7 +11,6 @@ import { compareMethods, figuresOf, reliabilityOf, RESAMPLES, type ResultLine } 
 import type { Run, RunSet } from '../../report/run';
 import { runMarkdown, runPage } from '../../report/run-page';
 import { sha256, sha256OfFile } from '../../sha256';
-import { csvLine } from '../../text/result-text';
 import type { Composition } from '../../workers/composition';
 import { packageVersion } from '../../workers/package-folder';
 import { checkDatabase } from '../check-database';
@@ -20,7 +19,7 @@ import { unpricedModels } from '../model-check';
 import { modelsOf, withComposition, type Arm, type AskingRun, type QuestionSet } from './arms';
 import type { AskedArm } from './ask-arms';
 import type { Stopped } from './ask-batch';
-import type { AuditedSet, Bench, Laboratory } from './laboratory';
+import type { Bench, Laboratory } from './laboratory';
 import { replaceFile, SUMMARY } from './results';
 import type { ReadConfig } from './run-config';
 
@@ -67,7 +66,7 @@ export function costOf(asked: readonly AskedArm[]): number {
   return [...costs.values()].reduce((sum, cost) => sum + cost, 0);
 }
 
-/** One set of questions: its answers, judged where a judge is asked for, its figures and its audits. */
+/** One set of questions: its answers, judged where a judge is asked for, and its figures. */
 export async function reportSet(
   ready: ReportedRun,
   set: QuestionSet,
@@ -93,7 +92,6 @@ export async function reportSet(
       })),
     ),
   );
-  const { audits, interrupted } = await auditsOf(ready, byMethod, lines, judged.stopped);
   const unpriced = unpricedModels(run.services.config, modelsOf(mine));
   const remarks = [
     ...(board?.remarks ?? []),
@@ -102,7 +100,7 @@ export async function reportSet(
   const databases = [...new Set(items.map((item) => set.databases.of(item).name))];
   return {
     lines,
-    stopped: interrupted ? 'interrupted' : judged.stopped,
+    stopped: judged.stopped,
     set: {
       ...{ name: set.name, note: set.note, benchmark: board?.benchmark ?? null, remarks },
       questionsSha256: sha256(canonical(items)),
@@ -118,10 +116,6 @@ export async function reportSet(
         ...(judge && { judge }),
         methods: compareMethods(entrants, lines, (method) => items.length * seedsOf(method)),
       },
-      ...(audits.size > 0 && {
-        audits: Object.fromEntries([...audits].map(([method, { audit }]) => [method, audit])),
-        tables: [...audits].map(([method, { table }]) => ({ title: `Updates of ${method}`, ...table })),
-      }),
     },
   };
 }
@@ -148,29 +142,6 @@ async function judgedLines(
   });
   spent.usd += judged.paidUsd;
   return { lines: judged.lines, judge: judged.judge, stopped: judged.interrupted ? ('interrupted' as const) : null };
-}
-
-async function auditsOf(
-  { read, run, bench, laboratory, spent }: ReportedRun,
-  byMethod: ReadonlyMap<string, readonly Arm[]>,
-  lines: readonly ResultLine[],
-  stopped: Stopped | null,
-): Promise<{ readonly audits: ReadonlyMap<string, AuditedSet>; readonly interrupted: boolean }> {
-  const { audit } = read.config;
-  const audits = new Map<string, AuditedSet>();
-  if (!audit || laboratory === null || stopped !== null) return { audits, interrupted: false };
-  for (const [method, [arm]] of byMethod) {
-    if (arm === undefined || presetOf(arm.batch.settings.method) === null) continue;
-    const ids = new Set(lines.flatMap((line) => (line.method === method ? [line.searchId] : [])));
-    const maxCost = run.maxTotalCost === undefined ? ('none' as const) : run.maxTotalCost - spent.usd;
-    const judge = audit === true ? null : { model: audit.judge, maxCost };
-    const made = await laboratory.audited(bench, [...ids], judge);
-    spent.usd += made.paidUsd;
-    // Half of an audit would read as a whole one.
-    if (made.interrupted) return { audits, interrupted: true };
-    audits.set(method, made);
-  }
-  return { audits, interrupted: false };
 }
 
 interface MadeWith {
@@ -232,25 +203,10 @@ function temporalSdk(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
 }
 
-/** Long form: one line an answer. */
-const CSV_HEAD = [
-  ...['set', 'method', 'seed', 'id', 'database', 'search_id', 'status', 'verdict', 'calls', 'prompt_tokens'],
-  ...['cached_tokens', 'completion_tokens', 'cost_usd', 'wall_ms', 'proved', 'reason', 'judged', 'sql', 'difficulty'],
-  ...['updates', 'updates_reused', 'reuses'],
-];
-
 /** Gives the names of the files. */
-export function writeReport(run: Run, lines: readonly ResultLine[], folder: string): readonly string[] {
-  const cells = lines.map(({ usage, judged, reuse, ...one }) => [
-    ...[one.set, one.method, one.seed, one.id, one.database, one.searchId, one.status, one.verdict],
-    ...[usage?.llmCalls ?? null, usage?.promptTokens ?? null, usage?.cachedTokens ?? null],
-    ...[usage?.completionTokens ?? null, usage?.costUsd ?? null, one.wallMs, one.proved, one.verdictReason],
-    ...[judged?.verdict ?? null, one.sql, one.difficulty],
-    ...[reuse?.updates ?? null, reuse?.reused ?? null, reuse?.reuses ?? null],
-  ]);
+export function writeReport(run: Run, folder: string): readonly string[] {
   const files = {
     [SUMMARY]: `${JSON.stringify(run, null, 2)}\n`,
-    'report.csv': [CSV_HEAD, ...cells].map((row) => `${csvLine(row)}\n`).join(''),
     'report.md': runMarkdown(run),
     'report.html': runPage(run),
   };

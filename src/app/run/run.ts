@@ -123,7 +123,7 @@ export async function runQuestions(wanted: WantedRun, door: RunDoor): Promise<Ru
       const expected = run.arms.reduce((sum, { batch }) => sum + batch.questions.length, 0);
       return {
         ...{ run: report, lines, stopped, failure, detached },
-        files: out === null ? [] : ['results.jsonl', ...writeReport(report, lines, out)],
+        files: out === null ? [] : ['results.jsonl', ...writeReport(report, out)],
         // A retry leaves open what nobody asked.
         open: run.retry !== undefined && stopped === null ? 0 : expected - lines.length,
         infrastructureFailures: lines.filter(({ verdict }) => verdict === 'infrastructure').length,
@@ -300,14 +300,13 @@ async function isAnythingOpen(run: AskingRun): Promise<boolean> {
 }
 
 /** The models are there, and who receives rows is told. */
-async function checkReceivers({ run, read, sets, bench }: ReportedRun, composition: Composition): Promise<void> {
+async function checkReceivers({ run, sets, bench }: ReportedRun, composition: Composition): Promise<void> {
   const { services, arms, files } = run;
   const { config } = services;
   const { note } = bench;
   const models = modelsOf(arms);
   if (files.replay === undefined) {
-    const { audit } = read.config;
-    await checkModel(config, composition, [...models, ...(typeof audit === 'object' ? [audit.judge] : [])]);
+    await checkModel(config, composition, models);
     if (files.record !== undefined) {
       const { noteOf, prepareRecording } = await import('../../adapters/recording');
       await prepareRecording(files.record, noteOf(composition.model));

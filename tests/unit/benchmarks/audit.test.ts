@@ -1,5 +1,5 @@
 /** `gate-bench audit` over searches of method `paper` that the simulated model answered, with a judge behind a real endpoint. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadQuestions, startSimulatedModel } from '../../../simulated-model';
 import { writeBatchManifest } from '../../../src/activities/batch';
@@ -94,7 +94,7 @@ test('updates, reuse and pairs of a batch are counted without a model', async ()
 });
 
 test('pairs are judged once; a flagged one is shown side by side, and what a person decides counts', async () => {
-  const first = await auditOf(BATCH, '--judge', '--html', 'audit.html');
+  const first = await auditOf(BATCH, '--judge');
   expect(judge.requests).toHaveLength(3);
   expect(first.judge).toEqual({
     ...{ model: 'judges', version: 1, judged: 3, undecided: 0, notJudged: 0, flagged: 1, flaggedShare: 1 / 3 },
@@ -105,8 +105,6 @@ test('pairs are judged once; a flagged one is shown side by side, and what a per
   expect(pair.tables.length).toBeGreaterThan(0);
   for (const { probe, observed, summary } of pair.updates)
     for (const text of [probe, observed, summary]) expect(text).not.toBe('');
-  const html = readFileSync(join(at.home, 'audit.html'), 'utf8');
-  expect(html).toContain(`<article class="card" id="${pair.pairId}">`);
   const shown = (await at.bench('audit', 'updates', BATCH, '--judge')).out;
   expect(shown).toContain(`open: gate-bench audit decide ${pair.pairId} contradiction|consistent`);
   expect(shown).toMatch(/^update {4}\S+ \(op_\w+\) +\| \S+ \(op_\w+\)$/m);

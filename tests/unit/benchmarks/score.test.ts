@@ -3,13 +3,10 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { BENCHMARKS } from '../../../benchmarks/boards';
-import { ScoreReport, scoringEngines } from '../../../benchmarks/score';
-import { loadConfig } from '../../../src/config';
-import { resolveDatabase } from '../../../src/config/databases';
-import { each } from '../../../src/limiter';
+import { ScoreReport } from '../../../benchmarks/score';
 import { testProcess } from '../cli/test-io';
 
-const { home, io, bench } = testProcess();
+const { home, bench } = testProcess();
 const put = (name: string, value: unknown): void => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   writeFileSync(join(home, name), text);
@@ -40,7 +37,7 @@ test('figures and verdicts are told by the rules of the benchmark, whose source 
 test('--json holds the score of each question with its reason', async () => {
   const { out } = await score('prediction.json', '--json');
   const report = z.strictObject(ScoreReport.shape).parse(JSON.parse(out));
-  expect(report).toMatchObject({ benchmark: 'ehrsql2024', split: 'test', questions: 3, problems: [] });
+  expect(report).toMatchObject({ benchmark: 'ehrsql2024', split: 'test', questions: 3 });
   expect(report.metrics).toMatchObject({
     exAnswerable: 50,
     rs0: expect.closeTo(200 / 3) as number,
@@ -55,12 +52,11 @@ test('--json holds the score of each question with its reason', async () => {
   expect(report.scores[2]?.reason).toBe('other values than the official answer');
 });
 
-test('ids that are missing are scored as wrong, and the official checker would refuse the file', async () => {
+test('ids that are missing are scored as wrong', async () => {
   put('short.json', { a: 'SELECT x FROM t' });
-  const { code, out, err } = await score('short.json');
+  const { code, out } = await score('short.json');
   expect(code).toBe(0);
   expect(out).toMatch(/wrong-answered +1\n/);
-  expect(err).toMatch(/note: .*short\.json lacks "b", "c": every id has to be there/);
 });
 
 test('a result too large to compare is left out of the figures, and said', async () => {
@@ -101,13 +97,10 @@ test('what a file holds cannot move the cursor', async () => {
     gold_sql: 'SELECT * FROM "\u001b[2J"',
   });
   put('cursor-predictions.jsonl', { id: '\u001b[2Jx', sql: 'SELECT 1' });
-  put('none.jsonl', '');
   const flags = ['score', '--benchmark', 'questions', '--data', 'cursor.jsonl', '--db', 'sales=./other.sqlite'];
   const ran = await bench(...flags, '--predictions', 'cursor-predictions.jsonl');
   expect(ran.out).toContain('left out as');
-  const missing = await bench(...flags, '--predictions', 'none.jsonl');
-  expect(missing.err).toContain('lacks');
-  expect([ran, missing].map(({ out, err }) => /\u001b/.test(out + err))).toEqual([false, false]);
+  expect(ran.out + ran.err).not.toContain('\u001b');
 });
 
 test('a database that nobody names is named', async () => {
@@ -129,27 +122,6 @@ test('a database beside the file is found by a name with spaces, and can be give
   expect(await bench('score', ...flags, '--db', 'sales of 2024=./other.sqlite')).toMatchObject({ code: 0 });
   copyFileSync(join(home, 'other.sqlite'), join(home, 'sales of 2024.sqlite'));
   expect(await bench('score', ...flags)).toMatchObject({ code: 0, err: '' });
-});
-
-test('more databases than are kept open are read one after the other, and only read', async () => {
-  const config = loadConfig(io);
-  const engines = scoringEngines(config);
-  const paths = Array.from({ length: 20 }, (_, index) => join(home, `suite-${index}.sqlite`));
-  for (const [index, path] of paths.entries()) {
-    const database = new Database(path);
-    database.exec(`CREATE TABLE t (x); INSERT INTO t VALUES (${index})`);
-    database.close();
-  }
-  const options = { timeoutMs: 20_000, maxRows: 10, signal: new AbortController().signal, tag: 'test' };
-  const ask = async (path: string, sql: string) =>
-    (await engines.of(resolveDatabase(config, path, home)).run([sql], options)).results[0];
-  const twice = [...paths, ...paths];
-  const results = await each(twice, (path) => ask(path, 'SELECT x FROM t'), 4);
-  expect(results.map((result) => result?.kind === 'rows' && result.rows[0]?.[0])).toEqual(
-    twice.map((_, index) => index % 20),
-  );
-  expect(await ask(paths[0] ?? '', 'DELETE FROM t')).toMatchObject({ kind: 'refused' });
-  await engines.close();
 });
 
 test('the help names every benchmark, and each is what its name says', async () => {

@@ -11,7 +11,7 @@ const batch = (batchId: string, questions: number): Batch => ({
   })) as never,
 });
 
-function display(counts: readonly number[], more: { readonly live?: boolean } = {}, events = false) {
+function display(counts: readonly number[], more: { readonly live?: boolean } = {}) {
   const told = { text: '', now: 0 };
   const io = {
     err: (text: string) => void (told.text += text),
@@ -20,7 +20,7 @@ function display(counts: readonly number[], more: { readonly live?: boolean } = 
     now: () => told.now,
     ...more,
   };
-  const shown = runDisplay(io, { events });
+  const shown = runDisplay(io);
   const arms = counts.map((count, at) => ({ label: `react, seed ${at}`, batch: batch(`b-${at + 1}`, count) }));
   shown.tell({ kind: 'planned', arms });
   return { ...shown, told };
@@ -70,23 +70,15 @@ test('a batch alone shows its questions in flight', () => {
   expect(told.text).toContain('How many 1?');
 });
 
-test('off a terminal each end is a line, as events a line of JSON', () => {
-  const shown = [false, true].map((events) => {
-    const { tell, told, stop } = display([1, 1], { live: false }, events);
-    tell({ kind: 'started', arm: 0 });
-    tell({ kind: 'ended', arm: 0, line: answerLine('0'), now: true });
-    tell({ kind: 'in-flight', arm: 1, questions: [], paused: true });
-    stop();
-    return told.text.trimEnd().split('\n');
-  });
-  expect(shown[0]).toEqual([
+test('off a terminal each end is a line', () => {
+  const { tell, told, stop } = display([1, 1], { live: false });
+  tell({ kind: 'started', arm: 0 });
+  tell({ kind: 'ended', arm: 0, line: answerLine('0'), now: true });
+  tell({ kind: 'in-flight', arm: 1, questions: [], paused: true });
+  stop();
+  expect(told.text.trimEnd().split('\n')).toEqual([
     'react, seed 0: b-1: 0 of 1 done, 0 model calls, $0',
     'react, seed 0: 1/1 0 correct (2 calls, $0.010, 10 ms)',
     'react, seed 1: paused: gate resume b-2 goes on',
-  ]);
-  expect(shown[1]?.map((line) => JSON.parse(line) as object)).toMatchObject([
-    { event: 'started', arm: 'react, seed 0', batchId: 'b-1' },
-    { event: 'ended', arm: 'react, seed 0', id: '0', calls: 2 },
-    { event: 'progress', arm: 'react, seed 1', paused: true },
   ]);
 });

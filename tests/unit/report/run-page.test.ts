@@ -38,7 +38,6 @@ const pageOf = (comparison: Comparison): string => {
       ),
     ),
     comparison,
-    tables: [{ title: HOSTILE, heads: [HOSTILE], rows: [[HOSTILE]] }],
   };
   return runPage({
     ...{ schemaVersion: 1, name: HOSTILE, startedAt: '', endedAt: '', complete: true, command: HOSTILE, endpoint: '' },

@@ -277,7 +277,6 @@ describe('a predictions file', () => {
       1: ' \t----- bird -----\tshop',
       2: 'SELECT 1\t----- bird -----\tshop',
     });
-    expect(await bird.format.check(path(), await items())).toEqual([]);
     expect(await bird.format.read(path(), await items())).toEqual(
       new Map([...predictions, ['1', { kind: 'abstained' }]]),
     );
@@ -285,22 +284,6 @@ describe('a predictions file', () => {
     await expect(bird.format.write(path(), await items(), rows)).rejects.toThrow(
       'question 0: BIRD takes SQL, not rows',
     );
-  });
-
-  test('what the official scorer would take otherwise is told', async () => {
-    const places = { 1: 'SELECT 1', 0: 'SELECT 1\t----- bird -----\tother', 2: 7 };
-    writeFileSync(path(), `{"1": ${JSON.stringify(places[1])}, "0": ${JSON.stringify(places[0])}, "2": 7}`);
-    expect(await bird.format.check(path(), await items())).toEqual([
-      'the keys are not in the order of the questions, by which the official scorer goes',
-      'question 0: for other, but its database is shop',
-      'question 1: not "SQL<tab>----- bird -----<tab>database"',
-      'question 2: no text, so it counts as blank',
-    ]);
-    writeFileSync(path(), '{"0": "SELECT 1\\t----- bird -----\\tshop"}');
-    expect(await bird.format.check(path(), await items())).toEqual([
-      'questions without a place: "1", "2"; a place without SQL is " "',
-    ]);
-    expect((await bird.format.read(path(), await items())).get('2')).toEqual({ kind: 'none' });
   });
 
   test.each([

@@ -215,7 +215,7 @@ test('a half-written line is named', async () => {
   );
 });
 
-test('predictions that are written are read back as they were, and those that are missing are named', async () => {
+test('predictions that are written are read back as they were', async () => {
   const { items } = await open();
   const predictions = new Map<string, Prediction>([
     ['a', sql('SELECT 1;\n-- "x"')],
@@ -226,7 +226,6 @@ test('predictions that are written are read back as they were, and those that ar
   const [path = ''] = await questions.format.write(join(folder, 'out'), items, predictions);
   expect(await questions.format.read(path, items)).toEqual(predictions);
   expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(5);
-  expect(await questions.format.check(path, items)).toEqual([expect.stringContaining('predictions.jsonl lacks "e"')]);
 });
 
 test('a folder without questions is named', async () => {

@@ -124,8 +124,6 @@ describe.each([
     const written = await board.format.write(to, open.items, given);
     expect(written).toHaveLength(PAIRS.length);
     expect(await board.format.read(to, open.items)).toEqual(given);
-    // The one empty file abstains.
-    expect(await board.format.check(to, open.items)).toEqual([]);
   });
 
   test('a folder without its files is named', async () => {
@@ -286,23 +284,10 @@ describe('the loader of lite', () => {
     expect(readFileSync(join(to, 'local004.csv'), 'utf8')).toBe('a\n""\n');
   });
 
-  test('the check names what the official scorer would pass over or fail', async () => {
-    const to = put(join(base, 'checked'), {
-      'local003.sql': 'SELECT 1',
-      'other.sql': 'SELECT 1',
-      'bq001.csv': 'a\n1\n',
-    });
-    expect(await spider2Lite.format.check(to, open.items)).toEqual([
-      `${to}: no question has the id "other"; the scorer passes over it`,
-      `${to} lacks "ga001", "sf_bq029", "local004": each counts as wrong`,
-      `${to} holds both .sql and .csv: the scorer reads one kind and passes over the other`,
-    ]);
-  });
-
   test('files that cannot be used are named', async () => {
     const read = (folderName: string) => spider2Lite.format.read(folderName, open.items);
     const both = put(join(base, 'both'), { 'bq001.csv': 'a\n1\n', 'bq001.sql': 'SELECT 1' });
-    await expect(read(both)).rejects.toThrow('"bq001" has both SQL and CSV: leave one of them');
+    await expect(read(both)).rejects.toThrow('bq001 has both SQL and CSV: leave one of them');
     const torn = put(join(base, 'torn'), { 'bq001.csv': 'a\n"1\n' });
     await expect(read(torn)).rejects.toThrow(`${join(torn, 'bq001.csv')} is no CSV that pandas reads`);
     const ragged = put(join(base, 'ragged'), { 'bq001.csv': 'a\n1\n1,2\n' });
