@@ -5,7 +5,7 @@
 import { DEFAULT_PRICES, priceOf } from '../../adapters/openai';
 import { REACT_TOOL_CALLS } from '../../config/presets';
 import { schemaContext, SCHEMA_CHARS } from '../../database/context';
-import { isDecided, type Redel, type ReforceSettings, type Settings } from '../../domain';
+import { isDecided, type Settings } from '../../domain';
 import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
 import { counted, dollars } from '../../report/printable';
@@ -56,7 +56,8 @@ export interface RunEstimate {
   readonly batches: readonly ArmEstimate[];
   readonly sum: Priced;
 }
-/** Ours: easy questions need the first figure, doubtful ones the second. */
+
+/** Easy questions need the first figure, doubtful ones the second: ours. */
 const CALLS: Readonly<Record<Exclude<Settings['method'], 'redel' | 'reforce'>, Range>> = {
   fast: { low: 1, high: 4 },
   thorough: { low: 1, high: 20 },
@@ -64,8 +65,6 @@ const CALLS: Readonly<Record<Exclude<Settings['method'], 'redel' | 'reforce'>, R
   react: { low: 3, high: REACT_TOOL_CALLS + 1 },
   learn: { low: 1, high: 6 },
 };
-/** Method fast of a question that may ask the web, which begins with the search. */
-const WITHOUT_LOOKING: Range = { low: 2, high: 6 };
 /** Beside the schema: instructions, the plan, evidence. */
 const PROMPT_TOKENS: Range = { low: 1_500, high: 6_000 };
 const COMPLETION_TOKENS: Range = { low: 300, high: 1_500 };
@@ -75,15 +74,10 @@ const WAIT_MS = 20_000;
 
 export async function estimateRun(at: Composing, arms: readonly Arm[]): Promise<RunEstimate> {
   const batches = await each(arms, (arm) => estimateArm(at, arm), 1);
-  const costs = batches.map(({ costUsd }) => costUsd);
-  return {
-    batches,
-    sum: {
-      ...workOf(batches),
-      costUsd: costs.every((cost) => cost !== null) ? sumOf(costs) : null,
-      unpricedModels: [...new Set(batches.flatMap(({ unpricedModels }) => unpricedModels))],
-    },
-  };
+  const costs = batches.flatMap(({ costUsd }) => costUsd ?? []);
+  const costUsd = costs.length < batches.length ? null : sumOf(costs);
+  const unpricedModels = [...new Set(batches.flatMap((one) => one.unpricedModels))];
+  return { batches, sum: { ...workOf(batches), costUsd, unpricedModels } };
 }
 
 /** Throws where a database cannot be used. */
@@ -103,46 +97,44 @@ function estimateArm(at: Composing, arm: Arm): Promise<ArmEstimate> {
     const records = await storedRecords(at, arm);
     const settled = new Set(records.flatMap((record) => (record !== null && isDecided(record) ? [record.id] : [])));
     const groups = [...groupBy(batch.questions, ({ database }) => database.name).values()];
-    const databases = await Promise.all(
-      groups.map((questions) => estimateDatabase(composition, settings, questions, settled)),
-    );
+    const databases = await Promise.all(groups.map((some) => estimateDatabase(composition, settings, some, settled)));
+    const work = workOf(databases);
     return {
-      ...{ set: set.name, method: spec.spec, seed, label, databases },
-      ...priced(at, settings, workOf(databases)),
+      ...{ set: set.name, method: spec.spec, seed, label, databases, ...work, ...costOf(at, settings, work) },
       assumption: assumptionOf(settings),
     };
   });
 }
 
-function priced({ services }: Composing, settings: Settings, work: Work): Priced {
-  const models = [...new Set(Object.values(settings.models))];
-  const prices = models.map((model) => priceOf(model, { ...DEFAULT_PRICES, ...services.config.prices }));
-  const known = prices.filter((price) => price !== null);
-  const { promptTokens, completionTokens } = work;
-  const costAt = (at: 'low' | 'high'): number[] =>
-    known.map(
-      (price) => (promptTokens[at] * price.inputPerMillion + completionTokens[at] * price.outputPerMillion) / 1e6,
+function costOf(
+  { services }: Composing,
+  { models, budgets }: Settings,
+  { toAsk, promptTokens, completionTokens }: Work,
+) {
+  const names = [...new Set(Object.values(models))];
+  const priceIn = { ...DEFAULT_PRICES, ...services.config.prices };
+  const prices = names.flatMap((model) => priceOf(model, priceIn) ?? []);
+  const unpricedModels = names.filter((model) => priceOf(model, priceIn) === null);
+  const ceiling = budgets.costUsd === null ? Infinity : budgets.costUsd * toAsk;
+  const costsAt = (end: keyof Range): number[] =>
+    prices.map(
+      (price) => (promptTokens[end] * price.inputPerMillion + completionTokens[end] * price.outputPerMillion) / 1e6,
     );
-  const ceiling = settings.budgets.costUsd === null ? Infinity : settings.budgets.costUsd * work.toAsk;
-  const range = { low: Math.min(ceiling, ...costAt('low')), high: Math.min(ceiling, Math.max(...costAt('high'))) };
-  return {
-    ...work,
-    costUsd: known.length < prices.length ? null : range,
-    unpricedModels: models.filter((_, at) => prices[at] === null),
+  const costUsd = {
+    low: Math.min(ceiling, ...costsAt('low')),
+    high: Math.min(ceiling, Math.max(...costsAt('high'))),
   };
+  return { costUsd: unpricedModels.length > 0 ? null : costUsd, unpricedModels };
 }
 
 function workOf(parts: readonly Work[]): Work {
+  const total = (key: 'questions' | 'toAsk'): number => parts.reduce((sum, one) => sum + one[key], 0);
+  const ranges = (key: 'calls' | 'promptTokens' | 'completionTokens'): Range => sumOf(parts.map((one) => one[key]));
   return {
-    questions: parts.reduce((sum, one) => sum + one.questions, 0),
-    toAsk: parts.reduce((sum, one) => sum + one.toAsk, 0),
-    calls: sumOf(parts.map(({ calls }) => calls)),
-    promptTokens: sumOf(parts.map(({ promptTokens }) => promptTokens)),
-    completionTokens: sumOf(parts.map(({ completionTokens }) => completionTokens)),
+    ...{ questions: total('questions'), toAsk: total('toAsk'), calls: ranges('calls') },
+    ...{ promptTokens: ranges('promptTokens'), completionTokens: ranges('completionTokens') },
   };
 }
-
-const sumOf = (ranges: readonly Range[]): Range => ranges.reduce(both, { low: 0, high: 0 });
 
 async function estimateDatabase(
   composition: Pick<Composition, 'engine'>,
@@ -150,17 +142,20 @@ async function estimateDatabase(
   questions: readonly BatchQuestion[],
   settled: ReadonlySet<string>,
 ): Promise<DatabaseEstimate> {
-  const open = new Set(questions.map(({ input }) => input.searchId).filter((id) => !settled.has(id)));
-  const first = questions[0];
-  const { tables, schemaTokens, problem } = await lookAt(composition, first?.database.name ?? '');
-  const calls = scaled(callsOf(settings), open.size);
-  const { prompt, completion } = tokensOf(settings);
+  const toAsk = new Set(questions.map(({ input }) => input.searchId).filter((id) => !settled.has(id))).size;
+  const [{ item, database }] = questions as [BatchQuestion];
+  const { tables, schemaTokens, problem } = await lookAt(composition, database.name);
+  const { low, high } = callsOf(settings);
+  const calls = { low: low * toAsk, high: high * toAsk };
+  const completion = completionOf(settings);
+  const tokens = (of: Range, more: number): Range => ({
+    low: calls.low * (of.low + more),
+    high: calls.high * (of.high + more),
+  });
   return {
-    database: first?.item.database ?? first?.database.name ?? '',
-    engine: first?.database.dialect ?? '',
-    ...{ questions: questions.length, toAsk: open.size, tables, problem, calls },
-    promptTokens: { low: calls.low * (prompt.low + schemaTokens), high: calls.high * (prompt.high + schemaTokens) },
-    completionTokens: { low: calls.low * completion.low, high: calls.high * completion.high },
+    ...{ database: item.database ?? database.name, engine: database.dialect, tables, problem },
+    ...{ questions: questions.length, toAsk, calls },
+    ...{ promptTokens: tokens(PROMPT_TOKENS, schemaTokens), completionTokens: tokens(completion, 0) },
   };
 }
 
@@ -169,71 +164,51 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
     const { engine } = await composition.engine(name);
     const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
     const tables = description.tables.length;
-    const schemaTokens = Math.ceil(
-      schemaContext(description, { maxChars: SCHEMA_CHARS }).text.length / CHARS_PER_TOKEN,
-    );
-    return { tables, schemaTokens, problem: tables === 0 ? 'no tables that may be read' : null };
+    const { text } = schemaContext(description, { maxChars: SCHEMA_CHARS });
+    const problem = tables === 0 ? 'no tables that may be read' : null;
+    return { tables, schemaTokens: Math.ceil(text.length / CHARS_PER_TOKEN), problem };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return { tables: 0, schemaTokens: 0, problem: error.message };
   }
 }
 
-function callsOf(settings: Settings): Range {
-  const { budgets } = settings;
-  const { low, high } = unlimitedCalls(settings);
+/** Of a question. */
+function callsOf({ budgets, method, procedure, rounds, repeated, reforce, redel }: Settings): Range {
   const limit = budgets.llmCalls ?? Infinity;
-  return { low: Math.min(low, limit), high: Math.min(high, limit) };
+  const range = (low: number, high: number): Range => ({ low: Math.min(low, limit), high: Math.min(high, limit) });
+  // The runs, and a call that chooses.
+  if (repeated !== undefined) return range(repeated.runs * CALLS.react.low + 1, repeated.runs * CALLS.react.high + 1);
+  // High: every call of the root and of one set of helpers, and an end of each.
+  if (redel !== undefined) return range(CALLS.react.low, rounds + 1 + redel.children * (redel.childCalls + 1));
+  if (reforce !== undefined) {
+    // Without linking. High: every vote explores, and half of its tries are needed.
+    const { votes, attempts, explore, format } = reforce;
+    const [passes, explores] = [explore === 'unresolved' ? 2 : 1, explore === 'never' ? 0 : 4];
+    const once = Number(format) + 1;
+    const high = once + votes * (passes * Math.ceil(attempts / 2) + explores);
+    return range(once + votes * (explore === 'always' ? 2 : 1), high);
+  }
+  // A question that may ask the web begins with the search.
+  if (method === 'fast' && procedure === undefined) return range(2, 6);
+  const { low, high } = CALLS[method as keyof typeof CALLS];
+  return range(low, high);
 }
 
-function unlimitedCalls({ method, procedure, rounds, repeated, reforce, redel }: Settings): Range {
-  if (repeated !== undefined) return repeatedCalls(repeated.runs);
-  if (reforce !== undefined) return reforceCalls(reforce);
-  if (redel !== undefined) return redelCalls(redel, rounds);
-  if (method === 'fast' && procedure === undefined) return WITHOUT_LOOKING;
-  return CALLS[method as keyof typeof CALLS];
-}
-
-/** And one that chooses. */
-function repeatedCalls(runs: number): Range {
-  return { low: runs * CALLS.react.low + 1, high: runs * CALLS.react.high + 1 };
-}
-
-/** High: every call of the root and of one set of helpers, and an end of each. */
-function redelCalls({ children, childCalls }: Redel, rounds: number): Range {
-  return { low: CALLS.react.low, high: rounds + 1 + children * (childCalls + 1) };
-}
-
-/** Without linking. High: every vote explores, and half of its tries are needed. */
-function reforceCalls({ votes, attempts, explore, format }: ReforceSettings): Range {
-  const once = Number(format) + 1;
-  const passes = explore === 'unresolved' ? 2 : 1;
-  const explores = explore === 'never' ? 0 : 4;
-  return {
-    low: once + votes * (explore === 'always' ? 2 : 1),
-    high: once + votes * (passes * Math.ceil(attempts / 2) + explores),
-  };
-}
-
-function tokensOf({ maxOutputTokens }: Settings): { readonly prompt: Range; readonly completion: Range } {
-  return {
-    prompt: PROMPT_TOKENS,
-    completion: maxOutputTokens > 4_096 ? REASONING_COMPLETION_TOKENS : COMPLETION_TOKENS,
-  };
-}
+const completionOf = ({ maxOutputTokens }: Settings): Range =>
+  maxOutputTokens > 4_096 ? REASONING_COMPLETION_TOKENS : COMPLETION_TOKENS;
 
 function assumptionOf(settings: Settings): string {
-  const calls = callsOf(settings);
-  const { prompt, completion } = tokensOf(settings);
+  const { low, high } = callsOf(settings);
   const ceiling = settings.budgets.costUsd;
   return (
-    `Assumed: ${calls.low} to ${calls.high} calls a question (method ${settings.spec}); a call reads the schema and ${range(prompt)} tokens, and writes ${range(completion)}` +
+    `Assumed: ${low} to ${high} calls a question (method ${settings.spec}); a call reads the schema and ${range(PROMPT_TOKENS)} tokens, and writes ${range(completionOf(settings))}` +
     (ceiling === null ? '; no cost limit.' : `; no question costs more than ${dollars(ceiling)} (--max-cost).`)
   );
 }
 
-const scaled = ({ low, high }: Range, factor: number): Range => ({ low: low * factor, high: high * factor });
 export const both = (a: Range, b: Range): Range => ({ low: a.low + b.low, high: a.high + b.high });
+const sumOf = (ranges: readonly Range[]): Range => ranges.reduce(both, { low: 0, high: 0 });
 export const range = ({ low, high }: Range): string =>
   `${low.toLocaleString('en-US')} to ${high.toLocaleString('en-US')}`;
 export const dollarRange = ({ low, high }: Range): string => `${dollars(low)} to ${dollars(high)}`;
