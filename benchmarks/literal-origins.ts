@@ -104,7 +104,7 @@ const COMPARISON = /^(?:=|<|>|!|<>|<=|>=|!=)$/;
 interface Frame {
   isList: boolean;
   item: { readsColumn: boolean } | null;
-  readonly isRows: boolean;
+  isRows: boolean;
 }
 
 function literalsOf(sql: string, dialect: Dialect): readonly Literal[] {
@@ -123,12 +123,13 @@ function literalsOf(sql: string, dialect: Dialect): readonly Literal[] {
     const text = word(at);
     const item = frames.findLast((one) => one.item !== null)?.item ?? null;
     if (text === '(') {
-      const isRows = frame.isRows || ROWS.test(word(at - 1)) || (text === '(' && word(at - 1) === ',' && frame.isRows);
+      const isRows = frame.isRows || ROWS.test(word(at - 1));
       frames.push({ isList: false, item: null, isRows });
     } else if (text === ')') {
       if (frames.length > 1) frames.pop();
     } else if (token.kind === 'word' && text === 'select')
       Object.assign(frame, { isList: true, item: { readsColumn: false } });
+    else if (token.kind === 'word' && text === 'values') frame.isRows = true;
     else if (token.kind === 'word' && text === 'from') Object.assign(frame, { isList: false, item: null });
     else if (text === ',' && frame.isList) frame.item = { readsColumn: false };
     else if (isLiteral(at) || (dialect === 'sqlite' && token.kind === 'quoted' && !aliases.has(token.text))) {
@@ -136,7 +137,7 @@ function literalsOf(sql: string, dialect: Dialect): readonly Literal[] {
       const kind = token.kind === 'number' ? 'number' : 'text';
       // A comparison of two literals decides nothing about rows.
       const isAlone = [1, -1].some((by) => COMPARISON.test(word(at + by)) && isLiteral(at + 2 * by));
-      const isFixed = frame.isRows || isAlone || (word(at - 1) === 'values' && frame.isRows);
+      const isFixed = frame.isRows || isAlone;
       found.push({ literal: { kind, value, before: word(at - 1), after: word(at + 1) }, isFixed, item });
       if (token.kind === 'quoted' && item !== null && !isLiteral(at - 1)) item.readsColumn = true;
     } else if (['true', 'false'].includes(text) && item !== null)

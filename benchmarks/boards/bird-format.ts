@@ -6,7 +6,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { BenchmarkDataError, type Prediction, type PredictionFormat } from '../benchmark';
-import type { BenchmarkItem } from '../../src/questions/question-file';
 import { statementOf } from './execution';
 import { jsonIn, repeatedKeys, textIn } from './files';
 import { someOf } from '../../src/counted';

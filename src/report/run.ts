@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { Comparison, MethodFigures } from '../questions';
 
-const Table = z.object({
-  title: z.string(),
-  heads: z.array(z.string()),
-  rows: z.array(z.array(z.union([z.string(), z.number()]))),
-  note: z.string().optional().describe('what has to be known to read it'),
-});
-export type Table = Readonly<z.infer<typeof Table>>;
+export interface Table {
+  readonly title: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+  /** What has to be known to read it. */
+  readonly note?: string;
+}
 
 const RunDatabase = z.object({
   name: z.string(),

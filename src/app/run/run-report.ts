@@ -16,7 +16,7 @@ import { packageVersion } from '../../workers/package-folder';
 import { checkDatabase } from '../check-database';
 import { GateError, withoutSecrets } from '../errors';
 import { unpricedModels } from '../model-check';
-import { modelsOf, withComposition, type Arm, type AskingRun, type QuestionSet } from './arms';
+import { modelsOf, withComposition, type AskingRun, type QuestionSet } from './arms';
 import type { AskedArm } from './ask-arms';
 import type { Stopped } from './ask-batch';
 import type { Bench, Laboratory } from './laboratory';

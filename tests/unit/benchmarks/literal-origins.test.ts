@@ -29,6 +29,7 @@ describe('an answer that is written into the SQL is found', () => {
     ["SELECT printf('Ann Lee')", ["'Ann Lee'"]],
     ["SELECT CAST(x'416E6E' AS TEXT)", ["'Ann'"]],
     ["VALUES ('Ann Lee', 57)", ["'Ann Lee'", '57']],
+    ["VALUES (42), ('Ann Lee')", ['42', "'Ann Lee'"]],
     ["WITH v(a, b) AS (VALUES ('Ann Lee', 57)) SELECT a, b FROM v", ["'Ann Lee'", '57']],
     ["SELECT a FROM (SELECT 'Ann Lee' AS a, 57 AS b FROM people LIMIT 1)", ["'Ann Lee'", '57']],
     [`SELECT value FROM json_each('["Ann Lee"]')`, [`'["Ann Lee"]'`]],
