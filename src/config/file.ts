@@ -6,14 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-interface ConfigText {
-  readonly json: unknown;
-  /** As it stands in the file. */
-  readonly text: string;
-}
-
 /** Throws `ConfigError`. A byte order mark, as some editors write it, is no part of the JSON. */
-export function readConfigFile(path: string): ConfigText {
+export function readConfigFile(path: string): { readonly json: unknown; readonly text: string } {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -34,7 +28,7 @@ export function readConfigFile(path: string): ConfigText {
 }
 
 /** Paths of duplicate names within one object. The text must be valid JSON. */
-export function namesGivenTwice(text: string): readonly string[] {
+function namesGivenTwice(text: string): readonly string[] {
   const twice: string[] = [];
   /** One for each open brace or bracket; `names` null: an array. */
   const open: { readonly names: Set<string> | null; at: string }[] = [];
@@ -67,42 +61,31 @@ export class ConfigError extends Error {
 }
 
 export function linesOf(schema: z.ZodType, error: z.ZodError, file: string): string[] {
-  const shape = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema;
+  const whole = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema;
+  const schemaAt = (path: readonly PropertyKey[]): JsonSchema =>
+    path.reduce<JsonSchema>(
+      (inner, key) => inner.properties?.[String(key)] ?? (inner.additionalProperties || {}),
+      whole,
+    );
   return error.issues.flatMap((issue) => {
-    const at = (path: readonly PropertyKey[]): string => `${file}: ${path.map(String).join('.') || '(top level)'}`;
+    const at = (...more: string[]): string =>
+      `${file}: ${[...issue.path, ...more].map(String).join('.') || '(top level)'}`;
     if (issue.code === 'unrecognized_keys') {
-      const allowed = allowedAt(shape, issue.path);
-      return issue.keys.map(
-        (key) => `${at([...issue.path, key])}: unknown setting${allowed ? `; allowed: ${allowed}` : ''}`,
-      );
+      const { propertyNames, properties = {} } = schemaAt(issue.path);
+      const allowed = propertyNames?.enum ?? Object.keys(properties).filter((name) => name !== '$schema');
+      const rule = allowed.length > 0 ? `; allowed: ${allowed.join(', ')}` : '';
+      return issue.keys.map((key) => `${at(key)}: unknown setting${rule}`);
     }
-    if (issue.code === 'invalid_value') return [`${at(issue.path)}: allowed: ${issue.values.map(String).join(', ')}`];
-    if (issue.code === 'invalid_key')
-      return [`${at(issue.path)}: the name is not allowed; ${keyRule(shape, issue.path)}`];
-    return [`${at(issue.path)}: ${issue.message.replace(/^Invalid input: /, '')}`];
+    if (issue.code === 'invalid_value') return [`${at()}: allowed: ${issue.values.map(String).join(', ')}`];
+    if (issue.code !== 'invalid_key') return [`${at()}: ${issue.message.replace(/^Invalid input: /, '')}`];
+    const names = schemaAt(issue.path.slice(0, -1)).propertyNames?.enum;
+    const rule = names ? `allowed: ${names.join(', ')}` : 'use letters, digits, _ and - (at most 60)';
+    return [`${at()}: the name is not allowed; ${rule}`];
   });
 }
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | false;
-  readonly propertyNames?: { readonly enum?: readonly string[]; readonly pattern?: string };
-}
-
-function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema {
-  return path.reduce<JsonSchema>((inner, key) => {
-    const named = inner.properties?.[String(key)];
-    return named ?? (inner.additionalProperties ? inner.additionalProperties : {});
-  }, schema);
-}
-
-function allowedAt(schema: JsonSchema, path: readonly PropertyKey[]): string {
-  const inner = schemaAt(schema, path);
-  const names = inner.propertyNames?.enum ?? Object.keys(inner.properties ?? {}).filter((name) => name !== '$schema');
-  return names.join(', ');
-}
-
-function keyRule(schema: JsonSchema, path: readonly PropertyKey[]): string {
-  const names = schemaAt(schema, path.slice(0, -1)).propertyNames;
-  return names?.enum ? `allowed: ${names.enum.join(', ')}` : 'use letters, digits, _ and - (at most 60)';
+  readonly propertyNames?: { readonly enum?: readonly string[] };
 }

@@ -93,12 +93,8 @@ export function loadConfig(source: ConfigSource): Config {
     ([name, entry]) => [name, databaseOf(entry, { ...at, where: `${at.where}: databases.${name}` })] as const,
   );
   const method = variable('GATE_METHOD', Method, null, at);
-  const memory = variable(
-    'GATE_MEMORY',
-    MemoryMode,
-    `is not allowed; give one of ${MemoryMode.options.join(', ')}`,
-    at,
-  );
+  const modes = `is not allowed; give one of ${MemoryMode.options.join(', ')}`;
+  const memory = variable('GATE_MEMORY', MemoryMode, modes, at);
   const config: Config = {
     file: path,
     // Without a prototype: `constructor` is no database unless one is called so.
@@ -157,10 +153,11 @@ function rolesOf({ env, problems }: Place): Partial<Record<Role, string>> {
 
 const NO_LOGIN = 'holds a user name or password; put the key into OPENAI_API_KEY';
 
-function modelsOf({ apiKeyEnv, apiKeyFile, ...entry }: ConfigFile['models'], at: Place): ModelsConfig {
+function modelsOf(entry: ConfigFile['models'], at: Place): ModelsConfig {
   const { env, problems } = at;
+  const { apiKeyEnv = 'OPENAI_API_KEY', apiKeyFile, ...rest } = entry;
   const setting = `${at.where}: models`;
-  const { apiKey, source } = endpointKey({ apiKeyEnv, apiKeyFile }, { usual: 'OPENAI_API_KEY', setting }, at);
+  const { apiKey, source } = endpointKey({ apiKeyEnv, apiKeyFile }, setting, at);
   if (holdsLogin(entry.baseUrl)) problems.push(`${setting}.baseUrl: ${NO_LOGIN}`);
   const baseUrl = env['OPENAI_BASE_URL'] || null;
   if (baseUrl !== null && !/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
@@ -168,7 +165,7 @@ function modelsOf({ apiKeyEnv, apiKeyFile, ...entry }: ConfigFile['models'], at:
     problems.push(`OPENAI_BASE_URL: ${shown} is not an http(s) URL; for example http://127.0.0.1:11434/v1`);
   } else if (holdsLogin(baseUrl)) problems.push(`OPENAI_BASE_URL: ${NO_LOGIN}`);
   return {
-    ...entry,
+    ...rest,
     default: env['GATE_MODEL'] || entry.default,
     roles: { ...entry.roles, ...rolesOf(at) },
     baseUrl: baseUrl ?? entry.baseUrl,
@@ -181,16 +178,16 @@ const WEB_KEYS = { searxng: 'SEARXNG_API_KEY', tavily: 'TAVILY_API_KEY', brave: 
 
 function webOf(entry: ConfigFile['web'], at: Place): WebConfig | null {
   if (entry === undefined) return null;
-  const { provider, baseUrl, lookups } = entry;
+  const { provider, baseUrl, lookups, apiKeyFile, apiKeyEnv = WEB_KEYS[provider] } = entry;
   const setting = `${at.where}: web`;
   if (provider === 'searxng' && baseUrl === null)
     at.problems.push(`${setting}.baseUrl: SearXNG has no address of its own; for example http://127.0.0.1:8080`);
   if (holdsLogin(baseUrl))
     at.problems.push(`${setting}.baseUrl: holds a password; name a key in web.apiKeyEnv or web.apiKeyFile`);
-  const key = endpointKey(entry, { usual: WEB_KEYS[provider], setting }, at);
-  const isMissing = key.apiKey === null && provider !== 'searxng';
-  const fix = isMissing ? `set ${key.variable}, or web.apiKeyFile in the configuration` : null;
-  return { provider, baseUrl, lookups, apiKey: key.apiKey, fix };
+  const { apiKey } = endpointKey({ apiKeyEnv, apiKeyFile }, setting, at);
+  const isMissing = apiKey === null && provider !== 'searxng';
+  const fix = isMissing ? `set ${apiKeyEnv}, or web.apiKeyFile in the configuration` : null;
+  return { provider, baseUrl, lookups, apiKey, fix };
 }
 
 const HOW_TO_MAKE = 'make one with: openssl rand -base64 32';
@@ -219,11 +216,10 @@ function encryptionOf(entry: ConfigFile['encryption'], at: Place): EncryptionCon
   return { keys, codecServer: entry.codecServer?.replace(/\/+$/, '') ?? null };
 }
 
-/** null: neither form, or another length. */
+/** null: neither base64 nor hexadecimal, or another length. */
 function keyBytes(text: string): Buffer | null {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
-  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null;
-  return Buffer.from(text, 'base64');
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : null;
 }
 
 /** Of `gate ops codec-server`: a fixed address for the UI's settings is nicer to return to. */

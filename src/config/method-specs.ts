@@ -6,7 +6,7 @@
  *    has one spec.
  * 2. In a list of specs, a part that names no method is a setting of the one before it.
  */
-import type { Ablation, MethodName, ReforceSettings } from '../domain';
+import type { Ablation, MethodName } from '../domain';
 import { DEFAULT_FIGURES, MAX_QUERIES_PER_ACTION, settingsFor, type Figures, type Overrides } from './presets';
 
 /** A method that a question can be asked with. */
@@ -30,20 +30,29 @@ export interface MethodSpec {
   readonly overrides: Overrides;
 }
 
-const SCHEMA_ONLY: MethodSetting = {
-  ...{ name: 'schema-only', at: 'profiles', value: false },
-  ...{ from: 'paper', means: 'the schema without the profile of each table' },
-};
+/** `what`: the value of a choice, or the range of a number. */
+function setting(
+  name: string,
+  at: string,
+  what: Value | readonly [lowest: number, highest: number],
+  from: MethodSetting['from'],
+  means: string,
+): MethodSetting {
+  if (typeof what !== 'object') return { name, at, from, means, value: what };
+  const [lowest, highest] = what;
+  return { name, at, from, means, range: { lowest, highest } };
+}
+
+const SCHEMA_ONLY = setting('schema-only', 'profiles', false, 'paper', 'the schema without the profile of each table');
 
 const figures = (official: string, seed: string): readonly MethodSetting[] => [
-  { name: 'official', at: 'figures', value: 'official', from: 'upstream', means: official },
-  { name: 'seed', at: 'figures', value: 'seed', from: 'paper', means: seed },
+  setting('official', 'figures', 'official', 'upstream', official),
+  setting('seed', 'figures', 'seed', 'paper', seed),
 ];
 
 /** A row of the paper's ablation: the search without one of its parts. Only a search from the start has all of them. */
-const ablation = (part: Ablation, means: string): MethodSetting => ({
-  ...{ name: `without-${part}`, at: 'without', value: part, from: 'paper', means },
-});
+const ablation = (part: Ablation, means: string): MethodSetting =>
+  setting(`without-${part}`, 'without', part, 'paper', means);
 
 const ABLATIONS: readonly MethodSetting[] = [
   ablation('plan-evaluation', 'no model scores the plans or names their bottleneck: execution alone picks the next'),
@@ -51,66 +60,39 @@ const ABLATIONS: readonly MethodSetting[] = [
   ablation('update-reuse', 'what one plan proved no other takes over, nor is told'),
 ];
 
-function number(
-  [name, at]: readonly [string, string],
-  [lowest, highest]: readonly [number, number],
-  means: string,
-  from: MethodSetting['from'] = 'ours',
-): MethodSetting {
-  return { name, at, range: { lowest, highest }, means, from };
-}
-
-function choice<Member extends keyof ReforceSettings>(
-  name: string,
-  [member, value]: readonly [Member, ReforceSettings[Member]],
-  means: string,
-  from: MethodSetting['from'] = 'upstream',
-): MethodSetting {
-  return { name, at: `reforce.${member}`, value, means, from };
-}
-
 export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = {
   fast: [],
   thorough: ABLATIONS,
   paper: [...ABLATIONS, ablation('evidence-summary', 'an attempt is not told what earlier ones showed')],
   react: [
     SCHEMA_ONLY,
-    number(['queries', 'queriesPerAction'], [2, MAX_QUERIES_PER_ACTION], 'queries that one action may run together'),
-    number(['repeats', 'repeated.runs'], [2, 20], 'independent runs, among whose answers one call chooses', 'paper'),
+    setting('queries', 'queriesPerAction', [2, MAX_QUERIES_PER_ACTION], 'ours', 'queries that one action may run together'),
+    setting('repeats', 'repeated.runs', [2, 20], 'paper', 'independent runs, among whose answers one call chooses'),
   ],
   redel: [
     ...figures('only helpers query, and may delegate in turn', 'the agent queries; late, it delegates narrow points'),
     SCHEMA_ONLY,
-    number(['calls', 'rounds'], [1, 200], 'tool calls of the root'),
-    number(['children', 'redel.children'], [1, 50], 'helpers: of one action (official), of the root in all (seed)'),
-    number(['child-calls', 'redel.childCalls'], [1, 200], 'tool calls of a helper', 'upstream'),
-    number(['all-calls', 'redel.allCalls'], [1, 2_000], 'tool calls of all agents together'),
-    number(['depth', 'redel.depth'], [0, 8], 'the deepest level: that may delegate (official), that exists (seed)'),
+    setting('calls', 'rounds', [1, 200], 'ours', 'tool calls of the root'),
+    setting('children', 'redel.children', [1, 50], 'ours', 'helpers: of one action (official), of the root in all (seed)'),
+    setting('child-calls', 'redel.childCalls', [1, 200], 'upstream', 'tool calls of a helper'),
+    setting('all-calls', 'redel.allCalls', [1, 2_000], 'ours', 'tool calls of all agents together'),
+    setting('depth', 'redel.depth', [0, 8], 'ours', 'the deepest level: that may delegate (official), that exists (seed)'),
   ],
   reforce: [
     ...figures("the values of its authors' code", 'one vote, which explores columns, with the header fixed first'),
-    number(['votes', 'reforce.votes'], [1, 32], 'candidates that are made side by side', 'upstream'),
-    number(['attempts', 'reforce.attempts'], [1, 20], 'tries of one vote at SQL that returns rows', 'upstream'),
-    number(
-      ['link-bytes', 'reforce.linkBytes'],
-      [1_000, 10_000_000],
-      'bytes of schema text above which tables are linked',
-      'upstream',
-    ),
-    choice('explore', ['explore', 'always'], 'every vote explores columns first', 'paper'),
-    choice(
-      'explore-unresolved',
-      ['explore', 'unresolved'],
-      'where votes decide nothing, all vote again and explore columns first',
-    ),
-    choice('no-explore', ['explore', 'never'], 'no vote explores columns', 'ours'),
-    choice('format', ['format', true], 'the header of the answer is fixed first'),
-    choice('no-format', ['format', false], 'the header is left open'),
-    choice('consistency', ['consistency', true], 'rows count once a second result of their conversation repeats them'),
-    choice('choose-first', ['choose', 'first'], 'the first candidate, where votes decide nothing'),
-    choice('choose-by-model', ['choose', 'model'], 'the model chooses there'),
+    setting('votes', 'reforce.votes', [1, 32], 'upstream', 'candidates that are made side by side'),
+    setting('attempts', 'reforce.attempts', [1, 20], 'upstream', 'tries of one vote at SQL that returns rows'),
+    setting('link-bytes', 'reforce.linkBytes', [1_000, 10_000_000], 'upstream', 'bytes of schema text above which tables are linked'),
+    setting('explore', 'reforce.explore', 'always', 'paper', 'every vote explores columns first'),
+    setting('explore-unresolved', 'reforce.explore', 'unresolved', 'upstream', 'where votes decide nothing, all vote again and explore columns first'),
+    setting('no-explore', 'reforce.explore', 'never', 'ours', 'no vote explores columns'),
+    setting('format', 'reforce.format', true, 'upstream', 'the header of the answer is fixed first'),
+    setting('no-format', 'reforce.format', false, 'upstream', 'the header is left open'),
+    setting('consistency', 'reforce.consistency', true, 'upstream', 'rows count once a second result of their conversation repeats them'),
+    setting('choose-first', 'reforce.choose', 'first', 'upstream', 'the first candidate, where votes decide nothing'),
+    setting('choose-by-model', 'reforce.choose', 'model', 'upstream', 'the model chooses there'),
   ],
-};
+}; // prettier-ignore
 
 /** In one line that says what to change. */
 export class MethodSpecError extends Error {

@@ -3,7 +3,7 @@
  * are only named, by a variable or a file (`index.ts` reads them).
  */
 import { z } from 'zod';
-import { MemoryMode, Role } from '../domain/question';
+import { Budgets, MemoryMode, Role } from '../domain/question';
 import { parseMethodSpec, type MethodSpec } from './method-specs';
 
 const text = z.string().min(1);
@@ -49,6 +49,8 @@ const Snowflake = z.strictObject({
   functions: texts,
 });
 
+const ID_RULE = 'use letters, digits, ., - and _, at most 60, a letter or digit first';
+
 export const DatabaseEntry = z.strictObject({
   /** A URL without a password; with one it belongs into `urlEnv` or `urlFile`. */
   url: text.optional(),
@@ -57,14 +59,7 @@ export const DatabaseEntry = z.strictObject({
   /** An SQLite file, relative to the configuration file. */
   path: text.optional(),
   /** Which database it is, where its address does not say so: the same one at several addresses, or one that moves. */
-  id: orNull(
-    z
-      .string()
-      .regex(
-        /^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/,
-        'use letters, digits, ., - and _, at most 60, a letter or digit first',
-      ),
-  ),
+  id: orNull(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/, ID_RULE)),
   /** A role with only SELECT; PostgreSQL assumes it by SET ROLE, Snowflake logs in with it. */
   role: orNull(text),
   /** PostgreSQL: the search path, and the schemas to describe; default: the login's search path, every schema. */
@@ -168,9 +163,6 @@ export const DeploymentName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}
 export const BUILD_RULE = 'use letters, digits, _, - and . (at most 63)';
 export const BuildId = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,62}$/, BUILD_RULE);
 
-const amount = z.number().positive().nullable();
-const count = whole.nullable();
-
 export const ConfigFile = z.strictObject({
   $schema: z.string().optional(),
   databases: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,60}$/), DatabaseEntry).default({}),
@@ -214,18 +206,7 @@ export const ConfigFile = z.strictObject({
   /** Whether a question uses the semantic layer of its database, and adds to it; batches are off unless asked. */
   memory: MemoryMode.default('on'),
   /** Per question; `null` lifts a limit. */
-  budgets: z
-    .strictObject({
-      llmCalls: count,
-      tokens: count,
-      costUsd: amount,
-      wallMs: count,
-      sqlExecutions: count,
-      sqlMs: count,
-      sqlRows: count,
-    })
-    .partial()
-    .default({}),
+  budgets: z.strictObject(Budgets.shape).partial().default({}),
 });
 export type ConfigFile = z.output<typeof ConfigFile>;
 /** As it stands in the file. */

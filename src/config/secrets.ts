@@ -57,21 +57,15 @@ export function lateSecret(key: string, name: string, what: 'URL' | 'secret', at
   return { kind: 'unset', fix: isVariable ? `set the variable ${name}` : `write the ${what} into ${path}` };
 }
 
-interface Keyed {
-  readonly apiKeyEnv?: string;
-  readonly apiKeyFile?: string;
-}
-
 /**
  * The key of an endpoint, and where it is looked for. A key with characters that no HTTP header can hold is a mistake: the error
  * of the network would quote the key.
  */
 export function endpointKey(
-  { apiKeyEnv, apiKeyFile }: Keyed,
-  { usual, setting }: { readonly usual: string; readonly setting: string },
+  { apiKeyEnv: variable, apiKeyFile }: { readonly apiKeyEnv: string; readonly apiKeyFile?: string },
+  setting: string,
   at: Place,
-): { readonly apiKey: Secret | null; readonly variable: string; readonly source: string } {
-  const variable = apiKeyEnv ?? usual;
+): { readonly apiKey: Secret | null; readonly source: string } {
   const file = apiKeyFile === undefined ? null : resolve(at.base, apiKeyFile);
   const given = at.env[variable]?.trim();
   const key = given || (file !== null && secretFile(file, `${setting}.apiKeyFile`, at));
@@ -79,8 +73,7 @@ export function endpointKey(
     at.problems.push(
       `${given ? variable : `${setting}.apiKeyFile`}: holds a line break, a space or another character that no key has: copy the key again`,
     );
-  const source = file === null ? variable : `${variable} or ${file}`;
-  return { apiKey: key ? new Secret(key) : null, variable, source };
+  return { apiKey: key ? new Secret(key) : null, source: file === null ? variable : `${variable} or ${file}` };
 }
 
 /** Whether a URL holds a password, in its login or in a parameter. Paths of files and names of variables are no secrets. */

@@ -5,18 +5,15 @@
  * A store carries one format version, `format.json`, written before its first object. A store of another format, or with
  * searches and no format, is refused before anything is read or written.
  */
-import { createEncryptedStore, createKeyRing, createPlainStore, type KeyRing } from '../adapters/encryption';
+import { createEncryptedStore, createKeyRing, type KeyRing } from '../adapters/encryption';
 import { createLocalStore } from '../adapters/local/store';
 import { createS3Store } from '../adapters/s3/store';
 import type { Config } from '../config';
 import { storeLocation } from '../config/store';
 import { StoreError, type ObjectStore } from '../domain/ports';
 
-/** Around every store that is opened: without keys it tells an encrypted object from a damaged one. */
 export function openStore(config: Pick<Config, 'store' | 'encryption'>): ObjectStore {
-  const store = ofThisFormat(openPlainly(config), storeLocation(config.store));
-  const ring = keyRingOf(config);
-  return ring === null ? createPlainStore(store) : createEncryptedStore(store, ring);
+  return createEncryptedStore(ofThisFormat(openPlainly(config), storeLocation(config.store)), keyRingOf(config));
 }
 
 /** null: encryption is off. */

@@ -18,31 +18,23 @@ export interface EncryptionKey {
   readonly key: Uint8Array;
 }
 
-export interface Sealed {
-  /** `<key id>#<check value>`. */
+/** `keyRef`: `<key id>#<check value>`. `bytes`: nonce, ciphertext, tag. */
+interface Sealed {
   readonly keyRef: string;
-  /** Nonce, ciphertext, tag. */
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
 }
 
 export interface KeyRing {
   readonly keyIds: readonly string[];
   /** `purpose` is authenticated, not stored: `open` needs the same one. */
   seal(plain: Uint8Array, purpose: string): Sealed;
-  /** Throws `UnknownKeyError`, or `DamagedError` when the message or its purpose is not what was sealed. */
-  open(sealed: { readonly keyRef: string; readonly bytes: Uint8Array }, purpose: string): Buffer;
+  /**
+   * Throws a `StoreError` where the key is not configured in this process (another worker may have it, so a retry there may
+   * succeed), and `DamagedError` when the message or its purpose is not what was sealed.
+   */
+  open(sealed: Sealed, purpose: string): Buffer;
   /** HMAC-SHA256 of a text in hexadecimal, by the current key: a name for the text that does not reveal it. */
   nameOf(text: string): string;
-}
-
-/** The right key is not configured in this process. Another worker may have it, so a retry there may succeed. */
-export class UnknownKeyError extends StoreError {
-  constructor(
-    readonly keyId: string,
-    message: string,
-  ) {
-    super('wrong-key', message);
-  }
 }
 
 /** The data is not what was sealed: it was changed, cut short, or moved here from another place. */
@@ -61,8 +53,10 @@ export function createKeyRing(keys: readonly EncryptionKey[]): KeyRing {
   const keyFor = (keyRef: string): Derived => {
     const found = ring.find((one) => one.ref === keyRef);
     if (found !== undefined) return found;
-    const { id } = parseKeyRef(keyRef);
-    throw ring.some((one) => one.id === id) ? otherKey(id) : unknownKey(id);
+    const id = keyIdOf(keyRef);
+    if (!ring.some((one) => one.id === id)) throw noKey(keyRef);
+    const message = `encrypted with another key named '${id}' than the one configured here: correct it in ${SETTING}`;
+    throw new StoreError('wrong-key', message);
   };
   return {
     keyIds: ring.map(({ id }) => id),
@@ -89,28 +83,15 @@ export function createKeyRing(keys: readonly EncryptionKey[]): KeyRing {
   };
 }
 
-/** No key is configured at all. */
-export function noKeys(keyRef: string): UnknownKeyError {
-  return unknownKey(parseKeyRef(keyRef).id);
+/** The key is not among those that are configured. */
+export function noKey(keyRef: string): StoreError {
+  const message = `encrypted with key '${keyIdOf(keyRef)}', which is not configured here: add it to ${SETTING}`;
+  return new StoreError('wrong-key', message);
 }
 
-export function parseKeyRef(keyRef: string): { readonly id: string } {
-  return {
-    id:
-      keyRef
-        .split('#')[0]
-        ?.replace(/[^\w.-]/g, '?')
-        .slice(0, 60) ?? '',
-  };
-}
-
-function unknownKey(id: string): UnknownKeyError {
-  return new UnknownKeyError(id, `encrypted with key '${id}', which is not configured here: add it to ${SETTING}`);
-}
-
-function otherKey(id: string): UnknownKeyError {
-  const message = `encrypted with another key named '${id}' than the one configured here: correct it in ${SETTING}`;
-  return new UnknownKeyError(id, message);
+/** Safe to show: whoever changed what is stored may have written anything there. */
+function keyIdOf(keyRef: string): string {
+  return (keyRef.split('#')[0] ?? '').replace(/[^\w.-]/g, '?').slice(0, 60);
 }
 
 interface Derived {

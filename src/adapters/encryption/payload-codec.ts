@@ -7,45 +7,29 @@
  * belongs to.
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { DamagedError, noKeys, UnknownKeyError, type KeyRing } from './key-ring';
+import { StoreError } from '../../domain/ports';
+import { DamagedError, noKey, type KeyRing } from './key-ring';
 
-export const ENCRYPTED_ENCODING = 'binary/encrypted';
+const ENCRYPTED_ENCODING = 'binary/encrypted';
 const KEY_METADATA = 'encryption-key-id';
 const PURPOSE = 'payload';
 
 /**
- * This process cannot read a payload. Codes as in `StoreError`: `wrong-key` (another worker may have the key), `corrupt`.
- * On a worker, Temporal fails the task and schedules it again: the workflow does not fail and nothing is lost.
+ * Without a ring it encrypts nothing, and an encrypted payload gives an error that names the key it needs: a `StoreError`, at
+ * which Temporal fails a worker's task and schedules it again, so that the workflow does not fail and nothing is lost.
+ *
+ * `showsUnreadable`: instead of the error a JSON text that names the key, for listings, where one unreadable entry must not hide
+ * the others.
  */
-export class PayloadError extends Error {
-  override readonly name = 'PayloadError';
-  constructor(
-    readonly code: 'wrong-key' | 'corrupt',
-    message: string,
-    options: { readonly cause?: unknown } = {},
-  ) {
-    super(message, options);
-  }
-}
-
-export interface EncryptingCodecOptions {
-  /**
-   * For a payload that cannot be decrypted: `refuse` (default) throws; `show` gives a JSON text that names the key, for
-   * listings, where one unreadable entry must not hide the others.
-   */
-  readonly unreadable?: 'refuse' | 'show';
-}
-
-/** Without a ring it encrypts nothing, and an encrypted payload gives an error that names the key it needs. */
 export class EncryptingCodec implements PayloadCodec {
   constructor(
     private readonly ring: KeyRing | null,
-    private readonly options: EncryptingCodecOptions = {},
+    private readonly showsUnreadable = false,
   ) {}
 
-  /** The same keys, with `unreadable: 'show'`. */
+  /** The same keys, with `showsUnreadable`. */
   forListing(): EncryptingCodec {
-    return new EncryptingCodec(this.ring, { unreadable: 'show' });
+    return new EncryptingCodec(this.ring, true);
   }
 
   encode(payloads: Payload[]): Promise<Payload[]> {
@@ -62,12 +46,15 @@ export class EncryptingCodec implements PayloadCodec {
     const keyRef = keyOf(payload);
     if (keyRef === null) return payload;
     try {
-      if (this.ring === null) throw noKeys(keyRef);
+      if (this.ring === null) throw noKey(keyRef);
       return unpack(this.ring.open({ keyRef, bytes: payload.data ?? new Uint8Array() }, PURPOSE));
     } catch (error) {
       const failed = explained(error);
-      if (this.options.unreadable !== 'show') throw failed;
-      return jsonPayload(`[${failed.message}]`);
+      if (!this.showsUnreadable) throw failed;
+      return {
+        metadata: { encoding: Buffer.from('json/plain') },
+        data: Buffer.from(JSON.stringify(`[${failed.message}]`)),
+      };
     }
   }
 }
@@ -103,12 +90,8 @@ function unpack(bytes: Buffer): Payload {
   return { metadata, data: new Uint8Array(bytes.subarray(end)) };
 }
 
-function explained(error: unknown): PayloadError {
-  if (error instanceof UnknownKeyError) return new PayloadError('wrong-key', error.message, { cause: error });
+function explained(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
   const why = error instanceof DamagedError ? error.message : 'it is not what was encrypted';
-  return new PayloadError('corrupt', `a payload of the history is damaged (${why})`, { cause: error });
-}
-
-function jsonPayload(text: string): Payload {
-  return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(text)) };
+  return new StoreError('corrupt', `a payload of the history is damaged (${why})`, { cause: error });
 }

@@ -9,31 +9,24 @@
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { StoreError, type ObjectStore } from '../../domain/ports';
-import { DamagedError, noKeys, UnknownKeyError, type KeyRing } from './key-ring';
+import { DamagedError, noKey, type KeyRing } from './key-ring';
 
-export function createEncryptedStore(inner: ObjectStore, ring: KeyRing): ObjectStore {
-  async function get(key: string): Promise<string | null> {
+/** Without a ring nothing is encrypted, and an encrypted object gives an error that names its key, instead of passing for a damaged one. */
+export function createEncryptedStore(inner: ObjectStore, ring: KeyRing | null): ObjectStore {
+  const get = async (key: string): Promise<string | null> => {
     const stored = await inner.get(key);
-    return stored === null ? null : opened(stored, key);
-  }
-  function opened(stored: string, key: string): string {
-    try {
-      return openText(ring, stored, key);
-    } catch (error) {
-      throw explained(error, key);
-    }
-  }
+    return stored === null ? null : openText(ring, stored, key);
+  };
+  if (ring === null) return { ...inner, get };
   /** Whether the object holds exactly this text. A damaged object may be replaced, one with an unknown key may not. */
-  async function holds(key: string, text: string, overwrite: boolean): Promise<boolean> {
-    const stored = await inner.get(key);
-    if (stored === null) return false;
+  const holds = async (key: string, text: string, overwrite: boolean): Promise<boolean> => {
     try {
-      return opened(stored, key) === text;
+      return (await get(key)) === text;
     } catch (error) {
       if (overwrite && error instanceof StoreError && error.code === 'corrupt') return false;
       throw error;
     }
-  }
+  };
   return {
     ...inner,
     nameOf: (text) => ring.nameOf(text),
@@ -51,26 +44,6 @@ export function createEncryptedStore(inner: ObjectStore, ring: KeyRing): ObjectS
       }
     },
   };
-}
-
-/** Without keys: an encrypted object gives an error that names its key, instead of passing for a damaged one. */
-export function createPlainStore(inner: ObjectStore): ObjectStore {
-  return {
-    ...inner,
-    async get(key) {
-      const stored = await inner.get(key);
-      const keyRef = stored === null ? null : keyOfText(stored);
-      if (keyRef !== null) throw explained(noKeys(keyRef), key);
-      return stored;
-    },
-  };
-}
-
-function explained(error: unknown, key: string): unknown {
-  if (error instanceof UnknownKeyError) return new StoreError(error.code, `${key} is ${error.message}`);
-  if (!(error instanceof DamagedError)) return error;
-  const message = `${key} is damaged (${error.message}): restore it, or delete it and ask with --fresh`;
-  return new StoreError('corrupt', message, { cause: error });
 }
 
 function isConflict(error: unknown): boolean {
@@ -92,28 +65,24 @@ function sealText(ring: KeyRing, text: string, place: string): string {
   const packing = plain.length < WORTH_PACKING_BYTES ? 'plain' : 'br';
   const bytes = packing === 'br' ? brotliCompressSync(plain, PACKING) : plain;
   const sealed = ring.seal(bytes, purposeOf(place, packing));
-  return `gate-sealed 1 ${sealed.keyRef} ${packing}\n${sealed.bytes.toString('base64')}`;
+  return `gate-sealed 1 ${sealed.keyRef} ${packing}\n${Buffer.from(sealed.bytes).toString('base64')}`;
 }
 
-/** The reference of the key that a text was sealed with; null for a plain one. */
-function keyOfText(stored: string): string | null {
-  return HEADER.exec(stored)?.[1] ?? null;
-}
-
-/** A plain text comes back as it is. Throws `UnknownKeyError`, `DamagedError`. */
-export function openText(ring: KeyRing, stored: string, place: string): string {
+/** A plain text comes back as it is. */
+function openText(ring: KeyRing | null, stored: string, key: string): string {
   const match = HEADER.exec(stored);
   if (match === null) return stored;
   const [header, keyRef = '', packing = ''] = match;
-  const bytes = ring.open(
-    { keyRef, bytes: Buffer.from(stored.slice(header.length), 'base64') },
-    purposeOf(place, packing),
-  );
-  if (packing === 'plain') return bytes.toString('utf8');
   try {
-    return brotliDecompressSync(bytes).toString('utf8');
+    if (ring === null) throw noKey(keyRef);
+    const bytes = Buffer.from(stored.slice(header.length), 'base64');
+    const plain = ring.open({ keyRef, bytes }, purposeOf(key, packing));
+    return (packing === 'plain' ? plain : brotliDecompressSync(plain)).toString('utf8');
   } catch (error) {
-    throw new DamagedError('it cannot be unpacked', { cause: error });
+    if (error instanceof StoreError) throw new StoreError(error.code, `${key} is ${error.message}`);
+    const why = error instanceof DamagedError ? error.message : 'it cannot be unpacked';
+    const message = `${key} is damaged (${why}): restore it, or delete it and ask with --fresh`;
+    throw new StoreError('corrupt', message, { cause: error });
   }
 }
 

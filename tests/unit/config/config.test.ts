@@ -3,7 +3,6 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { ConfigError, loadConfig } from '../../../src/config';
-import { namesGivenTwice } from '../../../src/config/file';
 import { userFolders } from '../../../src/config/folders';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-config-'));
@@ -166,7 +165,6 @@ describe('loadConfig', () => {
       'FILE: databases.b: is given twice; leave one out',
       'FILE: prices: is given twice; leave one out',
     ]);
-    expect(namesGivenTwice('[{"a": [{"a": 1}, {"a": ":"}], "b": {"a": "a"}}, "a", "a"]')).toEqual([]);
   });
 
   test('a byte order mark before the file is skipped, and a folder in its place is one line', () => {

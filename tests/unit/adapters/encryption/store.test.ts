@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { createEncryptedStore, createPlainStore } from '../../../../src/adapters/encryption';
+import { createEncryptedStore } from '../../../../src/adapters/encryption';
 import { createMemoryStore, type MemoryStore } from '../../../helpers/scripted';
 import { ringOf } from './keys';
 
@@ -59,7 +59,7 @@ test('a wrong key is one line that names the key and the setting, and replaces n
   await storeOf('k1').put(KEY, 'a');
   const before = await inner.get(KEY);
   const line = `${KEY} is encrypted with key 'k1', which is not configured here: add it to "encryption.keys" of the configuration`;
-  for (const wrong of [storeOf('k2'), createPlainStore(inner)]) {
+  for (const wrong of [storeOf('k2'), createEncryptedStore(inner, null)]) {
     await expect(wrong.get(KEY)).rejects.toMatchObject({ code: 'wrong-key', message: line });
   }
   await expect(storeOf('k2').put(KEY, 'b', { overwrite: true })).rejects.toMatchObject({ code: 'wrong-key' });
