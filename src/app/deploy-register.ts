@@ -1,6 +1,6 @@
 /** `gate ops deploy register`: create a version with its compute, wait until its queues are known, make it current. */
 import { loadConfig } from '../config';
-import { makeCurrent, registerVersion } from '../workers/deployments';
+import { useVersion } from '../workers/deployments';
 import { GRPC } from '../workers/grpc-status';
 import { workerVersion } from '../workers/workflow-bundle';
 import { GateError, UsageError } from './errors';
@@ -48,12 +48,11 @@ export async function deployRegister({ provider, set, waitMs }: Registration, at
   try {
     at.err(`waiting for the first worker of ${named}\n`);
     const wait = { isEnough: (queues: readonly string[]) => queues.length > 0, withinMs: waitMs };
-    const queues = await registerVersion(client, version, { provider, details: set, scaling }, wait);
+    const queues = await useVersion(client, version, { provider, details: set, scaling }, wait);
     if (queues.length === 0)
       throw new GateError(
         `no worker of ${named} reached Temporal in ${waitMs / 1000} s: read its log, then run this again`,
       );
-    await makeCurrent(client, version);
     return { ...version, provider, queues };
   } catch (error) {
     throw await problemOf(error, session);

@@ -10,7 +10,7 @@ import { loadConfig, type Config } from '../config';
 import { resolveDatabase } from '../config/databases';
 import { sha256 } from '../sha256';
 import { compose } from '../workers/composition';
-import { makeCurrent, registerVersion, type Compute } from '../workers/deployments';
+import { useVersion, type Compute } from '../workers/deployments';
 import { databaseQueue, modelQueues } from '../workers/task-queues';
 import { servedName, servingOf } from '../workers/serving';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
@@ -79,10 +79,9 @@ async function register(
   const { command, log } = writeCommand(config, session, version, io);
   const compute: Compute = { ...COMPUTE, details: { ...COMPUTE.details, command } };
   const isEnough = (registered: readonly string[]): boolean => queues.every((queue) => registered.includes(queue));
-  const registered = await registerVersion(client, version, compute, { isEnough, withinMs: REGISTERED_WITHIN_MS });
+  const registered = await useVersion(client, version, compute, { isEnough, withinMs: REGISTERED_WITHIN_MS });
   if (!isEnough(registered))
     throw new GateError(`the worker did not start (${lastLine(log) || 'no reply in time'}); its log is ${log}`);
-  await makeCurrent(client, version);
 }
 
 /** What the server runs, and where it logs. The server's provider takes a command without arguments most reliably. */

@@ -26,14 +26,16 @@ const GROUP = 'all';
 const LOOK_EVERY_MS = 250;
 
 /**
- * Creates the version, or changes how its workers are started; either starts one. Returns the task queues that are registered once
- * `isEnough` says so or the time is over.
+ * Creates the version, or changes how its workers are started; either starts one. Once `isEnough` of its task queues are registered
+ * it becomes current: it gets all new searches, also without a worker, which the server starts. Gives the registered queues: too few
+ * where the time was over, and then it is not current. Queues of the version before it that it does not serve stay as they are:
+ * another configuration has other names.
  */
-export async function registerVersion(
+export async function useVersion(
   client: Client,
   version: WorkerVersion,
   compute: Compute,
-  { isEnough, withinMs }: { isEnough(queues: readonly string[]): boolean; readonly withinMs: number },
+  { isEnough, withinMs }: { readonly isEnough: (queues: readonly string[]) => boolean; readonly withinMs: number },
 ): Promise<readonly string[]> {
   const { workflowService } = client;
   const { deploymentName } = version;
@@ -42,47 +44,33 @@ export async function registerVersion(
     provider: { type: compute.provider, details: jsonPayload(compute.details) },
     scaler: compute.scaling && { type: compute.scaling.algorithm, details: jsonPayload(compute.scaling.details) },
   };
+  const ofVersion = { ...request, deploymentVersion: version };
   await unlessThere(workflowService.createWorkerDeployment({ ...request, deploymentName, requestId: randomUUID() }));
+  const computeConfig = { scalingGroups: { [GROUP]: scalingGroup } };
   const created = await unlessThere(
-    workflowService.createWorkerDeploymentVersion({
-      ...request,
-      deploymentVersion: version,
-      requestId: randomUUID(),
-      computeConfig: { scalingGroups: { [GROUP]: scalingGroup } },
-    }),
+    workflowService.createWorkerDeploymentVersion({ ...ofVersion, requestId: randomUUID(), computeConfig }),
   );
+  const computeConfigScalingGroups = { [GROUP]: { scalingGroup } };
   if (created === null)
     await workflowService.updateWorkerDeploymentVersionComputeConfig({
-      ...request,
-      deploymentVersion: version,
+      ...ofVersion,
       requestId: randomUUID(),
-      computeConfigScalingGroups: { [GROUP]: { scalingGroup } },
+      computeConfigScalingGroups,
     });
   const deadline = Date.now() + withinMs;
-  for (;;) {
-    const queues = await registeredQueues(client, version);
-    if (isEnough(queues) || Date.now() > deadline) return queues;
+  let queues = await registeredQueues(client, version);
+  while (!isEnough(queues) && Date.now() <= deadline) {
     await sleep(LOOK_EVERY_MS);
+    queues = await registeredQueues(client, version);
   }
+  const current = { ...request, ...version, ignoreMissingTaskQueues: true, allowNoPollers: true };
+  if (isEnough(queues)) await workflowService.setWorkerDeploymentCurrentVersion(current);
+  return queues;
 }
 
 /** The server reads it, so no codec of ours may touch it. */
 function jsonPayload(value: Settings) {
   return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(value)) };
-}
-
-/**
- * Sends all new searches to a version. It need not have a worker now: the server starts one. Queues of the version before it that it
- * does not serve stay as they are: another configuration has other names.
- */
-export async function makeCurrent({ workflowService, options }: Client, version: WorkerVersion): Promise<void> {
-  await workflowService.setWorkerDeploymentCurrentVersion({
-    ...version,
-    namespace: options.namespace,
-    identity: processIdentity(),
-    ignoreMissingTaskQueues: true,
-    allowNoPollers: true,
-  });
 }
 
 export interface StartedVersion extends WorkerVersion {

@@ -18,62 +18,51 @@ export const ATTRIBUTE_TYPES: readonly (readonly [name: string, type: string])[]
   ({ name, type }) => [name, TYPES[type].name],
 );
 
-export interface AttributeSetup {
-  readonly added: readonly string[];
-  readonly present: readonly string[];
-  /** Names that the namespace uses for values of another type: they are left alone, and none are set. */
-  readonly conflicts: readonly string[];
-}
-
 /** Adds what is missing. Throws the server's error where it does not let the caller. */
-export async function registerSearchAttributes(client: Client): Promise<AttributeSetup> {
+export async function registerSearchAttributes(client: Client) {
   const { namespace } = client.options;
-  const { operatorService } = client.connection;
-  const found = await look(client);
-  if (found.missing.length > 0 && found.conflicts.length === 0) {
-    const searchAttributes = Object.fromEntries(found.missing.map(({ name, type }) => [name, TYPES[type].value]));
-    await operatorService.addSearchAttributes({ namespace, searchAttributes });
+  const { missing, present, conflicts } = await look(client);
+  const added = conflicts.length > 0 ? [] : missing;
+  if (added.length > 0) {
+    const searchAttributes = Object.fromEntries(added.map(({ name, type }) => [name, TYPES[type].value]));
+    await client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
     known.delete(client);
   } else {
-    known.set(client, Promise.resolve(found.conflicts.length === 0));
+    known.set(client, Promise.resolve(conflicts.length === 0));
   }
-  return {
-    added: found.conflicts.length > 0 ? [] : found.missing.map(({ name }) => name),
-    present: found.present.map(({ name }) => name),
-    conflicts: found.conflicts.map(({ name }) => name),
-  };
+  const names = (attributes: typeof missing) => attributes.map(({ name }) => name);
+  return { added: names(added), present: names(present), conflicts: names(conflicts) };
 }
 
 const known = new WeakMap<Client, Promise<boolean>>();
 
 /** Asked once per client. A server that does not say counts as one without. */
 export function hasSearchAttributes(client: Client): Promise<boolean> {
-  const before = known.get(client);
-  if (before !== undefined) return before;
-  const asked = look(client).then(
-    ({ missing, conflicts }) => missing.length + conflicts.length === 0,
-    (error: unknown) => {
-      if (isNotAllowed(error)) return false;
-      known.delete(client);
-      throw error;
-    },
-  );
+  const asked =
+    known.get(client) ??
+    look(client).then(
+      ({ missing, conflicts }) => missing.length + conflicts.length === 0,
+      (error: unknown) => {
+        if (isNotAllowed(error)) return false;
+        known.delete(client);
+        throw error;
+      },
+    );
   known.set(client, asked);
   return asked;
 }
 
+/** `conflicts`: names that the namespace uses for values of another type: they are left alone, and none are set. */
 async function look(client: Client) {
   const { namespace } = client.options;
   const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
   const all = Object.values(GATE_ATTRIBUTES);
-  const typeOf = (name: string): unknown => customAttributes[name];
-  const fits = ({ name, type }: (typeof all)[number]): boolean => typeOf(name) === TYPES[type].value;
-  const missing = all.filter(({ name }) => typeOf(name) === undefined);
-  return {
-    missing,
-    present: all.filter(fits),
-    conflicts: all.filter((one) => !fits(one) && !missing.includes(one)),
-  };
+  const [missing, there] = [
+    all.filter(({ name }) => !customAttributes[name]),
+    all.filter(({ name }) => customAttributes[name]),
+  ];
+  const fits = ({ name, type }: (typeof all)[number]): boolean => Number(customAttributes[name]) === TYPES[type].value;
+  return { missing, present: there.filter(fits), conflicts: there.filter((one) => !fits(one)) };
 }
 
 /** The caller may not, or the service is not offered (Temporal Cloud). */

@@ -6,6 +6,7 @@ import type { Steering } from '../domain';
 import { questionWorkflowId } from '../workflows/ids';
 import type { SteeringReply } from '../workflows/steering';
 import type { GateClient } from './client';
+import { GRPC, grpcCode } from './grpc-status';
 
 export type Steered =
   | ({ readonly kind: 'applied' } & SteeringReply)
@@ -18,15 +19,23 @@ export async function steerQuestion({ client }: GateClient, searchId: string, st
   const { kind, ...args } = steering;
   const updateId = randomUUID();
   const handle = client.workflow.getHandle(questionWorkflowId(searchId));
-  const send = () => handle.executeUpdate<SteeringReply, [object]>(kind, { updateId, args: [args] });
-  try {
-    return { kind: 'applied', ...(await retriedWhile(wasTaskLost, send)) };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return { kind: 'not-running' };
-    if (!(error instanceof WorkflowUpdateFailedError)) throw error;
-    return { kind: 'refused', reason: (error.cause?.message ?? error.message).replace(`${kind} refused: `, '') };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return {
+        kind: 'applied',
+        ...(await handle.executeUpdate<SteeringReply, [object]>(kind, { updateId, args: [args] })),
+      };
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return { kind: 'not-running' };
+      if (error instanceof WorkflowUpdateFailedError)
+        return { kind: 'refused', reason: (error.cause?.message ?? error.message).replace(`${kind} refused: `, '') };
+      if (!wasTaskLost(error) || tries >= TASKS_LOST) throw error;
+      await sleep(tries * 100);
+    }
   }
 }
+
+const TASKS_LOST = 10;
 
 /**
  * The server drops an update whose workflow task it discards, as it does when a step ends while the search is being ended.
@@ -34,24 +43,7 @@ export async function steerQuestion({ client }: GateClient, searchId: string, st
  */
 function wasTaskLost(error: unknown): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause)
-    if (
-      (at as { code?: unknown }).code === FAILED_PRECONDITION &&
-      /workflow task (failure|in failed state)/i.test(at.message)
-    )
+    if (grpcCode(at) === GRPC.failedPrecondition && /workflow task (failure|in failed state)/i.test(at.message))
       return true;
   return false;
-}
-
-const FAILED_PRECONDITION = 9;
-const TASKS_LOST = 10;
-
-async function retriedWhile<T>(isPassing: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isPassing(error) || tries >= TASKS_LOST) throw error;
-      await sleep(tries * 100);
-    }
-  }
 }
