@@ -21,14 +21,10 @@ import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';
 import type { EvaluateInput, Evaluation } from '../domain/ports/steps';
 
-export interface TrajectoryText {
-  readonly id: string;
-  readonly depth: number;
-  readonly distance: number;
-  readonly density: number;
+type TrajectoryText = Omit<EvaluateInput['trajectories'][number], 'plan' | 'attempts'> & {
   readonly plan: PlanText | null;
   readonly evidence: readonly EvidenceText[];
-}
+};
 
 export interface EvaluatePrompt extends PromptContext {
   readonly trajectories: readonly TrajectoryText[];
@@ -120,8 +116,7 @@ const SEEN_CHARS = 800;
 
 export async function evaluate(context: StepContext, step: EvaluateInput): Promise<ModelOutcome<Evaluation>> {
   const trajectories = step.trajectories.map(async ({ id, depth, distance, density, plan, attempts }) => ({
-    id,
-    depth,
+    ...{ id, depth },
     distance: rounded(distance),
     density: rounded(density),
     plan: plan === null ? null : await planTextOf(context, plan),
@@ -137,19 +132,10 @@ export async function evaluate(context: StepContext, step: EvaluateInput): Promi
     schema: evaluateSchema,
     messages: () => renderEvaluate(prompt),
     parse: (text) => parseEvaluate(text, prompt),
-    read: (reply) => ({
-      kind: 'ok',
-      store: async () => {
-        await context.run.put('evaluation', contentId(step), { reply });
-        const scores = reply.scores.map(({ trajectory, progress, potential, bottleneck }) => ({
-          trajectory,
-          progress,
-          potential,
-          bottleneck,
-        }));
-        return { scores };
-      },
-    }),
+    read: (reply) => async () => {
+      await context.run.put('evaluation', contentId(step), { reply });
+      return { scores: reply.scores.map(({ note: _, ...score }) => score) };
+    },
   });
 }
 

@@ -137,7 +137,7 @@ async function keepClaims(context: StepContext, step: KeepInput, made: Made): Pr
     schema: keepSchema,
     messages: () => renderKeep(prompt),
     parse: (text) => parseKeep(text, prompt),
-    read: (reply) => ({ kind: 'ok', store: () => storeOnce(reply) }),
+    read: (reply) => () => storeOnce(reply),
   });
 }
 

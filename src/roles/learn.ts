@@ -126,14 +126,11 @@ export async function learn(context: StepContext, step: LearnInput): Promise<Mod
     schema: learnSchema,
     messages: () => renderLearn(prompt),
     parse: (text) => parseLearn(text),
-    read: (reply) => ({
-      kind: 'ok',
-      store: async () => {
-        const turnId = contentId(step);
-        await context.run.put('lesson', turnId, { turnId, reply });
-        return { turnId, done: reply.done };
-      },
-    }),
+    read: (reply) => async () => {
+      const turnId = contentId(step);
+      await context.run.put('lesson', turnId, { turnId, reply });
+      return { turnId, done: reply.done };
+    },
   });
 }
 

@@ -259,12 +259,9 @@ function read(context: StepContext, scope: SearchScope, turnId: string, reply: L
     if (wrong.length === selects.length)
       return { ...invalid(wrong, 'write each query as one SELECT over the tables shown'), badSql: true };
   }
-  return {
-    kind: 'ok',
-    store: async () => {
-      await context.run.put('turn', turnId, { turnId, reply });
-      return { turnId, action: reply.action };
-    },
+  return async () => {
+    await context.run.put('turn', turnId, { turnId, reply });
+    return { turnId, action: reply.action };
   };
 }
 

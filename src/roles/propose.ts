@@ -30,7 +30,7 @@ import {
   type PlanText,
 } from './shared/evidence-text';
 import { z } from 'zod';
-import type { ChatMessage } from '../domain/ports';
+import type { ChatMessage, ModelRequest } from '../domain/ports';
 import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { PromptContext } from './shared/prompt-parts';
@@ -53,17 +53,18 @@ export interface ProposePrompt extends PromptContext, MayLookUp {
 export const ProposeReply = z.object({ note: z.string(), tests: z.array(TestReply), done: z.boolean() });
 export type ProposeReply = z.infer<typeof ProposeReply>;
 
-export const proposeSchema = replySchema('propose', ProposeReply);
+type Said = ProposeReply & { readonly lookups?: LookupsReply['lookups'] };
 
-function webReply(tools: readonly web.WebTool[]) {
+/** What this very prompt asks for: lookups only where they are allowed. */
+function replyOf(input: PromptContext & MayLookUp): z.ZodType<Said> {
   const { note, ...rest } = ProposeReply.shape;
-  return z.object({ note, lookups: web.lookupList(tools), ...rest });
+  const tools = web.lookupTools(input);
+  const lookups = tools.length === 0 ? {} : { lookups: web.lookupList(tools) };
+  return z.object({ note, ...lookups, ...rest }) as z.ZodType<Said>;
 }
 
-/** The schema for this very prompt: `proposeSchema`, unless it allows lookups. */
-export function proposeSchemaFor(input: PromptContext & MayLookUp): typeof proposeSchema {
-  const tools = web.lookupTools(input);
-  return tools.length === 0 ? proposeSchema : replySchema('propose', webReply(tools));
+export function proposeSchema(input: PromptContext & MayLookUp): ModelRequest['schema'] {
+  return replySchema('propose', replyOf(input));
 }
 
 export function renderPropose(input: ProposePrompt): ChatMessage[] {
@@ -75,7 +76,7 @@ export function renderPropose(input: ProposePrompt): ChatMessage[] {
     ...(tools.length === 0
       ? []
       : [web.lookupRules(tools, 'Before you propose you may look things up: tests [], done false, note saying why,')]),
-    shared.replyRule(sketch(tools.length === 0 ? ProposeReply : webReply(tools))),
+    shared.replyRule(sketch(replyOf(input))),
   ];
   const shown = [
     shared.data('plan', shownPlan(input.plan)),
@@ -85,26 +86,17 @@ export function renderPropose(input: ProposePrompt): ChatMessage[] {
   return shared.searchConversation(input, rules, shown, task(input));
 }
 
-export function parsePropose(text: string, input: ProposePrompt): Parsed<ProposeReply> {
-  const parsed = parseReply(text, ProposeReply, (reply) => checkPropose(reply, input));
-  return parsed.kind === 'ok'
-    ? { kind: 'ok', reply: { ...parsed.reply, tests: usableTests(parsed.reply, input).map(tidyTest) } }
-    : parsed;
-}
-
-/** As `parsePropose`, where the reply may ask for lookups instead; with tests, these count. */
-export function parseProposeOrLookups(text: string, input: ProposePrompt): Parsed<ProposeReply | web.LookupsReply> {
-  const tools = web.lookupTools(input);
-  if (tools.length === 0) return parsePropose(text, input);
-  const asks = (reply: z.infer<ReturnType<typeof webReply>>) => reply.tests.length === 0 && reply.lookups.length > 0;
-  const parsed = parseReply(text, webReply(tools), (reply) =>
-    asks(reply) ? web.lookupProblems(reply.lookups, input) : checkPropose(reply, input),
+/** The reply may ask for lookups instead; with tests, these count. */
+export function parsePropose(text: string, input: ProposePrompt): Parsed<ProposeReply | LookupsReply> {
+  const asks = ({ tests, lookups = [] }: Said) => tests.length === 0 && lookups.length > 0;
+  const parsed = parseReply(text, replyOf(input), (reply) =>
+    asks(reply) ? web.lookupProblems(reply.lookups ?? [], input) : checkPropose(reply, input),
   );
   if (parsed.kind === 'invalid') return parsed;
-  const { note, lookups, tests, done } = parsed.reply;
+  const { lookups = [], ...reply } = parsed.reply;
   if (asks(parsed.reply))
-    return { kind: 'ok', reply: { kind: 'lookup', note, lookups: web.newLookups(lookups, input) } };
-  return { kind: 'ok', reply: { note, done, tests: usableTests({ note, tests, done }, input).map(tidyTest) } };
+    return { kind: 'ok', reply: { kind: 'lookup', note: reply.note, lookups: web.newLookups(lookups, input) } };
+  return { kind: 'ok', reply: { ...reply, tests: usableTests(reply, input).map(tidyTest) } };
 }
 
 const LEARN = `LEARN. Earlier evidence comes first: do not repeat a probe, do not bring back a refuted reading, follow "try next", keep clear of "avoid". After a failed or empty probe mend its cause (a column, a cast, a filter too narrow) or come from another side; if all readings failed, look at what the rows hold. note: in one or two sentences, what is in doubt and why this probe decides it.`;
@@ -150,9 +142,9 @@ export async function propose(context: StepContext, step: ProposeInput): Promise
   const scope = await testScope(context, plan);
   return runModelStep(context, step, {
     role: 'propose',
-    schema: proposeSchemaFor(prompt),
+    schema: proposeSchema(prompt),
     messages: () => renderPropose(prompt),
-    parse: (text) => parseProposeOrLookups(text, prompt),
+    parse: (text) => parsePropose(text, prompt),
     read: (reply) => read(context, contentId(step), reply, scope),
     details: (text) => columnsOfNamed(context, text),
   });
@@ -175,21 +167,17 @@ function read(
   scope: TestScope,
 ): Read<Proposed> {
   if ('lookups' in reply)
-    return {
-      kind: 'ok',
-      store: async () => {
-        const lookups = await storeLookups(context, proposalId, reply);
-        return { proposalId, operators: [], done: false, lookups };
-      },
-    };
+    return async () => ({
+      proposalId,
+      operators: [],
+      done: false,
+      lookups: await storeLookups(context, proposalId, reply),
+    });
   const { built, problems } = buildTests(reply.tests, scope);
   if (problems.length > 0 && built.length === 0)
     return invalid(problems, 'a probe or predicate cannot run as written: change what is named above');
-  return {
-    kind: 'ok',
-    store: async () => {
-      await storeProposal(context, proposalId, built, reply.done || built.length === 0);
-      return { proposalId, operators: built.map(({ test }) => test.operator), done: reply.done };
-    },
+  return async () => {
+    await storeProposal(context, proposalId, built, reply.done || built.length === 0);
+    return { proposalId, operators: built.map(({ test }) => test.operator), done: reply.done };
   };
 }

@@ -51,22 +51,21 @@ export function renderSelectAnswer(input: SelectAnswerPrompt): ChatMessage[] {
     shared.replyRule(sketch(SelectAnswerReply)),
   ];
   const count = input.candidates.length;
-  const shown = [
-    ...input.candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, shownCandidate(candidate))),
-  ];
-  return shared.searchConversation(
-    input,
-    rules,
-    shown,
-    `Task: choose 1${count > 1 ? ` to ${count}` : ''}, or 0 to abstain.`,
-  );
+  const shown = input.candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, shownCandidate(candidate)));
+  const task = `Task: choose 1${count > 1 ? ` to ${count}` : ''}, or 0 to abstain.`;
+  return shared.searchConversation(input, rules, shown, task);
 }
 
 export function parseSelectAnswer(text: string, input: SelectAnswerPrompt): Parsed<SelectAnswerReply> {
-  const count = input.candidates.length;
-  return parseReply(text, SelectAnswerReply, ({ choice }) =>
-    unless(choice >= 0 && choice <= count, 'choice', `found ${choice}`, `use a whole number from 0 to ${count}`),
-  );
+  return parseReply(text, SelectAnswerReply, (reply) => choiceProblems(reply, input));
+}
+
+function choiceProblems(
+  { choice }: { readonly choice: number },
+  { candidates }: { readonly candidates: readonly unknown[] },
+) {
+  const isListed = choice >= 0 && choice <= candidates.length;
+  return unless(isListed, 'choice', `found ${choice}`, `use a whole number from 0 to ${candidates.length}`);
 }
 
 const RULES = `In this order:
@@ -126,12 +125,10 @@ export function renderSelectByNumber({ dialect, question, candidates }: SelectBy
 }
 
 /** A number alone is a reply too. */
-export function parseSelectByNumber(text: string, { candidates }: SelectByNumberInput): Parsed<SelectByNumberReply> {
+export function parseSelectByNumber(text: string, input: SelectByNumberInput): Parsed<SelectByNumberReply> {
   const [, number] = /^\s*\[?(\d{1,3})\]?\.?\s*$/.exec(text) ?? [];
-  const count = candidates.length;
-  return parseReply(number === undefined ? text : `{"choice": ${number}}`, SelectByNumberReply, ({ choice }) =>
-    unless(choice >= 0 && choice <= count, 'choice', `found ${choice}`, `use a whole number from 0 to ${count}`),
-  );
+  const json = number === undefined ? text : `{"choice": ${number}}`;
+  return parseReply(json, SelectByNumberReply, (reply) => choiceProblems(reply, input));
 }
 
 const BY_NUMBER = `- Stronger evidence makes the better answer: rows of queries count for more than inferences.
@@ -156,13 +153,10 @@ export async function select(context: StepContext, step: SelectAnswerInput): Pro
     schema: selectAnswerSchema,
     messages: () => renderSelectAnswer(prompt),
     parse: (text) => parseSelectAnswer(text, prompt),
-    read: (reply) => ({
-      kind: 'ok',
-      store: async () => {
-        await context.run.put('selection', contentId(step), { reply });
-        return { candidate: step.candidates[reply.choice - 1]?.id ?? null, reason: reply.reason };
-      },
-    }),
+    read: (reply) => async () => {
+      await context.run.put('selection', contentId(step), { reply });
+      return { candidate: step.candidates[reply.choice - 1]?.id ?? null, reason: reply.reason };
+    },
   });
 }
 
@@ -181,13 +175,10 @@ async function selectByNumber(context: StepContext, step: SelectAnswerInput): Pr
     schema: selectByNumberSchema,
     messages: () => renderSelectByNumber(prompt),
     parse: (text) => parseSelectByNumber(text, prompt),
-    read: (reply) => ({
-      kind: 'ok',
-      store: async () => {
-        await context.run.put('selection', contentId(step), { reply });
-        return { candidate: same[reply.choice - 1]?.[0]?.id ?? null, reason: 'no candidate was reliable enough' };
-      },
-    }),
+    read: (reply) => async () => {
+      await context.run.put('selection', contentId(step), { reply });
+      return { candidate: same[reply.choice - 1]?.[0]?.id ?? null, reason: 'no candidate was reliable enough' };
+    },
   });
 }
 

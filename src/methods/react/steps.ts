@@ -37,7 +37,7 @@ export async function react(context: StepContext, step: ActInput): Promise<Model
     schema: reactSchema(prompt),
     messages: () => renderReact(prompt),
     parse: (text) => parseReact(text, prompt),
-    read: (reply) => ({ kind: 'ok', store: () => storeAction(context, contentId(step), reply) }),
+    read: (reply) => () => storeAction(context, contentId(step), reply),
   });
 }
 

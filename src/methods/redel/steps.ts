@@ -35,7 +35,7 @@ export async function redel(context: StepContext, step: RedelInput): Promise<Mod
     schema: redelSchema(prompt),
     messages: () => renderRedel(prompt),
     parse: (text) => parseRedel(text, prompt),
-    read: (reply) => ({ kind: 'ok', store: () => store(context, contentId(step), reply, prompt) }),
+    read: (reply) => () => store(context, contentId(step), reply, prompt),
   });
 }
 

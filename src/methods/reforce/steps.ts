@@ -1,15 +1,16 @@
 /** The steps of the methods `reforce-…` over the same journal, store, SQL and record as the others. */
-import type { Role, SqlResult } from '../../domain';
+import type { SqlResult } from '../../domain';
+import type { StepRole } from '../../domain/role-names';
 import * as prompts from './prompts';
 import type { PromptContext } from '../../roles/shared/prompt-parts';
-import type { MemoryRef, ModelOutcome, UsageDelta } from '../../domain/ports/step-parts';
+import type { MemoryRef, ModelInput, ModelOutcome, UsageDelta } from '../../domain/ports/step-parts';
 import { SCHEMA_ID } from '../../record/contents';
 import { compressedTables, compressedText, withRows } from './compressed';
 import { agree as agreeing, countsInVote, flawOf, repeats } from './same-results';
 import { resultText } from '../../text/result-text';
 import { clockIn, finishCandidate } from '../../roles/sql/candidate';
 import { addDeltas, now, once, runSql, type StepContext } from '../../roles/shared/context';
-import { contentId, runModelStep, type ModelStep } from '../../roles/shared/model-step';
+import { contentId, runModelStep } from '../../roles/shared/model-step';
 import { promptContext } from '../../roles/shared/prompt-context';
 import { runQueries } from '../../roles/sql/queries';
 import type {
@@ -207,7 +208,7 @@ export async function phrase(context: StepContext, step: PhraseInput): Promise<M
 /** One model call of a role; a usable reply is stored as `store` says. */
 function ask<Input, Reply, View>(
   context: StepContext,
-  step: ModelStep & { readonly role: Role },
+  step: ModelInput<StepRole>,
   { schema, render, parse }: prompts.Prompt<Input, Reply>,
   prompt: Input,
   store: (reply: Reply) => Promise<View>,
@@ -219,7 +220,7 @@ function ask<Input, Reply, View>(
     temperature: step.role === 'reforce-link' ? 0 : undefined,
     messages: () => render(prompt),
     parse: (text) => parse(text, prompt),
-    read: (reply) => ({ kind: 'ok', store: () => store(reply) }),
+    read: (reply) => () => store(reply),
   });
 }
 

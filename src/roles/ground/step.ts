@@ -74,7 +74,7 @@ function read(judge: Judge, reply: GroundReply): Read<Grounded> {
   if (problems.length > 0)
     return invalid(problems, 'the SQL of a winner reads tables of the schema and the inputs of its operator');
   const kept = judged.filter((each) => typeof each !== 'string');
-  return { kind: 'ok', store: () => storeGrounding(judge, reply, kept) };
+  return () => storeGrounding(judge, reply, kept);
 }
 
 type Judgement = GroundReply['judgements'][number];

@@ -3,7 +3,7 @@
  * lets the plan carry them, or `unanswerable`. A revised plan and a second derivation are the same role. What a check of the reply
  * finds goes back to the model, with what is allowed.
  */
-import type { ChatMessage } from '../../domain/ports';
+import type { ChatMessage, ModelRequest } from '../../domain/ports';
 import { parseReply, replySchema, sketch, type Parsed, oneOf, unless, type Problem } from '../shared/reply';
 import * as shared from '../shared/prompt-parts';
 import { type PromptContext, sentenceRule, wantsSentence } from '../shared/prompt-parts';
@@ -54,25 +54,25 @@ export const PlanReply = z.object({
 /** `sentence` is there only where the question wants one. */
 export type PlanReply = z.infer<typeof PlanReply> & { readonly sentence?: string | null };
 
-/** What this very prompt asks for. */
-export function planReply({ question }: PromptContext): z.ZodType<PlanReply> & typeof PlanReply {
-  if (!wantsSentence(question)) return PlanReply;
-  const { wording, bottleneck, potential, tests, ...rest } = PlanReply.shape;
-  return z.object({ ...rest, sentence: SentenceReply, wording, bottleneck, potential, tests });
-}
+type Said = Omit<PlanReply, 'kind'> & {
+  readonly kind: PlanReply['kind'] | 'lookup';
+  readonly lookups?: web.LookupsReply['lookups'];
+};
 
-/** Where the search may look things up; what it may not stands in no schema. */
-export function webReply(context: PromptContext, tools: readonly web.WebTool[]) {
-  const { outline, kind, ...rest } = planReply(context).shape;
+/** What this very prompt asks for: what it does not want or allow stands in no schema. */
+function replyOf(input: PromptContext & MayLookUp): z.ZodType<Said> {
+  const { outline, kind, wording, bottleneck, potential, tests, ...rest } = PlanReply.shape;
+  const tools = web.lookupTools(input);
   return z.object({
     outline,
-    kind: z.enum([...kind.options, 'lookup']),
-    lookups: web.lookupList(tools),
+    ...(tools.length === 0 ? { kind } : { kind: z.enum([...kind.options, 'lookup']), lookups: web.lookupList(tools) }),
     ...rest,
-  });
+    ...(wantsSentence(input.question) ? { sentence: SentenceReply } : {}),
+    ...{ wording, bottleneck, potential, tests },
+  }) as z.ZodType<Said>;
 }
 
-export function checkPlan({ kind, reason, operators, bottleneck, potential, wording }: PlanReply): Problem[] {
+function checkPlan({ kind, reason, operators, bottleneck, potential, wording }: PlanReply): Problem[] {
   if (kind === 'unanswerable')
     return unless(reason !== null, 'reason', 'found null', 'say which fact is missing and where you looked');
   const names = operators.map(({ name }) => name);
@@ -165,13 +165,8 @@ export interface PlanPrompt extends PromptContext, MayLookUp {
   readonly strict: 'execution' | 'model';
 }
 
-export const planSchema = replySchema('plan', PlanReply);
-
-/** The schema for this very prompt: `planSchema`, unless it allows lookups or wants a sentence. */
-export function planSchemaFor(input: PromptContext & MayLookUp): typeof planSchema {
-  const tools = web.lookupTools(input);
-  if (tools.length === 0 && !wantsSentence(input.question)) return planSchema;
-  return replySchema('plan', tools.length === 0 ? planReply(input) : webReply(input, tools));
+export function planSchema(input: PromptContext & MayLookUp): ModelRequest['schema'] {
+  return replySchema('plan', replyOf(input));
 }
 
 export function renderPlan(input: PlanPrompt): ChatMessage[] {
@@ -192,7 +187,7 @@ export function renderPlan(input: PlanPrompt): ChatMessage[] {
             'Before you plan you may look things up: kind lookup, operators [], potential 0, outline saying why,',
           ),
         ]),
-    shared.replyRule(sketch(tools.length === 0 ? planReply(input) : webReply(input, tools))),
+    shared.replyRule(sketch(replyOf(input))),
   ];
   const shown = [
     ...(input.knownIntents.length === 0
@@ -212,20 +207,12 @@ export function renderPlan(input: PlanPrompt): ChatMessage[] {
   return shared.searchConversation(input, rules, shown, task(input));
 }
 
-export function parsePlan(text: string, input: PlanPrompt): Parsed<PlanReply> {
-  const parsed = parseReply(text, planReply(input), (reply) => checkPlan(mendPlan(reply)));
-  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidy(mendPlan(parsed.reply), input) } : parsed;
-}
-
-/** As `parsePlan`, where the reply may ask for lookups instead. */
-export function parsePlanOrLookups(text: string, input: PlanPrompt): Parsed<PlanReply | web.LookupsReply> {
-  const tools = web.lookupTools(input);
-  if (tools.length === 0) return parsePlan(text, input);
-  const parsed = parseReply(text, webReply(input, tools), ({ kind, lookups, ...plan }) =>
+export function parsePlan(text: string, input: PlanPrompt): Parsed<PlanReply | web.LookupsReply> {
+  const parsed = parseReply(text, replyOf(input), ({ kind, lookups = [], ...plan }) =>
     kind === 'lookup' ? web.lookupProblems(lookups, input) : checkPlan(mendPlan({ ...plan, kind })),
   );
   if (parsed.kind === 'invalid') return parsed;
-  const { kind, lookups, ...plan } = parsed.reply;
+  const { kind, lookups = [], ...plan } = parsed.reply;
   if (kind !== 'lookup') return { kind: 'ok', reply: tidy(mendPlan({ ...plan, kind }), input) };
   return { kind: 'ok', reply: { kind, note: plan.outline, lookups: web.newLookups(lookups, input) } };
 }

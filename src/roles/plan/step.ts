@@ -3,7 +3,7 @@
  * (design §3, step 3). Bodies are checked by the engine's parser before they are stored (rule S8).
  */
 import type { Assumption, Body, Operator, Plan } from '../../domain';
-import { parsePlanOrLookups, planSchemaFor, renderPlan, type PlanReply } from './prompt';
+import { parsePlan, planSchema, renderPlan, type PlanReply } from './prompt';
 import { type LookupsReply, storeLookups } from '../shared/lookups';
 import { CLOCK } from '../../sql/clock';
 import { toOperatorView } from '../../sql/body';
@@ -38,9 +38,9 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
   const writer = { context, scope: await parserScope(context), knownIntents: prompt.knownIntents };
   return runModelStep(context, step, {
     role: 'plan',
-    schema: planSchemaFor(prompt),
+    schema: planSchema(prompt),
     messages: () => renderPlan(prompt),
-    parse: (text) => parsePlanOrLookups(text, prompt),
+    parse: (text) => parsePlan(text, prompt),
     read: (reply) => read(writer, contentId(step), reply),
     details: (text) => columnsOfNamed(context, text),
   });
@@ -70,20 +70,17 @@ interface WrittenOperator {
 
 function read(writer: Writer, id: string, reply: PlanReply | LookupsReply): Read<Planned> {
   if (reply.kind === 'lookup')
-    return {
-      kind: 'ok',
-      store: async () => ({ kind: 'lookup', lookups: await storeLookups(writer.context, id, reply) }),
-    };
+    return async () => ({ kind: 'lookup', lookups: await storeLookups(writer.context, id, reply) });
   if (reply.kind === 'unanswerable') {
     const reason = reply.reason ?? 'no reason given';
-    return { kind: 'ok', store: () => Promise.resolve({ kind: 'unanswerable', reason, potential: reply.potential }) };
+    return () => Promise.resolve({ kind: 'unanswerable', reason, potential: reply.potential });
   }
   const made = reply.operators.map((operator) => writeOperator(writer, operator));
   const problems = made.flatMap((each) => (Array.isArray(each) ? each : []));
   if (problems.length > 0)
     return invalid(problems, 'declare what the SQL reads, and read only what the schema and the plan have');
   const written = made.flatMap((each) => (Array.isArray(each) ? [] : [each]));
-  return { kind: 'ok', store: () => storePlan(writer, id, reply, written) };
+  return () => storePlan(writer, id, reply, written);
 }
 
 type OperatorReply = PlanReply['operators'][number];

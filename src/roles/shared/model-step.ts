@@ -7,19 +7,10 @@
 import type { Role } from '../../domain';
 import { ModelError, type ChatMessage, type ModelRequest } from '../../domain/ports';
 import { retryMessages, type Parsed } from './reply';
-import type { MemoryRef, ModelOutcome } from '../../domain/ports/step-parts';
+import type { ModelOutcome, ModelStepInput } from '../../domain/ports/step-parts';
 import type { StepContext } from './context';
 import { begun, callOnce, journalled, type Called } from '../../record/journal';
 import { clip, oneLine } from '../../clip';
-
-export interface ModelStep {
-  readonly searchId: string;
-  readonly position: string;
-  readonly tryNumber: number;
-  readonly executionError?: string;
-  readonly memory: MemoryRef;
-  readonly seedShift?: number;
-}
 
 export interface RoleTask<Reply, View> {
   readonly role: Role;
@@ -34,18 +25,24 @@ export interface RoleTask<Reply, View> {
   readonly details?: (text: string) => Promise<string | null>;
 }
 
-export type Read<View> =
-  | { readonly kind: 'ok'; readonly store: () => Promise<View> }
-  | { readonly kind: 'invalid'; readonly error: string; readonly hint: string; readonly badSql?: true };
+/** A usable reply as what stores it; else what is wrong with it. */
+export type Read<View> = (() => Promise<View>) | Unusable;
+
+interface Unusable {
+  readonly kind: 'invalid';
+  readonly error: string;
+  readonly hint: string;
+  readonly badSql?: true;
+}
 
 export async function runModelStep<Reply, View>(
   context: StepContext,
-  step: ModelStep,
+  step: ModelStepInput,
   task: RoleTask<Reply, View>,
 ): Promise<ModelOutcome<View>> {
-  const { called, limit } = await askedWith(context, step, task, await conversation(context, step, task));
+  const { called, limit } = await ask(context, step, task, await conversation(context, step, task));
   const read = readReply(task, called.text);
-  if (read.kind === 'invalid') {
+  if (typeof read !== 'function') {
     const left = context.settings.parseRetries - step.tryNumber;
     return {
       kind: 'invalid',
@@ -56,7 +53,7 @@ export async function runModelStep<Reply, View>(
       ...(read.badSql && { badSql: true }),
     };
   }
-  return { kind: 'ok', value: await read.store(), usage: called.usage };
+  return { kind: 'ok', value: await read(), usage: called.usage };
 }
 
 /** What a try sends. */
@@ -68,63 +65,49 @@ interface Conversation {
   readonly instead?: () => Promise<Conversation>;
 }
 
-async function askedWith<R, V>(
+async function ask<R, V>(
   context: StepContext,
-  step: ModelStep,
+  step: ModelStepInput,
   task: RoleTask<R, V>,
   { messages, limit, instead }: Conversation,
 ): Promise<{ readonly called: Called; readonly limit: number }> {
-  const { deps, run, signal } = context;
-  const request = modelRequest(context, task, messages, limit, seedOf(context, step));
-  try {
-    const called = await callOnce({
-      store: deps.store,
-      run,
-      position: step.position,
-      tryNumber: step.tryNumber,
-      request,
-      model: deps.models(request.model),
-      clock: deps.clock,
-      hash: deps.hash,
-      signal,
-      ...(deps.onJournalHit && { onHit: deps.onJournalHit }),
-    });
-    return { called, limit };
-  } catch (error) {
-    if (instead === undefined || !(error instanceof ModelError) || error.code !== 'bad-request') throw error;
-    return askedWith(context, step, task, await instead());
-  }
-}
-
-/** The id of contents that a try makes: the position, and for later tries their number. */
-export function contentId(step: Pick<ModelStep, 'position' | 'tryNumber'>): string {
-  return step.tryNumber === 0 ? step.position : `${step.position}.try${step.tryNumber}`;
-}
-
-function modelRequest<R, V>(
-  { settings }: StepContext,
-  task: RoleTask<R, V>,
-  messages: ChatMessage[],
-  maxOutputTokens: number,
-  seed: number,
-): ModelRequest {
-  return {
+  const { deps, run, settings, signal } = context;
+  const request: ModelRequest = {
     role: task.role,
     model: settings.models[task.role] ?? settings.models.default,
     messages,
     temperature: task.temperature ?? settings.temperature,
     topP: settings.topP,
-    maxOutputTokens,
-    seed,
+    maxOutputTokens: limit,
+    seed: seedOf(context, step),
     schema: task.schema,
   };
+  try {
+    const called = await callOnce({
+      ...{ store: deps.store, run, position: step.position, tryNumber: step.tryNumber, request, signal },
+      ...{ model: deps.models(request.model), clock: deps.clock, hash: deps.hash, onHit: deps.onJournalHit },
+    });
+    return { called, limit };
+  } catch (error) {
+    if (instead === undefined || !(error instanceof ModelError) || error.code !== 'bad-request') throw error;
+    return ask(context, step, task, await instead());
+  }
 }
 
-function seedOf({ settings }: StepContext, { seedShift = 0 }: ModelStep): number {
+/** The id of contents that a try makes: the position, and for later tries their number. */
+export function contentId(step: Pick<ModelStepInput, 'position' | 'tryNumber'>): string {
+  return step.tryNumber === 0 ? step.position : `${step.position}.try${step.tryNumber}`;
+}
+
+function seedOf({ settings }: StepContext, { seedShift = 0 }: ModelStepInput): number {
   return settings.seed + seedShift;
 }
 
-async function conversation<R, V>(context: StepContext, step: ModelStep, task: RoleTask<R, V>): Promise<Conversation> {
+async function conversation<R, V>(
+  context: StepContext,
+  step: ModelStepInput,
+  task: RoleTask<R, V>,
+): Promise<Conversation> {
   const { deps, run, settings } = context;
   if (step.tryNumber === 0) return { messages: task.messages(), limit: settings.maxOutputTokens };
   const seed = seedOf(context, step);
@@ -153,9 +136,9 @@ function failureOf<R, V>(
   if (executionError !== undefined)
     return { error: executionError, hint: 'the SQL did not run as written: mend its cause', ran: true };
   const read = readReply(task, text);
-  return read.kind === 'invalid'
-    ? { ...read, ran: false }
-    : { error: 'the reply was not accepted', hint: null, ran: true };
+  return typeof read === 'function'
+    ? { error: 'the reply was not accepted', hint: null, ran: true }
+    : { ...read, ran: false };
 }
 
 function readReply<R, V>(task: RoleTask<R, V>, text: string): Read<V> {
@@ -164,7 +147,7 @@ function readReply<R, V>(task: RoleTask<R, V>, text: string): Read<V> {
 }
 
 /** Several problems as one error with its hint. */
-export function invalid(problems: readonly string[], hint: string): Extract<Read<never>, { kind: 'invalid' }> {
+export function invalid(problems: readonly string[], hint: string): Unusable {
   const more = problems.length > 4 ? ` (and ${problems.length - 4} more)` : '';
   return { kind: 'invalid', error: problems.slice(0, 4).join('\n') + more, hint };
 }

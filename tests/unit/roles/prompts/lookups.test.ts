@@ -1,12 +1,6 @@
 /** The web in the prompts of the search: only where it is allowed, limited, shown as data from outside. */
-import {
-  parsePlanOrLookups,
-  planSchema,
-  planSchemaFor,
-  renderPlan,
-  type PlanPrompt,
-} from '../../../../src/roles/plan/prompt';
-import { parseProposeOrLookups, proposeSchema, proposeSchemaFor, renderPropose } from '../../../../src/roles/propose';
+import { parsePlan, planSchema, renderPlan, type PlanPrompt } from '../../../../src/roles/plan/prompt';
+import { parsePropose, proposeSchema, renderPropose } from '../../../../src/roles/propose';
 import { renderGround } from '../../../../src/roles/ground/prompt';
 import * as given from './fixtures';
 
@@ -38,13 +32,13 @@ describe('where a search may look nothing up', () => {
     ['the search has no lookups', { ...given.planInput, question }],
     ['the question has no such tool', { ...given.planInput, lookupsLeft: 3 }],
   ])('prompt and schema are what they always were: %s', (_claim, input) => {
-    expect(planSchemaFor(input)).toBe(planSchema);
+    expect(planSchema(input)).toEqual(planSchema(given.planInput));
     expect(renderPlan(input)).toEqual(renderPlan(given.planInput));
-    expect(parsePlanOrLookups(reply(lookups(['web_search', 'x'])), input)).toMatchObject({ kind: 'invalid' });
+    expect(parsePlan(reply(lookups(['web_search', 'x'])), input)).toMatchObject({ kind: 'invalid' });
   });
 
   test('a proposal neither', () => {
-    expect(proposeSchemaFor(given.proposeInput)).toBe(proposeSchema);
+    expect(proposeSchema({ ...given.proposeInput, question })).toEqual(proposeSchema(given.proposeInput));
     expect(renderPropose({ ...given.proposeInput, question })).toEqual(renderPropose(given.proposeInput));
   });
 });
@@ -52,11 +46,9 @@ describe('where a search may look nothing up', () => {
 describe('where it may', () => {
   test('schema and rules name exactly the tools of the question', () => {
     const half = { ...allowed, question: { ...question, tools: ['execute_sql' as const, 'web_search' as const] } };
-    expect(JSON.stringify([planSchemaFor(allowed), given.rulesOf(renderPlan(allowed))])).toMatch(
-      /web_search.*fetch_url/s,
-    );
-    expect(JSON.stringify([planSchemaFor(half), renderPlan(half)])).not.toContain('fetch_url');
-    expect(JSON.stringify([proposeSchemaFor(propose), given.rulesOf(renderPropose(propose))])).toMatch(
+    expect(JSON.stringify([planSchema(allowed), given.rulesOf(renderPlan(allowed))])).toMatch(/web_search.*fetch_url/s);
+    expect(JSON.stringify([planSchema(half), renderPlan(half)])).not.toContain('fetch_url');
+    expect(JSON.stringify([proposeSchema(propose), given.rulesOf(renderPropose(propose))])).toMatch(
       /web_search.*fetch_url/s,
     );
   });
@@ -81,11 +73,11 @@ describe('where it may', () => {
     expect(given.rulesOf(renderPlan(allowed))).toContain('kind lookup, operators [], potential 0,');
     const asks = lookups(['web_search', 'close finish']);
     const nothing = { reason: null, control: null, ordered: null, wording: null, bottleneck: null, tests: null };
-    expect(parsePlanOrLookups(reply({ ...nothing, ...asks, potential: 0 }), allowed)).toMatchObject({ kind: 'ok' });
+    expect(parsePlan(reply({ ...nothing, ...asks, potential: 0 }), allowed)).toMatchObject({ kind: 'ok' });
   });
 
   test('a reply may ask instead of planning', () => {
-    expect(parsePlanOrLookups(reply(lookups(['web_search', ' close finish '])), allowed)).toEqual({
+    expect(parsePlan(reply(lookups(['web_search', ' close finish '])), allowed)).toEqual({
       kind: 'ok',
       reply: {
         kind: 'lookup',
@@ -94,7 +86,7 @@ describe('where it may', () => {
       },
     });
     const asked = JSON.stringify({ note: 'n', tests: [], done: false, ...lookups(['fetch_url', 'https://a.org/']) });
-    expect(parseProposeOrLookups(asked, propose)).toMatchObject({
+    expect(parsePropose(asked, propose)).toMatchObject({
       kind: 'ok',
       reply: { kind: 'lookup', note: 'n', lookups: [{ tool: 'fetch_url', request: 'https://a.org/' }] },
     });
@@ -102,10 +94,10 @@ describe('where it may', () => {
 
   test('what was asked already, by case and blanks the same, is not asked again', () => {
     const again = lookups(['web_search', 'close FINISH'], ['web_search', 'new'], ['web_search', 'NEW']);
-    expect(parsePlanOrLookups(reply(again), after)).toMatchObject({
+    expect(parsePlan(reply(again), after)).toMatchObject({
       reply: { lookups: [{ tool: 'web_search', request: 'new' }] },
     });
-    expect(parsePlanOrLookups(reply(lookups(['fetch_url', page.request])), after)).toMatchObject({
+    expect(parsePlan(reply(lookups(['fetch_url', page.request])), after)).toMatchObject({
       kind: 'invalid',
       error: 'lookups: all of this was looked up already',
     });
@@ -116,7 +108,7 @@ describe('where it may', () => {
     ['it asks nothing', allowed, lookups(['web_search', ' ']), 'found no request'],
     ['the tool is another', allowed, lookups(['run_shell', 'rm']), 'run_shell'],
   ])('a reply that asks is refused when %s', (_claim, input, asked, told) => {
-    const parsed = parsePlanOrLookups(reply(asked), input);
+    const parsed = parsePlan(reply(asked), input);
     expect(parsed).toMatchObject({ kind: 'invalid' });
     expect(parsed.kind === 'invalid' ? parsed.error : '').toContain(told);
   });
@@ -124,7 +116,7 @@ describe('where it may', () => {
   test('never more at once than are left, and three at most', () => {
     const many = lookups(...['a', 'b', 'c', 'd'].map((request) => ['web_search', request] as const));
     const counts = [allowed, { ...allowed, lookupsLeft: 2 }].map((input) => {
-      const parsed = parsePlanOrLookups(reply(many), input);
+      const parsed = parsePlan(reply(many), input);
       return parsed.kind === 'ok' && 'lookups' in parsed.reply ? parsed.reply.lookups.length : -1;
     });
     expect(counts).toEqual([3, 2]);
@@ -138,7 +130,7 @@ describe('where it may', () => {
       },
     ];
     const both = reply({ kind: 'plan', operators, ...lookups(['web_search', 'x']) });
-    const parsed = parsePlanOrLookups(both, allowed);
+    const parsed = parsePlan(both, allowed);
     expect(parsed).toMatchObject({ kind: 'ok', reply: { kind: 'plan', operators: [{ name: 'op_answer' }] } });
     expect(parsed.kind === 'ok' && 'lookups' in parsed.reply).toBe(false);
   });

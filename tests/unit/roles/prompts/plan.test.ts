@@ -60,6 +60,7 @@ const withOperator = (at: number, change: object) =>
 
 function replyOf(parsed: ReturnType<typeof parsePlan>): PlanReply {
   if (parsed.kind === 'invalid') throw new Error(parsed.error);
+  if (parsed.reply.kind === 'lookup') throw new Error('it asks');
   return parsed.reply;
 }
 

@@ -1,6 +1,6 @@
 import { evaluateSchema, renderEvaluate } from '../../../../src/roles/evaluate';
 import { groundSchema, renderGround } from '../../../../src/roles/ground/prompt';
-import { planSchema, planSchemaFor, renderPlan } from '../../../../src/roles/plan/prompt';
+import { planSchema, renderPlan } from '../../../../src/roles/plan/prompt';
 import { proposeSchema, renderPropose } from '../../../../src/roles/propose';
 import { renderLook } from '../../../../src/roles/look';
 import { renderSelectAnswer, selectAnswerSchema, renderSelectByNumber } from '../../../../src/roles/select';
@@ -115,8 +115,8 @@ describe('modes', () => {
     expect(worded).toMatch(/sentence of at most/);
     expect(worded.match(/^SENTENCE\. .*$/gm)).toMatchSnapshot();
     expect(worded.length - plain.length).toBeLessThan(1_000);
-    expect(JSON.stringify(planSchemaFor(given.planInput))).not.toContain('sentence');
-    expect(planSchemaFor({ ...given.planInput, ...answer }).schema).toMatchObject({
+    expect(JSON.stringify(planSchema(given.planInput))).not.toContain('sentence');
+    expect(planSchema({ ...given.planInput, ...answer }).schema).toMatchObject({
       properties: { sentence: { type: ['string', 'null'] } },
     });
   });
@@ -250,8 +250,7 @@ function nodes(node: Node): Node[] {
 }
 
 describe.each([
-  planSchema,
-  proposeSchema,
+  proposeSchema(given.proposeInput),
   groundSchema,
   evaluateSchema,
   selectAnswerSchema,
