@@ -1,5 +1,5 @@
 /** Roles `evaluate`, `select` and `react`. */
-import type { ReactReply } from '../../src/methods/react/prompt';
+import type { AgentReply } from '../../src/methods/agent/prompt';
 import type { EvaluateReply } from '../../src/roles/evaluate';
 import type { SelectAnswerReply, SelectByNumberReply } from '../../src/roles/select';
 import { answerSentence, baseBody, baseRelation, columnList, failingBody, isWrong, rowsBody } from '../bodies';
@@ -50,7 +50,7 @@ function byNumber({ question }: World, candidates: readonly Section[]): SelectBy
 }
 
 /** One to three tool calls, then the end. */
-export async function react(world: World): Promise<ReactReply> {
+export async function react(world: World): Promise<AgentReply> {
   const { asked } = world;
   if (!world.question.answerable) {
     const missing = 'the fact asked for is not stored in any table or column';
@@ -81,7 +81,7 @@ export async function react(world: World): Promise<ReactReply> {
   };
 }
 
-const END: ReactReply = {
+const END: AgentReply = {
   note: '',
   action: 'end',
   tool: null,

@@ -1,5 +1,5 @@
 /** Role `redel`: the root counts as role `react` does, and has a relation counted by helpers where it may; helpers count it. */
-import type { RedelReply } from '../../src/methods/redel/prompt';
+import type { AgentReply } from '../../src/methods/agent/prompt';
 import { baseRelation, quotedRelation } from '../bodies';
 import type { Asked } from '../request';
 import type { World } from '../world';
@@ -7,7 +7,7 @@ import { react } from './others';
 
 const WHAT = 'Count the rows of the table ';
 
-export async function redel(world: World): Promise<RedelReply> {
+export async function redel(world: World): Promise<AgentReply> {
   const { asked, question } = world;
   const last = asked.turns === 0 ? asked.task : asked.lastUser;
   const acted = await react(world);
@@ -15,7 +15,7 @@ export async function redel(world: World): Promise<RedelReply> {
   const gold = await world.gold();
   const relation = baseRelation(gold);
   const isFirst = !asked.delegated && relation !== null;
-  const delegated: RedelReply = {
+  const delegated: AgentReply = {
     note: 'A helper may count this.',
     action: 'delegate',
     subtasks: relation === null ? [] : [`${WHAT}${quotedRelation(gold, relation)}.`],
@@ -26,7 +26,7 @@ export async function redel(world: World): Promise<RedelReply> {
 }
 
 /** It needs no gold SQL. */
-export function helper({ question, turns, severalQueries, lastUser, task }: Asked): RedelReply {
+export function helper({ question, turns, severalQueries, lastUser, task }: Asked): AgentReply {
   const isSpent = /the action must be end\./.test(turns === 0 ? task : lastUser);
   const table = question.startsWith(WHAT) ? question.slice(WHAT.length, -1) : null;
   const sql = `SELECT count(*) AS n FROM ${table}`;

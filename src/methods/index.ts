@@ -3,9 +3,8 @@ import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
 import { runLearn } from './learn';
 import { runLookThenProve } from './look-then-prove';
-import { runReact } from './react/loop';
-import { runReactRepeated } from './react/repeated';
-import { runRedel } from './redel/loop';
+import { runAgent } from './agent/loop';
+import { runReactRepeated } from './react-repeated';
 import { runReforce } from './reforce/loop';
 import type { MethodSteps } from '../domain/ports/steps';
 
@@ -17,9 +16,8 @@ export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchH
     case 'paper':
       return (procedure === undefined ? runSearch : runLookThenProve)(start, steps, hooks);
     case 'react':
-      return (repeated === undefined ? runReact : runReactRepeated)(start, steps, hooks);
     case 'redel':
-      return runRedel(start, steps, hooks);
+      return (repeated === undefined ? runAgent : runReactRepeated)(start, steps, hooks);
     case 'reforce':
       return runReforce(start, steps, hooks);
     case 'learn':

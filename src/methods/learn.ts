@@ -8,7 +8,7 @@ import type { EndedBy } from '../domain';
 import { readingOf } from '../domain/control-view';
 import type { AnswerSummary } from '../domain/ports/step-parts';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
-import { SearchStopped, tryModel } from '../search/findings';
+import { askModel, SearchStopped } from '../search/findings';
 import { keepProved } from '../search/keep-proved';
 import { counted } from '../counted';
 import type { LearnSteps, Learned } from '../domain/ports/steps';
@@ -36,7 +36,7 @@ class LearnLoop extends Run<LearnSteps> {
     const position = `i${iteration}.learn`;
     const findings = this.findings(this.state);
     const outcome = await this.charged(findings, async () => {
-      const tried = await tryModel<Learned>(findings, (thisTry) =>
+      const learned = await askModel<Learned>(findings, { position, what: 'lesson' }, (thisTry) =>
         this.steps.learn(
           {
             ...{ role: 'learn', searchId, position, ...thisTry },
@@ -45,18 +45,15 @@ class LearnLoop extends Run<LearnSteps> {
           { label: `learn (turn ${this.turns.length + 1})` },
         ),
       );
-      if (tried === null) {
-        findings.giveUp(position, 'lesson');
-        return null;
-      }
-      const { turnId, done } = tried.value;
-      findings.checkpoint('sql');
-      const proved = await this.steps.prove(
-        { purpose: 'prove', searchId, position: `${position}.prove`, turnId },
-        { label: 'decide the claims' },
+      if (learned === null) return null;
+      const { turnId, done } = learned;
+      const { proved } = await findings.sql(() =>
+        this.steps.prove(
+          { purpose: 'prove', searchId, position: `${position}.prove`, turnId },
+          { label: 'decide the claims' },
+        ),
       );
-      findings.charge(proved.usage);
-      return { turnId, done, proved: proved.proved };
+      return { turnId, done, proved };
     });
     if (outcome instanceof SearchStopped) return outcome.endedBy;
     if (outcome === null) return 'exhausted';
@@ -64,7 +61,13 @@ class LearnLoop extends Run<LearnSteps> {
     const turns = [...this.turns, outcome.turnId];
     this.state = { ...this.state, iteration: iteration + 1, looking: { phase: 'look', turns, returned } };
     if (outcome.proved > 0) await this.keep(outcome.turnId);
-    this.report(outcome.proved);
+    this.proved += outcome.proved;
+    this.report({
+      iteration: turns.length,
+      learned: outcome.proved === 0 ? null : `${counted(outcome.proved, 'more convention')} proved`,
+      candidates: 0,
+      proved: this.proved,
+    });
     // The first turns may look before they claim.
     if (outcome.done || (returned >= BARREN && turns.length > BARREN)) return 'finished';
     return turns.length >= this.start.settings.iterations ? 'iterations' : null;
@@ -84,20 +87,5 @@ class LearnLoop extends Run<LearnSteps> {
     if (this.start.settings.layer !== 'on') return;
     const kept = { searchId: this.state.searchId, position: readingOf(turnId), turnId };
     await this.dispensable(kept.position, (findings) => keepProved(this.steps, findings, kept));
-  }
-
-  private report(proved: number): void {
-    const { state } = this;
-    this.proved += proved;
-    this.hooks.onProgress({
-      ...{ iteration: this.turns.length, iterations: this.start.settings.iterations, trajectories: 1, open: 1 },
-      ...{
-        bottleneck: null,
-        learned: proved === 0 ? null : `${counted(proved, 'more convention')} proved`,
-        candidates: 0,
-        proved: this.proved,
-      },
-      ...{ usage: state.usage, plan: [], frontier: [] },
-    });
   }
 }

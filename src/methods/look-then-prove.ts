@@ -4,7 +4,7 @@
  * derivation. What goes back twice without holding is handed to the search with all that was seen.
  *
  * 1. Each turn is an iteration: its state is a search state, so that checkpoints, forks, steering and records stay the same.
- * 2. A model that keeps no format goes on with one query at a time (`react.ts`); if that fails too, the search fails. It fails at
+ * 2. A model that keeps no format goes on with one query at a time (`agent/`); if that fails too, the search fails. It fails at
  *    once where the model keeps the format and none of its SQL can be used.
  */
 import type { EndedBy, Looking, SearchState } from '../domain';
@@ -17,8 +17,8 @@ import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../
 import { runSearch } from '../search/search';
 import { decided } from '../search/select-answer';
 import { enforce } from '../search/steering';
-import { runReact } from './react/loop';
-import type { Committed, LookSteps, Looked, ReactSteps, SearchSteps } from '../domain/ports/steps';
+import { runAgent } from './agent/loop';
+import type { Committed, LookSteps, Looked, AgentSteps, SearchSteps } from '../domain/ports/steps';
 
 /** How often a commit or a decline goes back with its figures before the search takes over. */
 const RETURNS = 2;
@@ -26,7 +26,7 @@ const RETURNS = 2;
 const SINGLE_QUERIES = 20;
 
 type Answered = Extract<Committed, { kind: 'answer' }>;
-type Steps = SearchSteps & ReactSteps & LookSteps;
+type Steps = SearchSteps & AgentSteps & LookSteps;
 
 export async function runLookThenProve(start: SearchStart, steps: Steps, hooks: SearchHooks): Promise<SearchOutcome> {
   if (isHandedOver(start.state)) return handOver(start, start.state, steps, hooks);
@@ -47,7 +47,7 @@ function handOver(start: SearchStart, state: HandedOver, steps: Steps, hooks: Se
   const { settings } = start;
   const { phase, turns } = state.looking;
   if (phase === 'single')
-    return runReact({ ...start, state, settings: { ...settings, rounds: SINGLE_QUERIES } }, steps, hooks);
+    return runAgent({ ...start, state, settings: { ...settings, rounds: SINGLE_QUERIES } }, steps, hooks);
   const iterations = settings.iterations + turns.length;
   return runSearch({ ...start, state, settings: { ...settings, iterations } }, steps, hooks);
 }
@@ -64,7 +64,7 @@ class LookLoop extends Run<Steps> {
   }
 
   protected override async prepare(): Promise<void> {
-    this.report(null);
+    this.tell();
     await super.prepare();
   }
 
@@ -110,9 +110,7 @@ class LookLoop extends Run<Steps> {
       async ({ turnId, action }, tryNumber) => {
         committed = null;
         if (action === 'look') return null;
-        findings.checkpoint('sql');
-        committed = await this.commit(`${position}.commit${tryNumber}`, turnId);
-        findings.charge(committed.usage);
+        committed = await findings.sql(() => this.commit(`${position}.commit${tryNumber}`, turnId));
         return committed.kind === 'invalid' ? committed.error : null;
       },
     );
@@ -124,8 +122,13 @@ class LookLoop extends Run<Steps> {
       return badSql && this.looking.turns.length === 0 ? 'exhausted' : this.next('single');
     }
     if (tried.error !== null && this.isHearingOut) return this.endSettled();
-    if (tried.error === null && tried.value.action === 'look') await this.query(findings, tried.value.turnId);
-    return this.take(findings, tried.value.turnId, committed, tried.error);
+    const { searchId } = this.state;
+    const { turnId, action } = tried.value;
+    if (tried.error === null && action === 'look')
+      await findings.sql(() =>
+        this.steps.queries({ purpose: 'queries', searchId, position: `${turnId}.queries`, turnId }, { label: 'look' }),
+      );
+    return this.take(findings, turnId, committed, tried.error);
   }
 
   private commit(position: string, turnId: string): Promise<Committed> {
@@ -143,16 +146,6 @@ class LookLoop extends Run<Steps> {
       },
       { label: 'decide the claims' },
     );
-  }
-
-  private async query(findings: Findings, turnId: string): Promise<void> {
-    findings.checkpoint('sql');
-    const { searchId } = this.state;
-    const queried = await this.steps.queries(
-      { purpose: 'queries', searchId, position: `${turnId}.queries`, turnId },
-      { label: 'look' },
-    );
-    findings.charge(queried.usage);
   }
 
   private take(findings: Findings, turnId: string, committed: Committed | null, error: string | null): EndedBy | null {
@@ -201,7 +194,7 @@ class LookLoop extends Run<Steps> {
     // The search tests what was left open before it believes the answer.
     const candidates = phase === 'search' ? this.withdrawn().candidates : state.candidates;
     this.state = { ...state, candidates, iteration: state.iteration + 1, looking: { ...this.looking, phase } };
-    this.report(null);
+    this.tell();
     return null;
   }
 
@@ -227,7 +220,7 @@ class LookLoop extends Run<Steps> {
     const merged = mergeExpansion({ ...before, trajectories }, expansion, this.start.settings);
     const candidate = candidateOfRun(before, nextTrajectory(before), plan, run);
     this.state = enforce({ ...merged, candidates: [...merged.candidates, candidate] });
-    this.report(learned);
+    this.tell(learned);
   }
 
   /** The last commit or decline: the model has chosen already. What the commit proved enters the layer of the database. */
@@ -242,21 +235,15 @@ class LookLoop extends Run<Steps> {
     return this.conclude({ status: 'abstained', candidate: null, reason }, endedBy);
   }
 
-  private report(learned: string | null): void {
-    const { state } = this;
-    const plan = state.trajectories.at(-1)?.plan?.operators ?? [];
-    this.hooks.onProgress({
+  private tell(learned: string | null = null): void {
+    const { trajectories } = this.state;
+    const plan = trajectories.at(-1)?.plan?.operators ?? [];
+    this.report({
       iteration: this.looking.turns.length,
-      iterations: this.start.settings.iterations,
-      trajectories: state.trajectories.length,
-      open: 1,
-      bottleneck: null,
+      trajectories: trajectories.length,
       learned,
-      candidates: state.candidates.length,
       proved: this.proved,
-      usage: state.usage,
-      plan: plan.map(({ name, state: is, updateId }) => ({ name, state: is, updateId })),
-      frontier: [],
+      plan: plan.map(({ name, state, updateId }) => ({ name, state, updateId })),
     });
   }
 }

@@ -3,8 +3,7 @@
  * is a function of a context and an input; `createSteps` gives it the ports. A composition root does that once; activities and
  * in-process runs call the same functions. A new role or purpose is a file, its name in `domain/role-names.ts`, and a line here.
  */
-import { final, react } from './react/steps';
-import { redel, tool } from './redel/steps';
+import { act, final, tool } from './agent/steps';
 import * as reforce from './reforce/steps';
 import type { StepOptions } from '../domain/ports/step-parts';
 import type { AllSteps, ModelSteps, OtherSteps, RemarkStep, SqlSteps } from '../domain/ports/steps';
@@ -45,8 +44,8 @@ const OF_MODELS: Table<ModelSteps> = {
   select,
   keep,
   learn,
-  react,
-  redel,
+  react: act,
+  redel: act,
   'reforce-link': reforce.link,
   'reforce-format': reforce.format,
   'reforce-explore': reforce.explore,

@@ -129,6 +129,14 @@ export class Findings {
     this.usage = addUsage(this.usage, delta);
   }
 
+  /** One step of the database, charged. Ends the expansion if nothing is left for it. */
+  async sql<T extends { readonly usage: UsageDelta }>(step: () => Promise<T>): Promise<T> {
+    this.checkpoint('sql');
+    const made = await step();
+    this.charge(made.usage);
+    return made;
+  }
+
   /** Called before every step. Ends the expansion if a budget is used up or the search is cancelled. */
   checkpoint(spending: Spending): void {
     const stopped = this.stopped(spending);

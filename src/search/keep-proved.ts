@@ -4,7 +4,7 @@
  */
 import type { Budgets, EndedBy, SearchState, Settings, Usage } from '../domain';
 import { isCutShort, ROOT } from '../domain/control-view';
-import { Findings, reasonOf, SearchStopped, tryModel } from './findings';
+import { askModel, Findings, reasonOf, SearchStopped } from './findings';
 import { addUsage } from './budgets';
 import type { Decision } from './select-answer';
 import type { KeepSteps, Kept, KeptAfter } from '../domain/ports/steps';
@@ -55,18 +55,14 @@ export async function keepProved(
   { searchId, position, turnId }: Reading & { readonly turnId: string },
 ): Promise<void> {
   findings.showsRemarks = false;
-  const tried = await tryModel<Kept>(findings, (thisTry) =>
+  const kept = await askModel<Kept>(findings, { position, what: 'reading of what was proved' }, (thisTry) =>
     steps.keep({ role: 'keep', searchId, position, ...thisTry, turnId }, { label: 'read what was proved' }),
   );
-  if (tried === null) {
-    findings.giveUp(position, 'reading of what was proved');
-    return;
-  }
-  const { contradicted } = tried.value;
-  if (contradicted.length === 0) return;
-  findings.checkpoint('sql');
-  const recounted = { purpose: 'recount' as const, searchId, position: `${position}.recount`, entries: contradicted };
-  findings.charge((await steps.recount(recounted, { label: 'count again what was kept before' })).usage);
+  if (kept === null || kept.contradicted.length === 0) return;
+  const input = { searchId, position: `${position}.recount`, entries: kept.contradicted };
+  await findings.sql(() =>
+    steps.recount({ purpose: 'recount', ...input }, { label: 'count again what was kept before' }),
+  );
 }
 
 /** The groundings that the candidate rests on. The database counts them once more before any model reads them. */
@@ -77,13 +73,10 @@ async function keepGroundings(
 ): Promise<void> {
   // Without a call left, nothing could be read.
   findings.checkpoint('model');
-  findings.checkpoint('sql');
   const at = { searchId, position: `${position}.restate` };
-  const restated = await steps.restate(
-    { purpose: 'restate', ...at, candidateId },
-    { label: 'count what was proved once more' },
+  const restated = await findings.sql(() =>
+    steps.restate({ purpose: 'restate', ...at, candidateId }, { label: 'count what was proved once more' }),
   );
-  findings.charge(restated.usage);
   if (restated.proved > 0) await keepProved(steps, findings, { searchId, position, turnId: at.position });
 }
 

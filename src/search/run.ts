@@ -234,6 +234,15 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
     }
   }
 
+  /** To whoever watches; what is left out is as for a search without plans. */
+  protected report(now: Partial<Progress> = {}): void {
+    const { iteration, candidates, usage } = this.state;
+    this.hooks.onProgress({
+      ...{ iteration, iterations: this.start.settings.iterations, trajectories: 1, open: 1, bottleneck: null },
+      ...{ learned: null, candidates: candidates.length, usage, plan: [], frontier: [], ...now },
+    });
+  }
+
   protected charge({ usage, events }: Pick<Findings, 'usage' | 'events'>): void {
     const { state } = this;
     this.state = { ...state, usage: addUsage(state.usage, usage), events: [...state.events, ...events] };

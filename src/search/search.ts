@@ -50,7 +50,7 @@ class SearchLoop extends Run<SearchSteps> {
     if (expansion.failure !== null) throw expansion.failure.error;
     await this.runCandidates();
     this.state = { ...this.state, iteration: this.state.iteration + 1 };
-    this.report(this.bottleneck, this.learned);
+    this.show(this.bottleneck, this.learned);
     return null;
   }
 
@@ -85,7 +85,7 @@ class SearchLoop extends Run<SearchSteps> {
       expansionContext(this.state, selected, {
         ...this.now(),
         steps: this.steps,
-        report: (bottleneck, learned, usage, plan) => this.report(bottleneck, learned ?? this.learned, usage, plan),
+        report: (bottleneck, learned, usage, plan) => this.show(bottleneck, learned ?? this.learned, usage, plan),
       }),
     );
   }
@@ -136,7 +136,7 @@ class SearchLoop extends Run<SearchSteps> {
   }
 
   protected override async prepare(): Promise<void> {
-    this.report(null, null);
+    this.show(null, null);
     await super.prepare();
   }
 
@@ -144,7 +144,7 @@ class SearchLoop extends Run<SearchSteps> {
     return this.start.settings;
   }
 
-  private report(
+  private show(
     bottleneck: string | null,
     learned: string | null,
     underWay: Usage = NO_USAGE,

@@ -9,7 +9,7 @@ import { createPostgresEngine, createPostgresInspector } from '../../src/adapter
 import { createMemoryStore, scriptedModel } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { AnswerRecord, Dialect, Settings } from '../../src/domain';
-import { runReact } from '../../src/methods/react/loop';
+import { runAgent } from '../../src/methods/agent/loop';
 import type { SqlEngine, SqlInspector } from '../../src/domain/ports';
 import { settingsFor } from '../../src/config/presets';
 import { runSearch } from '../../src/search/search';
@@ -173,7 +173,7 @@ async function searched(
   await storeInput(deps, input);
   const hooks = { now: () => 0, stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId: SEARCH, settings: input.settings, state: null };
-  if (method === 'react') await runReact(start, createSteps(deps), hooks);
+  if (method === 'react') await runAgent(start, createSteps(deps), hooks);
   else if (method === 'look') await runLookThenProve(start, createSteps(deps), hooks);
   else await runSearch(start, createSteps(deps), hooks);
   const run = createRunStore(store, SEARCH, sha256);

@@ -7,7 +7,7 @@ export type HelperRun =
   /** It ended with this error. */
   | { readonly failed: string };
 
-/** One action of an agent. */
+/** One action of an agent; by role `redel` it may have helpers. */
 interface Act {
   /** Observation ids of the turns so far. */
   readonly turns: readonly string[];
@@ -20,10 +20,7 @@ export type Acted =
   /** Only if the question allows the web. */
   | { readonly kind: 'web'; readonly actionId: string; readonly tool: WebTool }
   | { readonly kind: 'end'; readonly actionId: string }
-  | { readonly kind: 'unanswerable'; readonly reason: string };
-
-export type RedelActed =
-  | Acted
+  | { readonly kind: 'unanswerable'; readonly reason: string }
   /** The subtasks; null: refused, no helper gets it. */
   | { readonly kind: 'delegate'; readonly actionId: string; readonly tasks: readonly (string | null)[] }
   /** How a helper ends. */
@@ -46,7 +43,7 @@ export interface ExploreTurn {
 /** What a model is asked in each role of a baseline, and what comes of it. */
 export interface BaselineRoles {
   readonly react: [Act, Acted];
-  readonly redel: [Act, RedelActed];
+  readonly redel: [Act, Acted];
   /** Schema linking: is the table at this place of the schema text, from 0, needed? The reply; null: it is not. */
   readonly 'reforce-link': [Shown & { readonly table: number }, { readonly linkId: string | null }];
   /** Format restriction: the header of the answer. */
@@ -132,8 +129,7 @@ export interface BaselinePurposes {
 }
 
 type Role<Name extends keyof BaselineRoles> = ModelInput<Name> & BaselineRoles[Name][0];
-export type ActInput = Role<'react'>;
-export type RedelInput = Role<'redel'>;
+export type ActInput = Role<'react'> | Role<'redel'>;
 export type LinkInput = Role<'reforce-link'>;
 export type Linked = BaselineRoles['reforce-link'][1];
 export type FormatInput = Role<'reforce-format'>;

@@ -67,10 +67,8 @@ export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit'>;
 export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | 'keep' | 'recount'>;
 /** Keeping what was proved. */
 export type KeepSteps = Pick<AllSteps, 'keep' | 'recount' | 'restate' | 'amend'>;
-/** The ReAct agent. */
-export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
-/** An agent that may have helpers. */
-export type RedelSteps = Pick<AllSteps, Common | 'redel' | 'tool' | 'final'> & ChildSteps;
+/** The baseline agents; one that may have helpers begins them as children. */
+export type AgentSteps = Pick<AllSteps, Common | 'react' | 'redel' | 'tool' | 'final'> & Partial<ChildSteps>;
 /** The votes of `reforce`. */
 export type ReforceSteps = Pick<
   AllSteps,

@@ -47,7 +47,7 @@ class ReforceLoop extends Run<ReforceSteps> {
 
   /** It takes nothing from the memory. */
   protected override async prepare(): Promise<void> {
-    this.report('Reads the schema');
+    this.tell('Reads the schema');
     await super.prepare();
     this.state = { ...this.state, updates: [] };
   }
@@ -92,7 +92,7 @@ class ReforceLoop extends Run<ReforceSteps> {
 
   /** Asks about the next tables. After the last, the schema shows those that are needed; if none is, it stays whole. */
   private async link({ asked, tables, schemaId, linked }: Reforce): Promise<EndedBy | null> {
-    this.report(`Links tables: ${asked} of ${tables}`);
+    this.tell(`Links tables: ${asked} of ${tables}`);
     const next = Array.from({ length: Math.min(LINKED_TOGETHER, tables - asked) }, (_, at) => asked + at);
     const stages = await this.together(next.length, (findings, index) => {
       const table = next[index] ?? 0;
@@ -114,7 +114,7 @@ class ReforceLoop extends Run<ReforceSteps> {
 
   /** Format restriction: once a question, for all votes. */
   private async fixHeader({ schemaId }: Reforce): Promise<EndedBy | null> {
-    this.report('Fixes the header of the answer');
+    this.tell('Fixes the header of the answer');
     const stages = await this.together(1, (findings) =>
       this.ask<Formatted>(findings, `i${this.state.iteration}.format`, 'header', (given) =>
         this.steps['reforce-format'](
@@ -135,14 +135,14 @@ class ReforceLoop extends Run<ReforceSteps> {
     const candidateOf = (index: number) => `c${passes * votes + index + 1}`;
     let ended = 0;
     const stages = await this.together(votes, async (findings, index) => {
-      this.report(`${ended} of ${votes} votes are over${explores ? '; they explore columns first' : ''}`);
+      this.tell(`${ended} of ${votes} votes are over${explores ? '; they explore columns first' : ''}`);
       const vote: VoteStart = {
         ...{ searchId, position: `i${iteration}.v${index + 1}`, seedShift: index, candidateId: candidateOf(index) },
         ...{ schemaId, formatId, explores, settings: this.settings },
       };
       const value = await new Vote(vote, this.steps, findings).run();
       ended += 1;
-      this.report(`${ended} of ${votes} votes are over`);
+      this.tell(`${ended} of ${votes} votes are over`);
       return value;
     });
     this.takeVotes(stages, candidateOf);
@@ -319,19 +319,13 @@ class ReforceLoop extends Run<ReforceSteps> {
     this.state = { ...this.state, reforce };
   }
 
-  private report(now: string): void {
+  private tell(now: string): void {
     const found = this.state.reforce?.votes.filter(({ candidate }) => candidate !== null).length ?? 0;
-    this.hooks.onProgress({
-      ...{ iteration: this.state.iteration, iterations: this.stages(), trajectories: 1, open: 1, bottleneck: null },
-      ...{ learned: now, candidates: found, usage: this.state.usage, plan: [], frontier: [] },
-    });
-  }
-
-  /** How many iterations there are at most, as far as it is known. */
-  private stages(): number {
     const { format, explore } = this.settings;
     const linking = Math.ceil((this.state.reforce?.tables ?? 0) / LINKED_TOGETHER);
-    return 1 + linking + Number(format) + (explore === 'unresolved' ? 2 : 1);
+    // How many there are at most, as far as it is known.
+    const iterations = 1 + linking + Number(format) + (explore === 'unresolved' ? 2 : 1);
+    this.report({ iterations, learned: now, candidates: found });
   }
 }
 

@@ -79,13 +79,13 @@ export class Vote {
   }
 
   private async execute(position: string, { actionId }: Generated, earlier: readonly string[]): Promise<Refined> {
-    this.findings.checkpoint('sql');
     const { searchId, candidateId } = this.start;
-    const run = await this.steps.refine(
-      { purpose: 'refine', searchId, position, actionId, candidateId, earlier: [...earlier] },
-      this.labelled('run the SQL'),
+    const run = await this.findings.sql(() =>
+      this.steps.refine(
+        { purpose: 'refine', searchId, position, actionId, candidateId, earlier: [...earlier] },
+        this.labelled('run the SQL'),
+      ),
     );
-    this.findings.charge(run.usage);
     this.findings.attempts.push(run.observationId);
     return run;
   }
@@ -138,13 +138,10 @@ export class Vote {
   }
 
   private async look(position: string, actionId: string, from: number, most: number) {
-    this.findings.checkpoint('sql');
     const { searchId } = this.start;
-    const ran = await this.steps.explore(
-      { purpose: 'explore', searchId, position, actionId, from, most },
-      this.labelled('explore'),
+    const ran = await this.findings.sql(() =>
+      this.steps.explore({ purpose: 'explore', searchId, position, actionId, from, most }, this.labelled('explore')),
     );
-    this.findings.charge(ran.usage);
     this.findings.attempts.push(ran.observationId);
     return ran;
   }

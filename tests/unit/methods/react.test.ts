@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { SearchState, type Settings } from '../../../src/domain';
-import { runReact } from '../../../src/methods/react/loop';
+import { runAgent } from '../../../src/methods/agent/loop';
 import type { SearchHooks } from '../../../src/search/run';
 import { settingsFor } from '../../../src/config/presets';
 import { NO_USAGE } from '../../../src/domain/control-view';
@@ -11,10 +11,10 @@ import { Draw } from '../../helpers/random-world';
 import type {
   ActInput,
   Acted,
+  AgentSteps,
   FinalInput,
   FinalRun,
   FinishInput,
-  ReactSteps,
   ToolInput,
   WebInput,
 } from '../../../src/domain/ports/steps';
@@ -27,7 +27,7 @@ interface Agent {
 }
 
 /** The agent's steps in memory; what they return depends on their input alone. */
-class FakeReact implements ReactSteps {
+class FakeReact implements AgentSteps {
   readonly log: string[] = [];
   readonly acts: ActInput[] = [];
   finished: FinishInput | null = null;
@@ -44,6 +44,7 @@ class FakeReact implements ReactSteps {
       ? { kind: 'invalid', error: action.invalid, usage: MODEL_COST }
       : { kind: 'ok', value: action, usage: MODEL_COST };
   }
+  redel = (input: ActInput) => this.react(input);
   async tool(input: ToolInput) {
     this.enter('tool');
     this.charged = addUsage(this.charged, SQL_COST);
@@ -88,7 +89,7 @@ const after = (calls: number) => (input: ActInput) => (input.turns.length < call
 
 async function ask(agent: Agent, given = settings(), hooks = testHooks()) {
   const steps = new FakeReact(agent);
-  await toEnd(runReact({ searchId: 's', settings: given, state: null }, steps, hooks));
+  await toEnd(runAgent({ searchId: 's', settings: given, state: null }, steps, hooks));
   return { steps, end: steps.finished! };
 }
 
@@ -214,7 +215,7 @@ describe('its budgets and endings (D6)', () => {
       },
     };
     const steps = new FakeReact(agent);
-    const running = runReact({ searchId: 's', settings: settings(), state: null }, steps, testHooks());
+    const running = runAgent({ searchId: 's', settings: settings(), state: null }, steps, testHooks());
     await expect(running).rejects.toThrow('connection lost');
     expect(steps.finished).toMatchObject({ status: 'failed', endedBy: 'error', reason: 'connection lost' });
     expect(steps.finished?.state.usage).toEqual(steps.charged);
@@ -263,10 +264,10 @@ describe('its budgets and endings (D6)', () => {
     const whole = await ask({ act: after(4) });
     const steps = new FakeReact({ act: after(4) });
     const hooks = testHooks({ afterIteration: () => 'continue-as-new' });
-    let outcome = await runReact({ searchId: 's', settings: settings(), state: null }, steps, hooks);
+    let outcome = await runAgent({ searchId: 's', settings: settings(), state: null }, steps, hooks);
     while (outcome.kind === 'continue') {
       const state = JSON.parse(JSON.stringify(outcome.state)) as SearchState;
-      outcome = await runReact({ searchId: 's', settings: settings(), state }, steps, hooks);
+      outcome = await runAgent({ searchId: 's', settings: settings(), state }, steps, hooks);
     }
     expect(steps.log).toEqual(whole.steps.log);
     expect(steps.finished).toEqual(whole.end);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { similarity } from '../../../src/methods/redel/steps';
+import { similarity } from '../../../src/methods/agent/steps';
 
 /** Figures of rapidfuzz 3, `fuzz.ratio`. */
 test.each([

@@ -2,7 +2,7 @@
  * What a talked-into model could try: every reply here asks for something it may not have, and nothing of it runs. The
  * database holds the planted texts, the model is scripted to obey them, and the steps are the real ones.
  */
-import { runReact } from '../../../src/methods/react/loop';
+import { runAgent } from '../../../src/methods/agent/loop';
 import { createSteps } from '../../../src/methods/steps';
 import type { Web } from '../../../src/domain/ports';
 import { NO_MEMORY, SEARCH, bench, planReply, SETUP, sqliteEngine, TEST, text } from './fixtures';
@@ -40,7 +40,7 @@ async function react(replies: string[]) {
   const made = await bench({ react: replies }, { settings: { method: 'react', rounds: 5 }, engine });
   const deps = { ...made.deps, web: () => Promise.resolve(forbiddenWeb) };
   const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-  const outcome = await runReact(start, createSteps(deps), hooks);
+  const outcome = await runAgent(start, createSteps(deps), hooks);
   return { ...made, outcome, ran: engine.runs.flat() };
 }
 

@@ -1,6 +1,6 @@
 /** The steps of `react`: what its actions run, what goes back to it, and what is stored. */
 import type { Settings } from '../../../src/domain';
-import { runReact } from '../../../src/methods/react/loop';
+import { runAgent } from '../../../src/methods/agent/loop';
 import { loadTrace } from '../../../src/report';
 import { searchOutline } from '../../../src/report/search-outline';
 import { createSteps } from '../../../src/methods/steps';
@@ -44,7 +44,7 @@ describe('react', () => {
       },
       { settings: { method: 'react', rounds: 5 } },
     );
-    const outcome = await runReact(
+    const outcome = await runAgent(
       { searchId: SEARCH, settings: made.input.settings, state: null },
       createSteps(made.deps),
       hooks,
@@ -66,7 +66,7 @@ describe('react', () => {
   async function acted(react: string[], settings: Partial<Settings>, engine = sqliteEngine()) {
     const made = await bench({ react }, { settings: { method: 'react', rounds: 5, ...settings }, engine });
     const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-    await runReact(start, createSteps(made.deps), hooks);
+    await runAgent(start, createSteps(made.deps), hooks);
     const run = createRunStore(made.deps.store, SEARCH, hash);
     const told = made.model.requests.map(({ messages }) => messages.at(-1)!.content);
     const trace = await loadTrace(made.deps.store, SEARCH, hash);

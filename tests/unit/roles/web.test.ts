@@ -1,5 +1,5 @@
 /** Web evidence in a search: cited, once by position, only where allowed, and only from addresses that were given. */
-import { runReact } from '../../../src/methods/react/loop';
+import { runAgent } from '../../../src/methods/agent/loop';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/domain/ports';
 import { createSteps } from '../../../src/methods/steps';
 import { createRunStore, storeInput } from '../../../src/record/run-store';
@@ -60,7 +60,7 @@ async function ask(replies: string[], given = scriptedWeb(), question: { text?: 
   await storeInput(made.deps, input);
   const deps = { ...made.deps, web: () => Promise.resolve(given.web) };
   const steps = createSteps(deps);
-  const outcome = await runReact({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+  const outcome = await runAgent({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
   const run = createRunStore(made.deps.store, SEARCH, hash);
   const lastMessage = () => made.model.requests.at(-1)!.messages.at(-1)!.content;
   return { ...made, steps, outcome, run, asked: given.asked, lastMessage };
@@ -200,5 +200,5 @@ test('a worker without the web says so', async () => {
     question: { ...made.input.question, tools: ['execute_sql', 'web_search'] },
   });
   const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-  await expect(runReact(start, createSteps(made.deps), hooks)).rejects.toThrow('no web search');
+  await expect(runAgent(start, createSteps(made.deps), hooks)).rejects.toThrow('no web search');
 });

@@ -5,7 +5,7 @@ import { parsePropose, renderPropose } from '../../../src/roles/propose';
 import { parseSelectAnswer, renderSelectAnswer } from '../../../src/roles/select';
 import { abstentionTask, contradictionTask, correctnessTask, type JudgeTask } from '../../../benchmarks/judge-prompt';
 import { extractJson } from '../../../src/roles/shared/json';
-import { parseReact, renderReact } from '../../../src/methods/react/prompt';
+import { parseAgent, renderAgent } from '../../../src/methods/agent/prompt';
 import type { Gold } from '../../../simulated-model/gold';
 import { contentHashOf, simulateReply, type ReplyOptions } from '../../../simulated-model/reply';
 import type { ChatBody } from '../../../simulated-model/request';
@@ -160,17 +160,17 @@ describe('every role gives replies that its parser takes', () => {
     });
     const acting = {
       ...context(),
-      ...{ turns: [], callsUsed: 0, callsLimit: 20, queriesPerAction: 1, coverage: true },
+      ...{ turns: [], callsLimit: 20, queriesPerAction: 1, coverage: true },
     };
-    expect(parseReact(await reply(body(renderReact(acting), 'react')), acting)).toMatchObject({
+    expect(parseAgent(await reply(body(renderAgent(acting), 'react')), acting)).toMatchObject({
       reply: { action: 'tool_call' },
     });
     const several = { ...acting, queriesPerAction: 8 };
-    expect(parseReact(await reply(body(renderReact(several), 'react')), several)).toMatchObject({
+    expect(parseAgent(await reply(body(renderAgent(several), 'react')), several)).toMatchObject({
       reply: { action: 'tool_call', queries: [{ why: 'look' }] },
     });
-    const spent = { ...acting, callsUsed: 20 };
-    expect(parseReact(await reply(body(renderReact(spent), 'react')), spent)).toMatchObject({
+    const spent = { ...acting, callsLimit: 0 };
+    expect(parseAgent(await reply(body(renderAgent(spent), 'react')), spent)).toMatchObject({
       reply: { action: 'end' },
     });
   });

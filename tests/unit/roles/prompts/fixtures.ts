@@ -9,8 +9,7 @@ import type { PlanPrompt } from '../../../../src/roles/plan/prompt';
 import type { PromptContext } from '../../../../src/roles/shared/prompt-parts';
 import type { ProposePrompt } from '../../../../src/roles/propose';
 import type { SelectAnswerPrompt, SelectByNumberInput } from '../../../../src/roles/select';
-import type { ReactInput } from '../../../../src/methods/react/prompt';
-import type { RedelPrompt as RedelInput } from '../../../../src/methods/redel/prompt';
+import type { AgentInput } from '../../../../src/methods/agent/prompt';
 
 /** The rules of a role's first prompt. */
 export function rulesOf(messages: readonly ChatMessage[]): string {
@@ -211,6 +210,8 @@ export const lookInput: LookPrompt = {
   ],
 };
 
+type RedelInput = AgentInput & Required<Pick<AgentInput, 'redel'>>;
+
 const delegated: RedelInput['turns'][number] = {
   note: 'Two points are open.',
   queries: [],
@@ -257,7 +258,7 @@ export const redelUpstreamHelperInput: RedelInput = {
   ...{ callsLimit: 5, redel: { ...redelUpstreamInput.redel, level: 1, callsBefore: 0 } },
 };
 
-export const reactInput: ReactInput = {
+export const reactInput: AgentInput = {
   ...context,
   turns: [
     {
@@ -265,7 +266,6 @@ export const reactInput: ReactInput = {
       queries: [{ why: '', sql: "SELECT data->>'time' FROM lap LIMIT 5", outcomeCsv: 'time\n+1.20\n' }],
     },
   ],
-  callsUsed: 1,
   callsLimit: 8,
   queriesPerAction: 1,
   coverage: true,

@@ -3,7 +3,7 @@ import { parseEvaluate } from '../../../../src/roles/evaluate';
 import { parseGround } from '../../../../src/roles/ground/prompt';
 import { parsePropose } from '../../../../src/roles/propose';
 import { parseSelectAnswer, parseSelectByNumber } from '../../../../src/roles/select';
-import { parseReact } from '../../../../src/methods/react/prompt';
+import { parseAgent } from '../../../../src/methods/agent/prompt';
 import type { Parsed } from '../../../../src/roles/shared/reply';
 import * as given from './fixtures';
 
@@ -260,7 +260,7 @@ describe('react', () => {
     unanswerable: false,
   };
   const end = { ...call, action: 'end', tool: null, sql: null, finalSql: 'SELECT 4 AS n;' };
-  const parse = (reply: object, change: object = {}) => parseReact(json(reply), { ...given.reactInput, ...change });
+  const parse = (reply: object, change: object = {}) => parseAgent(json(reply), { ...given.reactInput, ...change });
 
   it('takes a tool call and an end, without trailing semicolons', () => {
     expect(parse(call)).toMatchObject({ kind: 'ok', reply: { queries: [{ why: '', sql: 'SELECT 1' }] } });
@@ -303,7 +303,7 @@ describe('react', () => {
       'queries: found no query',
       'write 1 to 8',
     ],
-    ['a call beyond the budget', call, { callsUsed: 8 }, 'no tool calls left', 'use "end"'],
+    ['a call beyond the budget', call, { callsLimit: 1 }, 'no tool calls left', 'use "end"'],
     ['an unknown action', { ...call, action: 'stop' }, {}, 'action: found "stop"', '"tool_call", "end"'],
     [
       'an end without SQL',

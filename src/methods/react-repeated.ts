@@ -5,15 +5,15 @@
  * 1. A run knows nothing of the others and has an equal share of the budgets; one model call is kept for the choice.
  * 2. A run that fails is one answer less. The question fails only if all of them do.
  */
-import type { EndedBy } from '../../domain';
-import { ROOT } from '../../domain/control-view';
-import type { AnswerSummary, ChildRun } from '../../domain/ports/step-parts';
-import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../../search/candidate';
-import { reasonOf } from '../../search/findings';
-import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
-import { BrokenModelError, chooseByNumber, judge, judged } from '../../search/select-answer';
-import { addUsage, budgetsOfChild } from '../../search/budgets';
-import type { MethodSteps } from '../../domain/ports/steps';
+import type { EndedBy } from '../domain';
+import { ROOT } from '../domain/control-view';
+import type { AnswerSummary, ChildRun } from '../domain/ports/step-parts';
+import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
+import { reasonOf } from '../search/findings';
+import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { BrokenModelError, chooseByNumber, judge, judged } from '../search/select-answer';
+import { addUsage, budgetsOfChild } from '../search/budgets';
+import type { MethodSteps } from '../domain/ports/steps';
 
 type RepeatedSteps = Pick<MethodSteps, 'prepare' | 'checkpoint' | 'finish' | 'select' | 'child' | 'adopt'>;
 
@@ -29,7 +29,7 @@ class RepeatedRuns extends Run<RepeatedSteps> {
   }
 
   protected async iterate(): Promise<EndedBy> {
-    this.report();
+    this.tell();
     const settled = await Promise.allSettled(Array.from({ length: this.runs }, (_, index) => this.runOne(index)));
     const ended = settled.map((one) => (one.status === 'fulfilled' ? one.value : null));
     this.chargeChildren(ended.filter((run) => run !== null));
@@ -62,7 +62,7 @@ class RepeatedRuns extends Run<RepeatedSteps> {
       settings: { budgets },
     });
     this.ended.push(run);
-    this.report();
+    this.tell();
     return run;
   }
 
@@ -89,19 +89,10 @@ class RepeatedRuns extends Run<RepeatedSteps> {
     return this.conclude(judged(this.state, choice.classes, tried), this.hooks.stopRequested() ?? endedBy);
   }
 
-  private report(): void {
-    this.hooks.onProgress({
-      iteration: this.ended.length,
-      iterations: this.runs,
-      trajectories: this.runs,
-      open: this.runs - this.ended.length,
-      bottleneck: null,
-      learned: null,
-      candidates: this.state.candidates.length,
-      usage: this.ended.reduce((sum, run) => addUsage(sum, run.usage), this.state.usage),
-      plan: [],
-      frontier: [],
-    });
+  private tell(): void {
+    const { ended, runs } = this;
+    const usage = ended.reduce((sum, run) => addUsage(sum, run.usage), this.state.usage);
+    this.report({ iteration: ended.length, iterations: runs, trajectories: runs, open: runs - ended.length, usage });
   }
 }
 
