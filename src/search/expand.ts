@@ -4,9 +4,8 @@ import { ROOT } from '../domain/control-view';
 import { type Expansion, type ExpansionContext, Findings, SearchStopped } from './findings';
 import { ground } from './ground';
 import { applyMemory } from './memory';
-import { makePlan, type NewPlan } from './plan';
 import { chooseBottlenecks, findOperator, isTestable, needsWork } from './plan-view';
-import { type PendingProposal, probe, probeInput, propose, takeImmaterial, takeProbe } from './propose';
+import { makePlan, type NewPlan, type PendingProposal, probe, propose, takeImmaterial } from './propose';
 import type { Probed } from '../domain/ports/steps';
 
 export async function expand(context: ExpansionContext): Promise<Expansion> {
@@ -214,10 +213,7 @@ async function probeInRounds(
         ? { ...pending, done: false }
         : await propose(context, findings, `${at}.propose`, targets, probes);
     if (proposed === null || proposed.operators.length === 0) break;
-    const input = probeInput(context, at, findings.currentPlan(), proposed.proposalId);
-    const probed = await probe(context, findings, input, proposed.operators);
-    takeProbe(findings, probed);
-    probes.push(probed);
+    probes.push(await probe(context, findings, at, proposed));
     if (proposed.done) break;
   }
   return probes;

@@ -222,13 +222,8 @@ export class Findings {
   }
 
   result(via: Trajectory['via'], failure: Expansion['failure'] = null): Expansion {
-    const { plan, rivals, bottleneck, potential, impossible, absenceShown, updates, reused, facts } = this;
-    const { attempts, lookups, distanceDelta, usage, events } = this;
-    const plans = plan === null ? [] : [plan, ...rivals];
-    return {
-      ...{ trajectory: this.context.trajectoryId, via, plans, bottleneck, potential, impossible, absenceShown },
-      ...{ updates, reused, facts, attempts, lookups, distanceDelta, usage, events, failure },
-    };
+    const plans = this.plan === null ? [] : [this.plan, ...this.rivals];
+    return Object.assign(this, { trajectory: this.context.trajectoryId, via, plans, failure });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PlanView, UpdateView } from '../domain';
 import { evidence, type ExpansionContext, type Findings, tryModel } from './findings';
 import { ancestors, applyBody, assumedBody, DOUBT, findOperator, holdBeside, planRef } from './plan-view';
-import { distanceOf, type PendingProposal } from './propose';
+import { check, distanceOf, type PendingProposal } from './propose';
 import type { Grounded, Probed, Settled } from '../domain/ports/steps';
 
 /**
@@ -38,8 +38,14 @@ export async function ground(
       settled = { results: [], usage: {} };
       if (grounded.operators.every((o) => o.winner === null)) return null;
       const at = `${position}.settle${tryNumber}`;
-      settled = await settle(context, findings, at, grounded);
-      findings.charge(settled.usage);
+      const { groundingId } = grounded;
+      const [plan, memory] = [planRef(findings.currentPlan()), findings.memory()];
+      settled = await findings.sql(() =>
+        steps.settle(
+          { purpose: 'settle', searchId, position: at, plan, groundingId, memory },
+          { label: `settle ${grounded.operators.map(({ operator }) => operator).join(', ')}` },
+        ),
+      );
       const errors = settled.results.filter((result) => result.error !== null);
       return errors.length === 0 ? null : errors.map((r) => `${r.operator}: ${r.error ?? ''}`).join('\n');
     },
@@ -92,34 +98,12 @@ async function keepWritten(
       (at, w) => applyBody(at, w.operator, assumedBody(w.bodyId, w.risk, w.assumptions), findings.allUpdates()),
       before,
     );
-  findings.checkpoint('sql');
   const operators = written.map((w) => w.operator);
-  const checked = await context.steps.check(
-    { purpose: 'check', searchId: context.searchId, position, plan: planRef(taking(written)), operators },
-    { label: `check ${operators.join(', ')}` },
-  );
-  findings.charge(checked.usage);
-  findings.plan = taking(written.filter((w) => !checked.failures.some((failure) => failure.operator === w.operator)));
+  const { failures } = await check(context, findings, position, taking(written), operators);
+  findings.plan = taking(written.filter((w) => !failures.some((failure) => failure.operator === w.operator)));
 }
 
 type SettledResult = Settled['results'][number];
-
-/** Runs the SQL of the winners over the plan. Not async, like `probe`. */
-function settle(context: ExpansionContext, findings: Findings, position: string, grounded: Grounded): Promise<Settled> {
-  findings.checkpoint('sql');
-  const operators = grounded.operators.map(({ operator }) => operator);
-  return context.steps.settle(
-    {
-      purpose: 'settle',
-      searchId: context.searchId,
-      position,
-      plan: planRef(findings.currentPlan()),
-      groundingId: grounded.groundingId,
-      memory: findings.memory(),
-    },
-    { label: `settle ${operators.join(', ')}` },
-  );
-}
 
 function keepSettled(findings: Findings, { results }: Settled): void {
   const observed = findings.currentPlan();

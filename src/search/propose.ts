@@ -1,9 +1,12 @@
+/**
+ * What an expansion asks of the model before it judges: a plan, and rival hypotheses with a probe; then the probe is run.
+ */
 import type { PlanView } from '../domain';
 import type { Lookup } from '../domain/ports/step-parts';
 import { evidence, type ExpansionContext, type Findings, type Tried, tryModel } from './findings';
-import { markImmaterial, planRef } from './plan-view';
+import { isBlocked, markImmaterial, planRef, removeBody } from './plan-view';
 import { DISTANCE } from './select-plan';
-import type { ProbeInput, Probed, Proposed } from '../domain/ports/steps';
+import type { Checked, Planned, Probed, Proposed } from '../domain/ports/steps';
 
 export interface PendingProposal {
   readonly proposalId: string;
@@ -46,31 +49,23 @@ export async function propose(
   return tried?.value ?? null;
 }
 
-/** Runs the probes of a proposal (Algorithm 1, Exec). Not async: one more tick would reorder recorded concurrent steps (D8). */
-export function probe(
-  context: ExpansionContext,
+/** Runs the probes of a proposal (Algorithm 1, Exec). */
+export async function probe(
+  { searchId, steps }: ExpansionContext,
   findings: Findings,
-  input: ProbeInput,
-  operators: readonly string[],
+  position: string,
+  { proposalId, operators }: PendingProposal,
 ): Promise<Probed> {
-  findings.checkpoint('sql');
-  return context.steps.probe(input, { label: `probe ${operators.join(', ')}` });
-}
-
-export function probeInput(context: ExpansionContext, at: string, plan: PlanView, proposalId: string): ProbeInput {
-  return {
-    purpose: 'probe',
-    searchId: context.searchId,
-    position: `${at}.probe`,
-    plan: planRef(plan),
-    proposalId,
-  };
-}
-
-export function takeProbe(findings: Findings, probed: Probed): void {
-  findings.charge(probed.usage);
+  const plan = planRef(findings.currentPlan());
+  const probed = await findings.sql(() =>
+    steps.probe(
+      { purpose: 'probe', searchId, position: `${position}.probe`, plan, proposalId },
+      { label: `probe ${operators.join(', ')}` },
+    ),
+  );
   findings.attempts.push(probed.observationId);
   findings.distanceDelta += distanceOf(probed.tests);
+  return probed;
 }
 
 /** Records immaterial readings (rule S9), which need no verdict. Returns the operators left to judge. */
@@ -98,6 +93,128 @@ const OUTCOME_DISTANCE: Record<Probed['tests'][number]['outcome'], number> = {
   timeout: DISTANCE.sqlError,
   refused: DISTANCE.sqlError,
 };
+
+/**
+ * Makes a plan with the model: for the root, or the revision of a blocked trajectory (design §3, step 3). Written bodies are
+ * run over their inputs at once. One that fails goes back to the planner with the exact error; if it still fails after the
+ * last try, it becomes unresolved.
+ */
+
+export interface NewPlan {
+  readonly plan: PlanView;
+  /** The first tests, if the reply brought them along. */
+  readonly pending: PendingProposal | null;
+}
+
+/**
+ * Null when the model gave no usable plan or says that the question cannot be answered (then `findings.impossible`). `refit`: the
+ * plan so far is revised after this step of the expansion, because an interface does not fit the rows.
+ */
+export async function makePlan(
+  context: ExpansionContext,
+  findings: Findings,
+  refit: { readonly step: number } | null = null,
+): Promise<NewPlan | null> {
+  const { searchId, steps } = context;
+  const first = refit === null ? `${context.position}.plan` : `${context.position}.s${refit.step}.refit`;
+  let checked: Checked = { failures: [], usage: {} };
+  const ask = (position: string) =>
+    tryModel<Planned>(
+      findings,
+      (thisTry) =>
+        steps.plan(
+          {
+            role: 'plan',
+            searchId,
+            position,
+            ...thisTry,
+            ...mayLookUp(findings),
+            otherPlans: context.otherPlans,
+            ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
+            revise: refit === null ? revision(context) : refitting(context, findings),
+            ...(context.trajectory.plan === null && context.looked.length > 0 ? { seen: context.looked } : {}),
+          },
+          { label: context.trajectory.plan === null && refit === null ? 'plan' : 'revise the plan' },
+        ),
+      async (planned, tryNumber) => {
+        if (planned.kind === 'lookup') return tooManyLookups(findings, planned.lookups);
+        checked = await checkWritten(context, findings, `${position}.check${tryNumber}`, planned);
+        return checked.failures.length === 0
+          ? null
+          : checked.failures.map((f) => `${f.operator}: ${f.error}`).join('\n');
+      },
+    );
+  const tried = await lookingUp(context, findings, first, ask, (planned) =>
+    planned.kind === 'lookup' ? planned.lookups : [],
+  );
+  if (tried === null || tried.value.kind === 'lookup') {
+    findings.giveUp(first, 'plan');
+    findings.distanceDelta += 1;
+    return null;
+  }
+  const planned = tried.value;
+  findings.potential = planned.potential;
+  if (planned.kind === 'unanswerable') {
+    findings.impossible = planned.reason;
+    return null;
+  }
+  const plan = checked.failures.reduce((at, failure) => removeBody(at, failure.operator), planned.plan);
+  findings.bottleneck = checked.failures[0]?.operator ?? planned.bottleneck;
+  const { proposalId, proposed: operators } = planned;
+  return { plan, pending: proposalId === null ? null : { proposalId, operators } };
+}
+
+async function checkWritten(
+  context: ExpansionContext,
+  findings: Findings,
+  position: string,
+  planned: Planned,
+): Promise<Checked> {
+  const written = planned.kind === 'plan' ? planned.plan.operators.filter((o) => o.bodyId !== null) : [];
+  if (planned.kind !== 'plan' || written.length === 0) return { failures: [], usage: {} };
+  return check(
+    context,
+    findings,
+    position,
+    planned.plan,
+    written.map(({ name }) => name),
+  );
+}
+
+/** Runs bodies that a reply wrote over their inputs. */
+export function check(
+  { searchId, steps }: ExpansionContext,
+  findings: Findings,
+  position: string,
+  plan: PlanView,
+  operators: readonly string[],
+): Promise<Checked> {
+  return findings.sql(() =>
+    steps.check(
+      { purpose: 'check', searchId, position, plan: planRef(plan), operators: [...operators] },
+      { label: `check ${operators.join(', ')}` },
+    ),
+  );
+}
+
+function revision({ trajectory }: ExpansionContext) {
+  if (trajectory.plan === null) return null;
+  return {
+    plan: planRef(trajectory.plan),
+    blocked: trajectory.plan.operators.filter(isBlocked).map((operator) => operator.name),
+    attempts: trajectory.attempts,
+  };
+}
+
+function refitting({ trajectory }: ExpansionContext, { plan, refit, attempts }: Findings) {
+  if (plan === null || refit === null) return null;
+  return {
+    plan: planRef(plan),
+    blocked: [],
+    attempts: [...trajectory.attempts, ...attempts],
+    refit: refit.groundingId,
+  };
+}
 
 /**
  * Lookups on the web (docs/web.md), for replies that ask for information before they plan or propose, as in the paper's

@@ -204,14 +204,14 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
   /** Work at the end, besides the answer, which stands whether or not it succeeds. */
   protected async dispensable(position: string, work: (findings: Findings) => Promise<void>): Promise<void> {
     const findings = this.findings(this.state);
-    try {
-      await work(findings);
-    } catch (error) {
-      if (error instanceof SearchStopped) findings.stoppedEarly();
-      else findings.note('step-failed', position, reasonOf(error));
-    } finally {
-      this.charge(findings);
-    }
+    await this.charged(findings, async () => {
+      try {
+        await work(findings);
+      } catch (error) {
+        if (error instanceof SearchStopped) throw error;
+        findings.note('step-failed', position, reasonOf(error));
+      }
+    });
   }
 
   /** Null if a budget or a cancellation ended the step. What it spent is charged in any case. */
@@ -221,17 +221,12 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
     step: (findings: Findings) => Promise<T | null>,
   ): Promise<T | null> {
     const findings = this.findings(this.state);
-    try {
-      const made = await step(findings);
-      if (made === null) findings.giveUp(position, what);
-      return made;
-    } catch (error) {
-      if (!(error instanceof SearchStopped)) throw error;
-      findings.giveUp(position, what);
-      return null;
-    } finally {
-      this.charge(findings);
-    }
+    const made = await this.charged(findings, async () => {
+      const value = await step(findings);
+      if (value === null) findings.giveUp(position, what);
+      return value;
+    });
+    return made instanceof SearchStopped ? null : made;
   }
 
   /** To whoever watches; what is left out is as for a search without plans. */

@@ -6,23 +6,23 @@
  * 2. A search always ends: by agreement, enough candidates, a budget, iterations, or nothing left to try (S7).
  * 3. The state between two iterations is complete: a checkpoint, a continued run and a fork start from it alone.
  */
-import type { EndedBy, PlanView, SearchState, Settings, Trajectory, Usage } from '../domain';
-import { NO_USAGE } from '../domain/control-view';
+import { counted } from '../counted';
+import type { CandidateView, EndedBy, PlanView, SearchState, Settings, Trajectory, Usage } from '../domain';
+import { isProved, NO_USAGE } from '../domain/control-view';
 import type { AnswerSummary } from '../domain/ports/step-parts';
-import { runCandidates, withLastCommit } from './candidate';
-import { evaluatePlans, withScores } from './evaluate';
+import { agrees, derivations, independentSupport, resultClasses, runCandidates, withLastCommit } from './candidate';
 import { expand } from './expand';
-import { type Expansion, expansionContext } from './findings';
+import { type Expansion, expansionContext, tryModel } from './findings';
 import { provedAnswer } from './keep-proved';
 import { progressOf } from './progress';
 import { remember } from './remember';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
-import { chooseAnswer, chooseByNumber, judge, judged, type Decision } from './select-answer';
-import { frontierOf, rootOf, secondDerivation, selectPlan } from './select-plan';
+import { chooseAnswer, chooseByNumber, isSound, judge, judged, type Decision } from './select-answer';
+import { density, frontierOf, rootOf, secondDerivation, selectable, selectPlan } from './select-plan';
 import { exhaustedBudget } from './budgets';
 import { steer, type Command } from './steering';
-import { stopReason } from './stop';
-import type { SearchSteps } from '../domain/ports/steps';
+import { perObject, planRef } from './plan-view';
+import type { Evaluation, SearchSteps } from '../domain/ports/steps';
 
 export function runSearch(start: SearchStart, steps: SearchSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new SearchLoop(start, steps, hooks).run();
@@ -72,11 +72,30 @@ class SearchLoop extends Run<SearchSteps> {
   private async evaluate(): Promise<void> {
     const open = frontierOf(this.state, this.settings);
     if (open.length < 2 || this.settings.without === 'plan-evaluation') return;
-    const position = `i${this.state.iteration}.evaluate`;
+    const { searchId, iteration, trajectories } = this.state;
+    const position = `i${iteration}.evaluate`;
+    const shown = open.map((trajectory) => ({
+      id: trajectory.id,
+      depth: trajectory.depth,
+      plan: trajectory.plan === null ? null : planRef(trajectory.plan),
+      distance: trajectory.distance,
+      density: density(trajectory, trajectories),
+      attempts: trajectory.attempts,
+    }));
     const tried = await this.modelStep(position, 'evaluation', (findings) =>
-      evaluatePlans(this.steps, this.state, open, position, findings),
+      tryModel<Evaluation>(findings, (thisTry) =>
+        this.steps.evaluate(
+          { role: 'evaluate', searchId, position, ...thisTry, trajectories: shown },
+          { label: `compare ${counted(open.length, 'trajectory', 'trajectories')}` },
+        ),
+      ),
     );
-    if (tried !== null) this.state = withScores(this.state, tried.value);
+    const scores = new Map(tried?.value.scores.map(({ trajectory, ...scored }) => [trajectory, scored]));
+    const scored = this.state.trajectories.map((each) => {
+      const { progress, potential, bottleneck } = scores.get(each.id) ?? each;
+      return { ...each, progress, potential, bottleneck };
+    });
+    if (tried !== null) this.state = { ...this.state, trajectories: scored };
   }
 
   /** Algorithm 1, Plan and the attempts on its bottleneck. */
@@ -154,4 +173,42 @@ class SearchLoop extends Run<SearchSteps> {
     this.learned = learned;
     this.hooks.onProgress(progressOf(this.state, this.settings, { bottleneck, learned, underWay, plan }));
   }
+}
+
+/** When a search ends, and why (design §3, step 8). A search always ends: iterations and plans of the root are bounded. */
+export function stopReason(state: SearchState, settings: Settings, nowMs: number): EndedBy | null {
+  const budget = exhaustedBudget(state.usage, nowMs - state.startedAtMs, settings.budgets);
+  const made = derivations(state.candidates).length;
+  if (made >= settings.cMin && hasAgreement(state.candidates)) return 'agreement';
+  if (settings.secondDerivation === 'when-doubtful' && isBeyondDoubt(state.candidates)) return 'settled';
+  if (made >= settings.cMax) return 'candidates';
+  if (budget !== null) return `budget:${budget}`;
+  if (state.iteration > settings.iterations) return 'iterations';
+  if (selectable(state.trajectories).length === 0) return 'exhausted';
+  return null;
+}
+
+/** Whether one class of equal results has independent support, and more of it than any other class. */
+export const hasAgreement = perObject((candidates: readonly CandidateView[]): boolean => {
+  const classes = resultClasses(candidates).map((members) => ({ members, support: independentSupport(members) }));
+  const most = Math.max(0, ...classes.map(({ support }) => support));
+  const [winner, ...ties] = classes.filter(({ support }) => support === most);
+  return winner !== undefined && ties.length === 0 && agrees(winner.members);
+});
+
+/**
+ * Whether no doubt is left: a second derivation of a proved reading only says it in other words. Another result, or a reply
+ * that the question is unanswerable, is a doubt, unless the data proved this one and no other. Of plans that find nothing to
+ * plan with, the second has seen the reason of the first; a third was never seen to differ.
+ */
+const isBeyondDoubt = perObject((candidates: readonly CandidateView[]): boolean => {
+  const classes = resultClasses(candidates);
+  const sound = classes.filter((members) => members.some(isSound));
+  if (classes.length === 1) return sound.length === 1 || isTwiceUnanswerable(classes[0] ?? []);
+  const isShown = (member: CandidateView) => isSound(member) && (member.absenceShown === true || isProved(member));
+  return sound.length === 1 && sound.some((members) => members.some(isShown));
+});
+
+function isTwiceUnanswerable(members: readonly CandidateView[]): boolean {
+  return members.length > 1 && members.every(({ kind }) => kind === 'unanswerable');
 }

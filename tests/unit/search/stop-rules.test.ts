@@ -1,7 +1,7 @@
 import type { CandidateView, SearchState } from '../../../src/domain';
 import { initialState } from '../../../src/search/run';
 import { rootTrajectory } from '../../../src/search/remember';
-import { hasAgreement, stopReason } from '../../../src/search/stop';
+import { hasAgreement, stopReason } from '../../../src/search/search';
 import { candidateView, testSettings } from '../../helpers/fake-steps';
 
 const settings = testSettings('fast', { cMin: 2, cMax: 4, iterations: 6 });
