@@ -3,7 +3,7 @@
  * datasets and columns are fields; `ai_context` says what is kept of them, for tools that read no more. Whole entries and rules are
  * `custom_extensions` of the model, one each, so that a file that is read again has lost nothing.
  */
-import { isNode, isScalar, parseDocument, visit } from 'yaml';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { EntryRival, LayerEntry, type Dialect } from '../domain';
 import { canonical } from '../domain/canonical';
@@ -142,45 +142,15 @@ function parsed(text: string, problem: string): unknown {
   }
 }
 
-/** With more of them, a file that is small to send can be large to read. */
-const MAX_ALIASES = 100;
-
 function parsedYaml(text: string): unknown {
-  const no = (position: number, problem: string): OssieError => {
-    const line = text.slice(0, position).split('\n').length;
-    const told = /call stack/i.test(problem) ? 'nested too deeply' : problem.split(/[\n;]/)[0];
-    return new OssieError(`it is no YAML: line ${line}: ${told ?? ''}`);
-  };
-  // The library compares each key with each other one, which takes minutes for a hostile file.
-  const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', uniqueKeys: false });
-  const [error] = document.errors;
-  if (error !== undefined) throw no(error.pos[0], error.message);
-  let aliases = 0;
-  visit(document, {
-    Map: (_, { items }) => {
-      const keys = new Set<unknown>();
-      for (const { key } of items) {
-        const name: unknown = isScalar(key) ? key.value : key;
-        if (keys.has(name)) throw no(positionOf(key), 'the same key twice');
-        keys.add(name);
-      }
-    },
-    Alias: (_, alias) => {
-      aliases += 1;
-      if (aliases > MAX_ALIASES) throw no(positionOf(alias), `more than ${MAX_ALIASES} aliases`);
-      if (alias.resolve(document) === undefined) throw no(positionOf(alias), `no anchor ${alias.source} before it`);
-    },
-  });
   try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
-  } catch (cause) {
-    if (!(cause instanceof ReferenceError)) throw cause;
-    throw new OssieError('it is no YAML that is read: its aliases stand for too much', { cause });
+    // The library compares each key with each other one, which takes minutes for a hostile file.
+    return parse(text, { maxAliasCount: 100, uniqueKeys: false, logLevel: 'error' }) as unknown;
+  } catch (error) {
+    const { message } = error as Error;
+    const told = /call stack/i.test(message) ? 'nested too deeply' : message.split(/[\n;]/)[0];
+    throw new OssieError(`it is no YAML that is read: ${told ?? ''}`, { cause: error });
   }
-}
-
-function positionOf(node: unknown): number {
-  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
 function fitting<T extends z.ZodType>(schema: T, value: unknown, problem: string): z.infer<T> {

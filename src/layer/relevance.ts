@@ -70,22 +70,39 @@ export function relevantEntries(
   { chars, isUsable = () => true }: Chosen,
 ): readonly HeldEntry[] {
   const index = indexOf(entries);
-  const usable = Uint8Array.from(entries, (entry) => (isUsable(entry) ? 1 : 0));
-  const all = usable.reduce((sum, one) => sum + one, 0);
-  const { scores, words } = scoresOf(index, { usable, all }, { question, tables });
-  const best = scores.reduce((most, score) => Math.max(most, score), 0);
-  const least = Math.max(NEAR * best, WEAK * rarity(1, all));
-  const ranked = [...scores.keys()]
-    .filter((at) => (scores[at] ?? 0) > 0)
-    .sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || compareText(idAt(entries, a), idAt(entries, b)));
-  const isNear = (at: number): boolean => (scores[at] ?? 0) > least;
-  const near = ranked.filter(isNear).slice(0, CONSIDERED);
-  const unsaid = words.filter((said) => !near.some((at) => saysIt(said, at)));
-  const only = unsaid.flatMap((said) => ranked.find((at) => saysIt(said, at)) ?? []);
+  const usable = new Set([...entries.keys()].filter((at) => isUsable(entries[at] as HeldEntry)));
+  const rarity = (count: number): number => Math.log(1 + usable.size / Math.max(count, 1));
+  const scores = new Map<number, number>();
+  /** Of each word that says what the question is about, how much each entry says it. */
+  const words: ReadonlyMap<number, number>[] = [];
+  for (const asked of new Set(wordsOf(question))) {
+    const said = saidOf(index, asked, usable);
+    const weight = askedWeight(asked) * rarity(said.size);
+    if (said.size > 0 && askedWeight(asked) === 1 && said.size <= usable.size * FEW) words.push(said);
+    for (const [at, strength] of said) scores.set(at, (scores.get(at) ?? 0) + weight * strength);
+  }
+  const highest = Math.max(...tables.map(({ score }) => score), Number.MIN_VALUE);
+  const byTable = new Map<number, number>();
+  for (const { name, score } of tables) {
+    const reading = (index.readers.get(name.toLowerCase()) ?? []).filter((at) => usable.has(at));
+    const worth = TABLE * (score / highest) * rarity(reading.length);
+    for (const at of reading) byTable.set(at, Math.max(byTable.get(at) ?? 0, worth));
+  }
+  for (const [at, worth] of byTable) scores.set(at, (scores.get(at) ?? 0) + worth);
+  const idOf = (at: number): string => entries[at]?.entry.entryId ?? '';
+  const ranked = [...scores]
+    .filter(([, score]) => score > 0)
+    .sort(([a, one], [b, other]) => other - one || compareText(idOf(a), idOf(b)));
+  const least = Math.max(NEAR * (ranked[0]?.[1] ?? 0), WEAK * rarity(1));
+  const near = ranked.filter(([, score]) => score > least).slice(0, CONSIDERED);
+  // In its statement or the question that it comes from, and the word itself or nearly so.
+  const says = (said: ReadonlyMap<number, number>, at: number) => (said.get(at) ?? 0) >= FROM_QUESTION * ALIKE;
+  const unsaid = words.filter((said) => !near.some(([at]) => says(said, at)));
+  const only = unsaid.flatMap((said) => ranked.filter(([at]) => says(said, at)).slice(0, 1));
   const taken: HeldEntry[] = [];
   const counted = new Set<string>();
   let left = ENTRY_CHARS;
-  for (const at of new Set([...near, ...only])) {
+  for (const at of new Set([...near, ...only].map(([place]) => place))) {
     const entry = entries[at];
     if (entry === undefined || taken.length === MOST_ENTRIES) break;
     const what = whatItCounts(entry.entry);
@@ -104,88 +121,29 @@ function whatItCounts({ tables, columns, examined, check }: LayerEntry): string 
   return JSON.stringify([[...tables].sort(), [...columns].sort(), examined, literals]);
 }
 
-interface Usable {
-  /** 1 at the places of entries that count. */
-  readonly usable: Uint8Array;
-  readonly all: number;
-}
-
-function idAt(entries: readonly HeldEntry[], at: number): string {
-  return entries[at]?.entry.entryId ?? '';
-}
-
-/** In its statement or the question that it comes from, and the word itself or nearly so. */
-function saysIt(said: Float64Array, at: number): boolean {
-  return (said[at] ?? 0) >= FROM_QUESTION * ALIKE;
-}
-
-interface Scores {
-  /** By the place of the entry; 0 for those that do not count. */
-  readonly scores: Float64Array;
-  /** Of each word that says what the question is about, how much each entry says it. */
-  readonly words: readonly Float64Array[];
-}
-
-function scoresOf(index: Index, { usable, all }: Usable, { question, tables }: Asked): Scores {
-  const scores = new Float64Array(usable.length);
-  const words: Float64Array[] = [];
-  for (const asked of new Set(wordsOf(question))) {
-    const said = new Float64Array(usable.length);
-    let spread = 0;
-    for (const { alike, saidBy } of postingsOf(index, asked))
-      for (const { at, strength } of saidBy) {
-        if (usable[at] !== 1) continue;
-        if (said[at] === 0) spread += 1;
-        said[at] = Math.max(said[at] ?? 0, alike * strength);
-      }
-    const weight = askedWeight(asked) * rarity(spread, all);
-    if (spread > 0 && askedWeight(asked) === 1 && spread <= all * FEW) words.push(said);
-    if (spread > 0)
-      for (let at = 0; at < said.length; at += 1) scores[at] = (scores[at] ?? 0) + weight * (said[at] ?? 0);
-  }
-  const highest = Math.max(...tables.map(({ score }) => score), Number.MIN_VALUE);
-  const byTable = new Float64Array(usable.length);
-  for (const { name, score } of tables) {
-    const reading = (index.readers.get(name.toLowerCase()) ?? []).filter((at) => usable[at] === 1);
-    const worth = TABLE * (score / highest) * rarity(reading.length, all);
-    for (const at of reading) byTable[at] = Math.max(byTable[at] ?? 0, worth);
-  }
-  return { scores: scores.map((score, at) => score + (byTable[at] ?? 0)), words };
-}
-
-function rarity(count: number, all: number): number {
-  return Math.log(1 + all / Math.max(count, 1));
-}
-
 function askedWeight(word: string): number {
   if (/^\d+$/.test(word)) return NUMBER_WEIGHT;
   return ASKING.has(word) ? ASKING_WEIGHT : 1;
 }
 
-/** An entry, by its place, that says a word, and how much. */
-interface Posting {
-  readonly at: number;
-  readonly strength: number;
-}
-
 interface Index {
-  /** By their first letter, words and who says them. */
-  readonly byLetter: ReadonlyMap<string, ReadonlyMap<string, readonly Posting[]>>;
+  /** By word, the places of the entries that say it, and how much. */
+  readonly words: ReadonlyMap<string, readonly (readonly [at: number, strength: number])[]>;
   /** By the name of a table in small letters, the places of the entries that read it. */
   readonly readers: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Of the words that are like one of the question. They begin with the same letter. */
-function postingsOf(
-  { byLetter }: Index,
-  asked: string,
-): readonly { readonly alike: number; readonly saidBy: readonly Posting[] }[] {
-  const words = byLetter.get(asked[0] ?? '') ?? new Map<string, readonly Posting[]>();
-  if (/\d/.test(asked)) return [{ alike: 1, saidBy: words.get(asked) ?? [] }];
-  return [...words].flatMap(([word, saidBy]) => {
+/** By place, how much each usable entry says a word of the question, or one like it: they begin with the same letter. */
+function saidOf({ words }: Index, asked: string, usable: ReadonlySet<number>): ReadonlyMap<number, number> {
+  const said = new Map<number, number>();
+  for (const [word, saidBy] of words) {
+    if (word[0] !== asked[0] || (/\d/.test(asked) && word !== asked)) continue;
     const alike = word === asked ? 1 : ALIKE * likeness(asked, word);
-    return alike === 0 ? [] : [{ alike, saidBy }];
-  });
+    if (alike === 0) continue;
+    for (const [at, strength] of saidBy)
+      if (usable.has(at)) said.set(at, Math.max(said.get(at) ?? 0, alike * strength));
+  }
+  return said;
 }
 
 const INDEXES = new WeakMap<readonly HeldEntry[], Index>();
@@ -193,18 +151,13 @@ const INDEXES = new WeakMap<readonly HeldEntry[], Index>();
 function indexOf(held: readonly HeldEntry[]): Index {
   const known = INDEXES.get(held);
   if (known !== undefined) return known;
-  const byLetter = new Map<string, Map<string, Posting[]>>();
+  const words = new Map<string, (readonly [number, number])[]>();
   const readers = new Map<string, number[]>();
   for (const [at, entry] of held.entries()) {
-    for (const [word, strength] of saidBy(entry)) {
-      const letter = word[0] ?? '';
-      const words = byLetter.get(letter) ?? new Map<string, Posting[]>();
-      byLetter.set(letter, words);
-      added(words, word, { at, strength });
-    }
+    for (const [word, strength] of saidBy(entry)) added(words, word, [at, strength]);
     for (const table of new Set(entry.entry.tables.map((name) => name.toLowerCase()))) added(readers, table, at);
   }
-  const index = { byLetter, readers };
+  const index = { words, readers };
   INDEXES.set(held, index);
   return index;
 }
