@@ -1,7 +1,7 @@
 /** What one run of all checks changed in a layer: which entries broke, match fewer rows or hold again, and since when. */
 import type { EntryCounts, LayerEvent } from '../domain';
 import { fellFrom, type Agreement } from '../sql/agreement';
-import { figuresNow, hasFallen, layerOf, type HeldEntry, type Layer } from './state';
+import { figuresNow, hasFallen, layerOf, type HeldEntry } from './state';
 
 export interface Drift {
   /** Held before. */
@@ -21,30 +21,26 @@ interface DriftEntry {
 
 /** `events`: of the layer, with those that the run at this time appended. */
 export function driftAt(events: readonly LayerEvent[], at: string): Drift {
-  const own = events.filter((event) => event.at === at);
-  return driftBetween(layerOf(events.filter((event) => event.at < at)), layerOf(events, at), own);
-}
-
-/** `own`: events of the run. */
-function driftBetween(before: Layer, after: Layer, own: readonly LayerEvent[]): Drift {
-  const was = new Map(before.entries.map((held) => [held.entry.entryId, held]));
+  const before = layerOf(events.filter((event) => event.at < at)).entries;
+  const was = new Map(before.map((held) => [held.entry.entryId, held]));
   const touched = new Set(
-    own.flatMap((event) => (event.kind === 'broken' || event.kind === 'counted' ? [event.entryId] : [])),
+    events.flatMap((event) =>
+      event.at === at && (event.kind === 'broken' || event.kind === 'counted') ? [event.entryId] : [],
+    ),
   );
-  const changes = after.entries.flatMap((now) => {
+  const changes = layerOf(events, at).entries.flatMap((now) => {
     const then = was.get(now.entry.entryId);
-    return then === undefined || !touched.has(now.entry.entryId) ? [] : [{ then, now }];
+    if (then === undefined || !touched.has(now.entry.entryId)) return [];
+    return [{ then, now, held: then.status !== 'broken', holds: now.status !== 'broken' }];
   });
   return {
-    broke: changes
-      .filter(({ then, now }) => then.status !== 'broken' && now.status === 'broken')
-      .map(({ now }) => entryOf(now)),
+    broke: changes.flatMap(({ now, held, holds }) => (held && !holds ? [entryOf(now)] : [])),
     fell: changes
-      .filter(({ then, now }) => then.status !== 'broken' && now.status !== 'broken')
+      .filter(({ held, holds }) => held && holds)
       .filter(({ then, now }) => hasFallen(now) && fellFrom(figuresNow(then), figuresNow(now)))
       .map(({ now }) => fallOf(now)),
     heldAgain: changes
-      .filter(({ then, now }) => then.status === 'broken' && now.status !== 'broken')
+      .filter(({ held, holds }) => !held && holds)
       .map(({ then, now }) => ({ ...entryOf(now), why: null, brokenSince: then.since })),
   };
 }

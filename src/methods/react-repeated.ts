@@ -10,6 +10,7 @@ import { ROOT } from '../domain/control-view';
 import type { AnswerSummary, ChildRun } from '../domain/ports/step-parts';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { reasonOf } from '../search/findings';
+import { noted } from '../search/plan-view';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { BrokenModelError, chooseByNumber, judge, judged } from '../search/select-answer';
 import { addUsage, budgetsOfChild } from '../search/budgets';
@@ -43,11 +44,8 @@ class RepeatedRuns extends Run<RepeatedSteps> {
       const outside = failures.find(({ error }) => !(error instanceof BrokenModelError)) ?? failures[0];
       if (outside !== undefined) throw outside.error;
     }
-    const events = failures.map(({ error, index }) => ({
-      ...{ iteration: this.state.iteration, kind: 'step-failed' as const },
-      ...{ subject: positionOf(index), detail: reasonOf(error) },
-    }));
-    this.state = { ...this.state, events: [...this.state.events, ...events] };
+    for (const { error, index } of failures)
+      this.state = noted(this.state, 'step-failed', positionOf(index), reasonOf(error));
     return 'finished';
   }
 

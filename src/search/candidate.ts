@@ -5,7 +5,7 @@
 import type { CandidateView, EndedBy, PlanView, SearchState, Trajectory } from '../domain';
 import { compareText } from '../domain/canonical';
 import { isCutShort, ROOT } from '../domain/control-view';
-import { isComplete, openRisk, perObject, planRef } from './plan-view';
+import { isComplete, noted, openRisk, perObject, planRef } from './plan-view';
 import { refutedReading } from './memory';
 import { addUsage } from './budgets';
 import { textOf } from '../sql/body';
@@ -62,11 +62,7 @@ export function addUnanswerable(
     status: 'active',
     ...(absenceShown && { absenceShown }),
   };
-  return {
-    ...state,
-    candidates: [...state.candidates, candidate],
-    events: [...state.events, { iteration: state.iteration, kind: 'unanswerable', subject: id, detail: reason }],
-  };
+  return noted({ ...state, candidates: [...state.candidates, candidate] }, 'unanswerable', id, reason);
 }
 
 /**

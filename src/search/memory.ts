@@ -9,7 +9,7 @@
  */
 import type { OperatorView, PlanView, SearchState, Trajectory, UpdateView } from '../domain';
 import { canonical, compareText } from '../domain/canonical';
-import { ancestors, applyBody, findOperator, otherBodies, perObject, removeBody } from './plan-view';
+import { ancestors, applyBody, findOperator, noted, otherBodies, perObject, removeBody } from './plan-view';
 
 /** The most rival plans from one application; more would fill the frontier. */
 const MAX_RIVALS = 4;
@@ -113,8 +113,6 @@ function ground(plan: PlanView, name: string, update: UpdateView, updates: reado
   return applyBody(plan, name, body, updates);
 }
 
-/** Assumed readings that lose to a proof of the same operator (rule S10). */
-
 /**
  * Withdraws everything that rests on an assumed body if a proof now gives the same operator another body: the reading has
  * lost (rule S10). Its plan continues with the proved body and can become a candidate of its own.
@@ -124,26 +122,14 @@ export function withdrawRefuted(state: SearchState): SearchState {
 }
 
 function withdrawCandidates(state: SearchState): SearchState {
-  const refuted = new Map<string, string>();
-  for (const candidate of state.candidates) {
-    const plan = state.trajectories.find((trajectory) => trajectory.id === candidate.trajectory)?.plan ?? null;
+  return state.candidates.reduce((at, { id, trajectory, status, bodies }) => {
+    const plan = state.trajectories.find((each) => each.id === trajectory)?.plan ?? null;
     const loser = plan === null ? undefined : refutedReading(plan, state);
-    const counts = candidate.status === 'active' && candidate.bodies.some((body) => body.bodyId === loser?.bodyId);
-    if (loser !== undefined && counts) refuted.set(candidate.id, loser.name);
-  }
-  return {
-    ...state,
-    candidates: state.candidates.map((c) => (refuted.has(c.id) ? { ...c, status: 'withdrawn' as const } : c)),
-    events: [
-      ...state.events,
-      ...[...refuted].map(([subject, operator]) => ({
-        iteration: state.iteration,
-        kind: 'update-withdrawn' as const,
-        subject,
-        detail: `another reading of ${operator} was proved`,
-      })),
-    ],
-  };
+    if (status !== 'active' || !bodies.some(({ bodyId }) => bodyId === loser?.bodyId)) return at;
+    const candidates = at.candidates.map((c) => (c.id === id ? { ...c, status: 'withdrawn' as const } : c));
+    const detail = `another reading of ${loser?.name ?? ''} was proved`;
+    return noted({ ...at, candidates }, 'update-withdrawn', id, detail);
+  }, state);
 }
 
 /** Assumed bodies that have lost, unless another plan still uses the same body for a reading that is not refuted. */
@@ -205,21 +191,17 @@ function withdrawOver(state: SearchState, bodies: ReadonlySet<string>): SearchSt
 function marked(state: SearchState, gone: ReadonlySet<string>, why: (id: string) => string): SearchState {
   const mark = <T extends { readonly id: string }>(entry: T) =>
     gone.has(entry.id) ? { ...entry, status: 'withdrawn' as const } : entry;
-  const events = [...gone].map((subject) => ({
-    ...{ iteration: state.iteration, kind: 'update-withdrawn' as const, subject },
-    detail: why(subject),
-  }));
-  return {
+  const next: SearchState = {
     ...state,
     updates: state.updates.map(mark),
     facts: state.facts.map(mark),
     candidates: state.candidates.map((candidate) =>
       candidate.bodies.some((body) => gone.has(body.updateId ?? body.bodyId))
-        ? { ...candidate, status: 'withdrawn' as const }
+        ? { ...candidate, status: 'withdrawn' }
         : candidate,
     ),
-    events: [...state.events, ...events],
   };
+  return [...gone].reduce((at, id) => noted(at, 'update-withdrawn', id, why(id)), next);
 }
 
 /** Whether the plan of a trajectory still counts: not if it was merged or found impossible. */

@@ -1,7 +1,7 @@
 /**
  * Questions about a plan's control view: what is written, what may be tested, what is still doubtful. SQL is not needed.
  */
-import type { OperatorView, PlanView, UpdateView } from '../domain';
+import type { OperatorView, PlanView, SearchEvent, SearchState, UpdateView } from '../domain';
 import { compareText } from '../domain/canonical';
 import type { PlanRef } from '../domain/ports/step-parts';
 
@@ -258,6 +258,11 @@ function recheckImmaterial(plan: PlanView): PlanView {
         : operator,
     ),
   };
+}
+
+/** The state with one more event. */
+export function noted(state: SearchState, kind: SearchEvent['kind'], subject: string, detail: string): SearchState {
+  return { ...state, events: [...state.events, { iteration: state.iteration, kind, subject, detail }] };
 }
 
 /**

@@ -8,8 +8,8 @@ import { ROOT } from '../domain/control-view';
 import { addUnanswerable } from './candidate';
 import type { Expansion } from './findings';
 import { applyMemory, withdrawRefuted } from './memory';
-import { isComplete, perObject } from './plan-view';
-import { LIVE, openWork, rankTrajectories, START_DISTANCE, statusOf } from './select-plan';
+import { isComplete, noted, perObject } from './plan-view';
+import { LIVE, lineage, openWork, rankTrajectories, START_DISTANCE, statusOf } from './select-plan';
 import { addUsage } from './budgets';
 import { enforce } from './steering';
 
@@ -127,11 +127,13 @@ function reuseElsewhere(
   settings: Settings,
 ): SearchState {
   let next = state;
-  const ancestry = state.trajectories.filter(({ id }) => id === worked).flatMap((one) => ancestors(one, state));
+  const ancestry = state.trajectories
+    .filter(({ id }) => id === worked)
+    .flatMap((one) => lineage(one, state.trajectories).map(({ id }) => id));
   for (const trajectory of state.trajectories) {
     // A blocked trajectory may go on with a proof from another plan.
     const receives = LIVE.includes(trajectory.status) && trajectory.plan !== null;
-    if (!receives || isNew(trajectory) || trajectory.id === worked || ancestry.includes(trajectory.id)) continue;
+    if (!receives || isNew(trajectory) || ancestry.includes(trajectory.id)) continue;
     const applied = applyMemory(trajectory.plan as PlanView, state.updates);
     if (applied.reused.length === 0) continue;
     const children = applied.plans.map((plan, index) =>
@@ -146,16 +148,9 @@ function reuseElsewhere(
         ...children,
       ],
       updates: withReuses(next.updates, applied.reused),
-      events: [
-        ...next.events,
-        ...applied.conflicts.map((conflict) => ({
-          iteration: state.iteration,
-          kind: 'reuse-conflict' as const,
-          subject: conflict.operator,
-          detail: conflict.updates.join(', '),
-        })),
-      ],
     };
+    for (const { operator, updates } of applied.conflicts)
+      next = noted(next, 'reuse-conflict', operator, updates.join(', '));
   }
   return next;
 }
@@ -227,18 +222,9 @@ function mergeEqualPlans(state: SearchState): SearchState {
         const merges = LIVE.includes(t.status) && group.some((member) => member.id === t.id);
         return merges ? { ...t, status: 'merged', mergedInto: survivor.id } : t;
       }),
-      events: [
-        ...next.events,
-        ...group
-          .filter((t) => t.id !== survivor.id && LIVE.includes(t.status))
-          .map((t) => ({
-            iteration: state.iteration,
-            kind: 'trajectories-merged' as const,
-            subject: t.id,
-            detail: survivor.id,
-          })),
-      ],
     };
+    for (const { id, status } of group)
+      if (id !== survivor.id && LIVE.includes(status)) next = noted(next, 'trajectories-merged', id, survivor.id);
   }
   return next;
 }
@@ -246,24 +232,12 @@ function mergeEqualPlans(state: SearchState): SearchState {
 /** The one to keep: finished before exhausted before others, then one that descends from another, the deepest, the oldest. */
 function survivorOf(group: readonly Trajectory[], state: SearchState): Trajectory | undefined {
   const ids = new Set(group.map((t) => t.id));
-  const descends = (t: Trajectory) => ancestors(t, state).some((id) => ids.has(id));
+  const descends = (t: Trajectory) => lineage(t, state.trajectories).some(({ id }) => id !== t.id && ids.has(id));
   const rank = (t: Trajectory) =>
     (t.status === 'complete' && t.plan !== null && isComplete(t.plan) ? 0 : t.status === 'exhausted' ? 2 : 4) +
     (descends(t) ? 0 : 1);
-  return [...group].sort((a, b) => rank(a) - rank(b) || b.depth - a.depth || index(a, state) - index(b, state))[0];
-}
-
-function index(trajectory: Trajectory, state: SearchState): number {
-  return state.trajectories.findIndex((other) => other.id === trajectory.id);
-}
-
-function ancestors(trajectory: Trajectory, state: SearchState): readonly string[] {
-  const found: string[] = [];
-  for (let at = trajectory.parent; at !== null;) {
-    found.push(at);
-    at = state.trajectories.find((other) => other.id === at)?.parent ?? null;
-  }
-  return found;
+  const place = ({ id }: Trajectory) => state.trajectories.findIndex((other) => other.id === id);
+  return [...group].sort((a, b) => rank(a) - rank(b) || b.depth - a.depth || place(a) - place(b))[0];
 }
 
 /**
@@ -314,15 +288,8 @@ function withoutPlan(trajectory: Trajectory): Trajectory {
 }
 
 function withAncestors(trajectories: readonly Trajectory[]): Trajectory[] {
-  const byId = new Map(trajectories.map((t) => [t.id, t]));
-  const needed = new Set([ROOT]);
-  for (const trajectory of trajectories) {
-    let at = trajectory.plan === null ? undefined : trajectory;
-    while (at !== undefined && !needed.has(at.id)) {
-      needed.add(at.id);
-      at = at.parent === null ? undefined : byId.get(at.parent);
-    }
-  }
+  const withPlan = trajectories.filter(({ plan }) => plan !== null);
+  const needed = new Set([ROOT, ...withPlan.flatMap((t) => lineage(t, trajectories).map(({ id }) => id))]);
   return trajectories.filter(({ id }) => needed.has(id));
 }
 

@@ -16,10 +16,19 @@ export const DISTANCE = { usefulRows: -1.0, sqlError: 1.0, empty: 0.4, otherTool
 
 /** Selections of a trajectory and its ancestors over its depth. */
 export function density(trajectory: Trajectory, archive: readonly Trajectory[]): number {
-  let selections = 0;
-  for (let at: Trajectory | undefined = trajectory; at !== undefined; at = parentOf(at, archive))
-    selections += at.selections;
+  const selections = lineage(trajectory, archive).reduce((sum, each) => sum + each.selections, 0);
   return selections / Math.max(1, trajectory.depth);
+}
+
+/** The trajectory, its parent, and so on up to the root. */
+export function lineage(trajectory: Trajectory, archive: readonly Trajectory[]): readonly Trajectory[] {
+  const found: Trajectory[] = [];
+  for (let at: Trajectory | undefined = trajectory; at !== undefined;) {
+    found.push(at);
+    const { parent }: Trajectory = at;
+    at = archive.find(({ id }) => id === parent);
+  }
+  return found;
 }
 
 /** b, a bonus for trajectories that were rarely selected: falls from 3 to 1 over densities 0 to 1.5, then 0. */
@@ -97,10 +106,6 @@ export function secondDerivation(state: SearchState, settings: Settings): Trajec
   const made = derivations(state.candidates).length;
   if (made === 0 || made >= settings.cMin) return null;
   return selectable(state.trajectories).find(({ id }) => id === ROOT) ?? null;
-}
-
-function parentOf(trajectory: Trajectory, archive: readonly Trajectory[]): Trajectory | undefined {
-  return archive.find((other) => other.id === trajectory.parent);
 }
 
 /**

@@ -19,7 +19,7 @@ import type {
   MethodName,
 } from '../domain';
 import type { HumanVerdict } from '../domain/state';
-import { applyBody, assumedBody, findOperator } from './plan-view';
+import { applyBody, assumedBody, findOperator, noted } from './plan-view';
 import { exhaustedBudget } from './budgets';
 import { compareText } from '../domain/canonical';
 import { withdraw } from './memory';
@@ -97,14 +97,16 @@ export function refusal(state: SearchState, settings: Settings, steering: Steeri
 export function steer(state: SearchState, settings: Settings, { steering, remarkId }: Command): SearchState {
   const steered = state.steered ?? NOTHING;
   const remarks = remarkId === null ? steered.remarks : [...steered.remarks, remarkId];
+  const told = (next: SearchState, subject: string) =>
+    noted(next, 'steered', subject, `${steering.kind} by ${steering.author}`);
   switch (steering.kind) {
     case 'hint': {
       const unheard = [...unheardHints(state), ...(remarkId === null ? [] : [remarkId])];
-      return noted({ ...state, steered: { ...steered, remarks, unheard } }, steering.author, 'hint', remarkId ?? '');
+      return told({ ...state, steered: { ...steered, remarks, unheard } }, remarkId ?? '');
     }
     case 'budget': {
       const budgets = newBudgets(state, settings, steering.budgets);
-      return noted({ ...state, steered: { ...steered, budgets } }, steering.author, 'budget', steering.kind);
+      return told({ ...state, steered: { ...steered, budgets } }, steering.kind);
     }
     case 'veto': {
       const update = state.updates.find(({ id }) => id === steering.update);
@@ -112,7 +114,7 @@ export function steer(state: SearchState, settings: Settings, { steering, remark
       const veto = { shape: update.shape, bodyId: update.bodyId, remarkId: remarkId ?? '' };
       const pins = steered.pins.filter(({ shape, bodyId }) => shape !== veto.shape || bodyId !== veto.bodyId);
       const next = { ...state, steered: { ...steered, remarks, pins, vetoes: [...steered.vetoes, veto] } };
-      return enforce(noted(next, steering.author, 'veto', update.id));
+      return enforce(told(next, update.id));
     }
     case 'pin': {
       const found = pinTarget(state, steering.target);
@@ -121,12 +123,10 @@ export function steer(state: SearchState, settings: Settings, { steering, remark
       // A new pin replaces an earlier one for the same intent.
       const others = steered.pins.filter(({ shape, intent }) => shape !== pin.shape || intent !== pin.intent);
       const pins = [...others, pin];
-      return enforce(
-        noted({ ...state, steered: { ...steered, remarks, pins } }, steering.author, 'pin', steering.target),
-      );
+      return enforce(told({ ...state, steered: { ...steered, remarks, pins } }, steering.target));
     }
     case 'stop':
-      return noted(state, steering.author, 'stop', 'search');
+      return told(state, 'search');
     default:
       return steering satisfies never;
   }
@@ -256,9 +256,4 @@ function tooMany(state: SearchState): string | null {
 function known({ updates }: SearchState): string {
   const active = updates.filter(({ status }) => status === 'active').map((update: UpdateView) => update.id);
   return active.length === 0 ? 'nothing is proved yet' : `known: ${active.slice(-10).join(', ')}`;
-}
-
-function noted(state: SearchState, author: string, what: string, subject: string): SearchState {
-  const event = { iteration: state.iteration, kind: 'steered' as const, subject, detail: `${what} by ${author}` };
-  return { ...state, events: [...state.events, event] };
 }

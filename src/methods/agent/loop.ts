@@ -19,6 +19,7 @@ import type { Acted, AgentSteps, FinalRun, HelperRun, ToolRun, WebRun } from '..
 import { addUsage, budgetsOfChild } from '../../search/budgets';
 import { addUnanswerable, candidateOfRun, nextCandidateId } from '../../search/candidate';
 import { type Findings, reasonOf, SearchStopped, type Tried, tryModel } from '../../search/findings';
+import { noted } from '../../search/plan-view';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../../search/run';
 import { decided, rankClasses } from '../../search/select-answer';
 
@@ -138,7 +139,7 @@ class AgentLoop extends Run<AgentSteps> {
       case 'end':
         for (const run of runs.slice(-1)) this.takeCandidate(run);
         if (error === null) return 'finished';
-        this.failed(position, error);
+        this.state = noted(this.state, 'step-failed', `${position}.final`, error.split('\n')[0] ?? error);
         return this.stop() ?? 'finished';
       default:
         if (error !== null) return this.stop() ?? 'iterations';
@@ -146,12 +147,6 @@ class AgentLoop extends Run<AgentSteps> {
         if (this.stop() === null) await this.observe(position, action);
         return null;
     }
-  }
-
-  private failed(position: string, error: string): void {
-    const findings = this.findings(this.state);
-    findings.note('step-failed', `${position}.final`, error.split('\n')[0] ?? error);
-    this.charge(findings);
   }
 
   private async observe(position: string, action: Observed): Promise<void> {
