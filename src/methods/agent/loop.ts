@@ -104,11 +104,13 @@ class AgentLoop extends Run<AgentSteps> {
     const runs: FinalRun[] = [];
     const tried = await tryModel<Acted>(
       findings,
-      (thisTry) =>
-        this.steps[role](
-          { role, searchId, position: `${position}.${role}`, ...thisTry, turns, callsUsed, callsLimit },
-          { label: `act (${callsUsed} of ${counted(callsLimit, 'call')} used)` },
-        ),
+      (thisTry) => {
+        const input = { searchId, position: `${position}.${role}`, ...thisTry, turns, callsUsed, callsLimit };
+        const label = { label: `act (${callsUsed} of ${counted(callsLimit, 'call')} used)` };
+        return role === 'react'
+          ? this.steps.react({ role, ...input }, label)
+          : this.steps.redel({ role, ...input }, label);
+      },
       async (action, tryNumber) => {
         if (action.kind === 'tool' || action.kind === 'web') return this.spent();
         if (action.kind !== 'end') return null;
