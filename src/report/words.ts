@@ -129,16 +129,8 @@ export function modelText({ record, input }: Pick<Trace, 'record' | 'input'>): s
 
 export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>): string {
   const method = record?.method ?? input?.settings.spec ?? '';
-  switch (method.split(':', 1)[0] ?? '') {
-    case 'react':
-      return method.includes('repeats=')
-        ? `Independent runs of an agent queried the database; the model chose among their answers (method “${method}”), and no reading was proved.`
-        : `The model queried the database step by step (method “${method}”); no reading was proved.`;
-    case 'redel':
-      return `The model queried the database step by step, with helpers (method “${method}”); no reading was proved.`;
-    case 'reforce':
-      return `The model wrote SQL in separate conversations, mended it until it returned rows, and equal results decided (method “${method}”); no reading was proved.`;
-  }
+  if (/^(react|redel|reforce)\b/.test(method))
+    return `The model queried the database by itself (method “${method}”); no reading was proved.`;
   if (record?.claims !== undefined)
     return record.sql === null
       ? 'The model looked at the data, then declined; the database counted what it claims is not stored.'

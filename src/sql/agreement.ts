@@ -39,16 +39,10 @@ export function standingOf({ matching, examined }: Agreement): Standing {
 
 /** The remark on a reading beside its counts; null where they say it all. */
 export function standingNote(agreement: Agreement): string | null {
-  const exceptions = agreement.examined - agreement.matching;
-  switch (standingOf(agreement)) {
-    case 'with-exceptions':
-      return `it holds with ${counted(exceptions, 'exception')}`;
-    case 'too-few':
-      return `fewer than ${FLOOR} rows decide nothing`;
-    case 'all':
-    case 'fails':
-      return null;
-  }
+  const standing = standingOf(agreement);
+  if (standing === 'too-few') return `fewer than ${FLOOR} rows decide nothing`;
+  const exceptions = counted(agreement.examined - agreement.matching, 'exception');
+  return standing === 'with-exceptions' ? `it holds with ${exceptions}` : null;
 }
 
 /**
@@ -58,15 +52,10 @@ export function standingNote(agreement: Agreement): string | null {
 export function loses(rival: Agreement, winner: Agreement): boolean {
   if (rival.examined === 0) return false;
   const [lower, higher] = [rival.matching * winner.examined, winner.matching * rival.examined];
-  switch (standingOf(winner)) {
-    case 'all':
-      return rival.matching < winner.matching && lower < higher;
-    case 'with-exceptions':
-      return 100 * (higher - lower) >= POINTS_APART * rival.examined * winner.examined;
-    case 'fails':
-    case 'too-few':
-      return false;
-  }
+  const standing = standingOf(winner);
+  if (standing === 'all') return rival.matching < winner.matching && lower < higher;
+  const isApart = 100 * (higher - lower) >= POINTS_APART * rival.examined * winner.examined;
+  return standing === 'with-exceptions' && isApart;
 }
 
 /** Whether a smaller share matches than before. */

@@ -29,48 +29,41 @@ export function stands(rival: Agreement | null, claim: Agreement): boolean {
 
 export function decideClaim(seen: ClaimSeen): Claim {
   const { operator, statement, rows, check, agreement } = seen;
-  const base = { operator, statement, rows, check };
-  if (typeof agreement === 'string')
-    return { ...base, state: 'open', reason: agreement, matching: null, examined: null, rivals: seen.rivals.map(open) };
+  const counts = typeof agreement === 'string' ? null : agreement;
   const rivals = seen.rivals.map((rival) => ({
     reading: rival.reading,
     matching: rival.agreement?.matching ?? null,
     examined: rival.agreement?.examined ?? null,
-    verdict: verdictOf(rival, agreement),
+    verdict: counts === null ? ('open' as const) : verdictOf(rival, counts),
   }));
-  const decided = { ...base, ...agreement, rivals };
+  const base = { operator, statement, rows, check, matching: null, examined: null, ...counts, rivals };
+  return { ...base, ...decided(seen, rivals) };
+}
+
+function decided({ agreement, rivals: seen }: ClaimSeen, rivals: readonly Rival[]): Pick<Claim, 'state' | 'reason'> {
+  if (typeof agreement === 'string') return { state: 'open', reason: agreement };
+  const { matching, examined } = agreement;
   const standing = standingOf(agreement);
+  const few = examined === 1 ? '1 row was' : `${examined} rows were`;
   if (standing === 'too-few')
-    return {
-      ...decided,
-      state: 'open',
-      reason: `only ${agreement.examined === 1 ? '1 row was' : `${agreement.examined} rows were`} examined, and fewer than ${FLOOR} show nothing`,
-    };
-  if (standing === 'fails') return { ...decided, state: 'failed', reason: `it holds for ${share(agreement)} only` };
+    return { state: 'open', reason: `only ${few} examined, and fewer than ${FLOOR} show nothing` };
+  if (standing === 'fails') return { state: 'failed', reason: `it holds for ${share(agreement)} only` };
   const at = rivals.findIndex(({ verdict }) => verdict === 'open');
   const left = rivals[at];
   if (left !== undefined) {
-    const fault = seen.rivals[at]?.fault ?? null;
+    const fault = seen[at]?.fault ?? null;
     const reason = `the rival "${left.reading}" ${whyLeft(left, agreement)}${fault === null ? '' : ` (${fault})`}`;
-    return { ...decided, state: 'open', reason };
+    return { state: 'open', reason };
   }
   // Also of those that the counts refute: whichever holds, the answer is this one.
-  if (seen.rivals.every(({ sameAnswer }) => sameAnswer === true))
-    return { ...decided, state: 'immaterial', reason: 'every rival gives the same answer' };
+  if (seen.every(({ sameAnswer }) => sameAnswer === true))
+    return { state: 'immaterial', reason: 'every rival gives the same answer' };
   return standing === 'all'
-    ? { ...decided, state: 'proved', reason: null }
-    : {
-        ...decided,
-        state: 'exceptions',
-        reason: `${agreement.examined - agreement.matching} of ${agreement.examined} are exceptions`,
-      };
+    ? { state: 'proved', reason: null }
+    : { state: 'exceptions', reason: `${examined - matching} of ${examined} are exceptions` };
 }
 
 type Rival = Claim['rivals'][number];
-
-function open({ reading, agreement }: RivalSeen): Rival {
-  return { reading, matching: agreement?.matching ?? null, examined: agreement?.examined ?? null, verdict: 'open' };
-}
 
 function verdictOf({ agreement, sameAnswer }: RivalSeen, claim: Agreement): Rival['verdict'] {
   if (!stands(agreement, claim)) return 'refuted';
@@ -148,22 +141,18 @@ export function decideAbsence(
   claim: { readonly statement: string; readonly rows: string; readonly check: string },
   counts: { readonly asked: number; readonly recorded: number; readonly control: number | null } | string,
 ): Claim {
-  const base = { operator: null, ...claim, rivals: [] };
-  if (typeof counts === 'string') return { ...base, state: 'open', reason: counts, matching: null, examined: null };
+  const base = { operator: null, ...claim, rivals: [], matching: null, examined: null };
+  if (typeof counts === 'string') return { ...base, state: 'open', reason: counts };
   const { asked, recorded, control } = counts;
-  const beside = control === null ? {} : { control };
-  const missing = { ...base, ...beside, matching: asked - recorded, examined: asked };
+  const found = { ...base, ...(control === null ? {} : { control }), matching: asked - recorded, examined: asked };
+  const as = (state: Claim['state'], reason: string | null): Claim => ({ ...found, state, reason });
   const share = asked === 0 ? 0 : recorded / asked;
-  if (asked > 0 && share >= RECORDED)
-    return { ...missing, state: 'failed', reason: `${recorded} of ${asked} have it recorded` };
-  if (asked < FLOOR)
-    return { ...missing, state: 'open', reason: `only ${asked} are asked about, and fewer than ${FLOOR} show nothing` };
-  if (control === null || control === 0)
-    return { ...missing, state: 'open', reason: 'the positive control found nothing, so the check may miss it' };
-  if (recorded === 0) return { ...missing, state: 'proved', reason: null };
-  return share < MINORITY
-    ? { ...missing, state: 'exceptions', reason: `${recorded} of ${asked} have it recorded` }
-    : { ...missing, state: 'open', reason: `${recorded} of ${asked} have it recorded, which is no minority` };
+  const some = `${recorded} of ${asked} have it recorded`;
+  if (share >= RECORDED) return as('failed', some);
+  if (asked < FLOOR) return as('open', `only ${asked} are asked about, and fewer than ${FLOOR} show nothing`);
+  if (!control) return as('open', 'the positive control found nothing, so the check may miss it');
+  if (recorded === 0) return as('proved', null);
+  return share < MINORITY ? as('exceptions', some) : as('open', `${some}, which is no minority`);
 }
 
 /** The counts in the single row of a result, or what is wrong with it. */

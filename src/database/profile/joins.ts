@@ -63,18 +63,13 @@ function tryJoin(from: Profiled, column: ColumnFacts, to: Profiled, key: ColumnF
   if (!declared && !isCandidate(from, column, to, key)) return null;
   const keys = valuesOf(key);
   const distinct = column.values.length;
-  const exact = column.values.filter(({ value }) => keys.exact.has(value)).length;
+  const exact = column.values.filter(({ value }) => keys.has(value)).length;
   const isLoose = column.column.kind === 'text' && exact < distinct;
-  const loose = isLoose ? column.values.filter(({ value }) => keys.loose().has(loosely(value))).length : exact;
-  const join = {
-    column: column.column.name,
-    table: to.rows.table.name,
-    key: key.column.name,
-    declared,
-    exact,
-    loose,
-    distinct,
-  };
+  const loose = isLoose
+    ? column.values.filter(({ value }) => valuesOf(key, loosened, loosely).has(loosely(value))).length
+    : exact;
+  const [name, table] = [column.column.name, to.rows.table.name];
+  const join = { column: name, table, key: key.column.name, declared, exact, loose, distinct };
   if (declared) return join;
   const met = Math.max(exact, loose) / distinct;
   return met >= (sameName(column, key) ? 0.6 : 0.9) ? join : null;
@@ -89,7 +84,7 @@ function selfJoin(from: Profiled, column: ColumnFacts, key: ColumnFacts): Join |
     column.filled < column.rows * 0.9 && column.distinct >= Math.max(LEAST_DISTINCT, column.filled * 0.5);
   if (column === key || !isUnique(key) || isUnique(column) || !isSparse) return null;
   if (key.column.kind !== column.column.kind || !joinable(key)) return null;
-  const keys = valuesOf(key).exact;
+  const keys = valuesOf(key);
   const leads = column.values.every(({ value }) => keys.has(value));
   const toItself = column.column.values.some((value, row) => value !== null && value === key.column.values[row]);
   const [low, high] = [Number(column.min), Number(column.max)];
@@ -102,16 +97,8 @@ function selfJoin(from: Profiled, column: ColumnFacts, key: ColumnFacts): Join |
   );
   const led = new Set(key.column.values.filter((_, row) => column.column.values[row] !== null).map(String));
   const chained = column.column.values.filter((value) => value !== null && led.has(String(value))).length;
-  return {
-    column: column.column.name,
-    table: name,
-    key: key.column.name,
-    declared,
-    exact: distinct,
-    loose: distinct,
-    distinct,
-    chained,
-  };
+  const same = { exact: distinct, loose: distinct, distinct };
+  return { column: column.column.name, table: name, key: key.column.name, declared, ...same, chained };
 }
 
 function isCandidate(from: Profiled, column: ColumnFacts, to: Profiled, key: ColumnFacts): boolean {
@@ -134,26 +121,18 @@ const sameName = (one: ColumnFacts, other: ColumnFacts): boolean =>
   one.column.name.toLowerCase() === other.column.name.toLowerCase() &&
   !/^(id|name|code|no|nr|type)$/i.test(one.column.name);
 
-interface KeyValues {
-  readonly exact: ReadonlySet<string>;
-  readonly loose: () => ReadonlySet<string>;
-}
-const known = new WeakMap<ColumnFacts, KeyValues>();
+const exactly = new WeakMap<ColumnFacts, ReadonlySet<string>>();
+const loosened = new WeakMap<ColumnFacts, ReadonlySet<string>>();
 
-function valuesOf(facts: ColumnFacts): KeyValues {
-  const kept = known.get(facts);
-  if (kept !== undefined) return kept;
-  let folded: ReadonlySet<string> | null = null;
-  const made = {
-    exact: new Set(facts.values.map(({ value }) => value)),
-    loose: () => (folded ??= new Set(facts.values.map(({ value }) => loosely(value)))),
-  };
+/** A key's values are asked for once for each column of each table. */
+function valuesOf(facts: ColumnFacts, known = exactly, folded = (value: string): string => value): ReadonlySet<string> {
+  const made = known.get(facts) ?? new Set(facts.values.map(({ value }) => folded(value)));
   known.set(facts, made);
   return made;
 }
 
 /** `p-0011082` and `P11082` are one. */
-export function loosely(value: string): string {
+function loosely(value: string): string {
   return value
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]/gu, '')
