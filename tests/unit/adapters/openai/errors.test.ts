@@ -18,42 +18,23 @@ const http = (status: number, { message = 'no', code = null, type = 'error', hea
   toModelError(APIError.generate(status, { error: { message, code, type } }, undefined, new Headers(headers)), context);
 
 const ROWS: readonly (readonly [string, number, Answer, ModelErrorCode, RegExp])[] = [
-  [
-    '401 is an authentication failure that names the setting and the endpoint',
-    401,
-    {},
-    'authentication',
-    /^api\.example:443 .*OPENAI_API_KEY/,
-  ],
+  ['401 names the setting and the endpoint', 401, {}, 'authentication', /^api\.example:443 .*OPENAI_API_KEY/],
   ['403 is an authentication failure', 403, { message: 'region not allowed' }, 'authentication', /OPENAI_API_KEY.*region not allowed/],
   ['402 means no credit', 402, {}, 'authentication', /no quota left/],
   ['429 for an exhausted quota is not retried', 429, { code: 'insufficient_quota' }, 'authentication', /no quota left at api\.example:443/],
-  ['429 with the quota only in its type is not retried', 429, { type: 'insufficient_quota' }, 'authentication', /no quota left/],
+  ['429 with the quota only in its type', 429, { type: 'insufficient_quota' }, 'authentication', /no quota left/],
   ['404 about a model names GATE_MODEL', 404, { message: 'The model `m-1` does not exist' }, 'unknown-model', /"m-1".*GATE_MODEL/],
   ['404 about the path names both settings', 404, { message: 'Not Found' }, 'unknown-model', /GATE_MODEL.*OPENAI_BASE_URL/],
   ['403 model_not_found is an unknown model', 403, { code: 'model_not_found' }, 'unknown-model', /GATE_MODEL/],
-  [
-    '400 for a model name that a gateway does not know is an unknown model',
-    400,
-    { message: 'Invalid model name passed in model=m-1' },
-    'unknown-model',
-    /GATE_MODEL/,
-  ],
+  ['400 for a model that a gateway does not know', 400, { message: 'Invalid model name passed in model=m-1' }, 'unknown-model', /GATE_MODEL/],
   ['429 is a rate limit', 429, {}, 'rate-limited', /answered 429/],
   ['408 is retried', 408, {}, 'server-error', /408/],
   ['409 is retried', 409, {}, 'server-error', /409/],
   ['500 is retried', 500, {}, 'server-error', /500/],
   ['529 is retried', 529, {}, 'server-error', /529/],
-  [
-    '400 is a bad request with what the endpoint said',
-    400,
-    { message: 'logit_bias: 12 entries' },
-    'bad-request',
-    /api\.example:443 answered 400: logit_bias: 12 entries/,
-  ],
+  ['400 is a bad request with what was said', 400, { message: 'logit_bias:\n 12 entries' }, 'bad-request', /^api\.example:443 answered 400: logit_bias: 12 entries$/],
   ['501 is an answer that no waiting mends', 501, {}, 'bad-answer', /501/],
   ['505 is an answer that no waiting mends', 505, {}, 'bad-answer', /505/],
-  ['500 is an outage', 500, {}, 'server-error', /500/],
   ['413 is a bad request', 413, {}, 'bad-request', /413/],
   ['x-should-retry: false ends a 500', 500, { headers: { 'x-should-retry': 'false' } }, 'bad-request', /not to try again/],
   ['x-should-retry: false ends a 429', 429, { headers: { 'x-should-retry': 'false' } }, 'bad-request', /not to try again/],
@@ -108,14 +89,8 @@ test.each([
   expect(toModelError(failed(code), context).options.unsent).toBe(unsent);
 });
 
-test('a name that does not resolve is a connection error in plain words', () => {
-  expect(toModelError(failed('ENOTFOUND'), context)).toMatchObject({
-    code: 'connection',
-    message: expect.stringContaining('cannot be resolved') as string,
-  });
-});
-
 test.each([
+  ['ENOTFOUND', 'cannot be resolved'],
   ['ETIMEDOUT', 'the network gave up'],
   ['UND_ERR_CONNECT_TIMEOUT', 'no connection within 10 s'],
 ])('%s is told as what it is, not as the configured time limit', (code, words) => {
@@ -127,14 +102,6 @@ test.each([
 test.each([400, 401, 403, 404, 429, 500])('a %i that quotes the key does not repeat it, whole or in part', (status) => {
   const error = http(status, { message: `Incorrect API key provided: ${KEY}, also sk-proj-****7890` });
   expect(JSON.stringify([error.message, String(error.options.cause)])).not.toMatch(/abcdef|7890/);
-});
-
-test('a key that looks like no key is not repeated either', () => {
-  const error = toModelError(
-    APIError.generate(400, { error: { message: 'bad token hunter2 given' } }, undefined, new Headers()),
-    { ...context, apiKey: 'hunter2' },
-  );
-  expect(error.message).not.toContain('hunter2');
 });
 
 test.each([
@@ -156,35 +123,11 @@ test.each([
 });
 
 const TOO_LONG: readonly (readonly [string, number, Answer])[] = [
-  [
-    'OpenAI',
-    400,
-    {
-      code: 'context_length_exceeded',
-      message:
-        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Please reduce the length of the messages.",
-    },
-  ],
-  [
-    'OpenAI, newer models',
-    400,
-    { message: 'Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300001 tokens.' },
-  ],
-  [
-    'vLLM',
-    400,
-    {
-      type: 'BadRequestError',
-      message:
-        "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens (112946 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.",
-    },
-  ],
+  ['OpenAI', 400, { code: 'context_length_exceeded', message: "This model's maximum context length is 8192 tokens. Please reduce the length of the messages." }],
+  ['OpenAI, newer models', 400, { message: 'Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300001 tokens.' }],
+  ['vLLM', 400, { type: 'BadRequestError', message: "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens. Please reduce the length of the messages or completion." }],
   ['vLLM, prompt alone', 400, { message: 'The decoder prompt (length 5000) is longer than the maximum model length of 4096.' }],
-  [
-    'llama.cpp with a status of 500',
-    500,
-    { type: 'exceed_context_size_error', message: 'the request exceeds the available context size. try increasing it' },
-  ],
+  ['llama.cpp with a status of 500', 500, { type: 'exceed_context_size_error', message: 'the request exceeds the available context size. try increasing it' }],
   ['Ollama', 500, { message: 'the input length exceeds the context length' }],
   ['Ollama, maximum', 400, { message: 'input length exceeds maximum context length' }],
   ['LiteLLM', 400, { message: 'litellm.ContextWindowExceededError: litellm.BadRequestError: OpenAIException - prompt too large' }],
@@ -209,8 +152,4 @@ test.each([
   [400, 'max_tokens is too large: 999999. This model supports at most 16384 completion tokens'],
 ])('a %i that speaks of other limits is none of the context: %s', (status, message) => {
   expect(http(status, { message }).code).not.toBe('context-too-long');
-});
-
-test('every message is one line', () => {
-  expect(http(400, { message: 'first\nsecond\n  at stack' }).message).not.toContain('\n');
 });

@@ -65,15 +65,13 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
 }; // prettier-ignore
 
 const asked: string[] = [];
-const web = createWeb(
-  { provider: 'searxng', baseUrl: null, apiKey: null },
-  {
-    resolve: (host) => {
-      asked.push(host);
-      return Promise.resolve(['8.8.8.8']);
-    },
+const provider = { provider: 'searxng', baseUrl: null, apiKey: null } as const;
+const web = createWeb(provider, {
+  resolve: (host) => {
+    asked.push(host);
+    return Promise.resolve(['8.8.8.8']);
   },
-);
+});
 const cases = Object.entries(HOSTILE).flatMap(([group, urls]) => urls.map((url) => [group, url] as const));
 
 test.each(cases)('%s: %p is refused before its name is looked up', async (_group, url) => {
@@ -82,11 +80,6 @@ test.each(cases)('%s: %p is refused before its name is looked up', async (_group
   expect((error as WebError).code).toBe('refused');
   expect((error as WebError).message).not.toContain('\n');
   expect(asked).toEqual([]);
-});
-
-test('the corpus holds at least 60 URLs, all different', () => {
-  expect(cases.length).toBeGreaterThanOrEqual(60);
-  expect(new Set(cases.map(([, url]) => url)).size).toBe(cases.length);
 });
 
 /** What a resolver might say of an innocent name. */
@@ -104,26 +97,17 @@ const POISONED: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 test.each(POISONED)('a name that resolves to %s is refused', async (_claim, addresses) => {
-  const fooled = createWeb(
-    { provider: 'searxng', baseUrl: null, apiKey: null },
-    {
-      resolve: () => Promise.resolve(addresses),
-      networks: () => ['198.41.0.4/32', '2606:4700:1:2::5/64', 'fe80::1/64'],
-    },
-  );
+  const fooled = createWeb(provider, {
+    resolve: () => Promise.resolve(addresses),
+    networks: () => ['198.41.0.4/32', '2606:4700:1:2::5/64', 'fe80::1/64'],
+  });
   await expect(fooled.fetch('http://example.org/', { signal: new AbortController().signal })).rejects.toMatchObject({
     code: 'refused',
     message: expect.stringMatching(/which is (no public address|in a network of this machine)$/) as string,
   });
 });
 
-test.each(['http://198.41.0.4/', 'http://[2606:4700:1:2::99]/'])(
-  '%s, in a network of this machine, is refused',
-  async (url) => {
-    const near = createWeb(
-      { provider: 'searxng', baseUrl: null, apiKey: null },
-      { networks: () => ['198.41.0.4/32', '2606:4700:1:2::5/64'] },
-    );
-    await expect(near.fetch(url, { signal: new AbortController().signal })).rejects.toMatchObject({ code: 'refused' });
-  },
-);
+test.each(['http://198.41.0.4/', 'http://[2606:4700:1:2::99]/'])('%s, of this machine, is refused', async (url) => {
+  const near = createWeb(provider, { networks: () => ['198.41.0.4/32', '2606:4700:1:2::5/64'] });
+  await expect(near.fetch(url, { signal: new AbortController().signal })).rejects.toMatchObject({ code: 'refused' });
+});

@@ -85,38 +85,6 @@ describe('what is read', () => {
     expect(page.text).not.toMatch(/Menu|Imprint|alert|javascript|p\{\}/);
   });
 
-  test.each([
-    ['text/plain; charset=utf-8', 'Ä plain text'],
-    ['application/json', '{"a": 1}'],
-    ['application/problem+json', '{"a": 2}'],
-    ['text/csv', 'a,b\n1,2'],
-  ])('%s passes as it is', async (type, body) => {
-    expect(await fetchFrom({ '/page': typed(type, body) })).toMatchObject({ text: body, title: null });
-  });
-
-  test('the charset of the header is heeded', async () => {
-    const page = await fetchFrom({ '/page': typed('text/plain; charset=iso-8859-1', Buffer.from('Größe', 'latin1')) });
-    expect(page.text).toBe('Größe');
-  });
-
-  test.each([
-    ['application/pdf', 'application/pdf is not read'],
-    ['image/png', 'image/png is not read'],
-    ['application/octet-stream', 'application/octet-stream is not read'],
-    ['', 'does not say what type'],
-  ])('the type %p is refused by its name', async (type, message) => {
-    await expect(fetchFrom({ '/page': typed(type, 'x') })).rejects.toMatchObject({
-      code: 'unsupported',
-      message: expect.stringContaining(message) as string,
-    });
-  });
-
-  test('binary data that calls itself text is refused', async () => {
-    await expect(fetchFrom({ '/page': typed('text/plain', Buffer.from([80, 75, 3, 4, 0, 0])) })).rejects.toMatchObject({
-      code: 'unsupported',
-    });
-  });
-
   test('a packed page is unpacked', async () => {
     const packed = typed('text/plain', gzipSync('hello'), { 'content-encoding': 'gzip' });
     expect((await fetchFrom({ '/page': packed })).text).toBe('hello');
@@ -133,13 +101,6 @@ describe('what is read', () => {
     ['numbers', '<ol type="I" start="99999999999"><li>one</li></ol><p>two</p>'],
   ])('a table or list that claims a hundred million %s costs nothing', async (_claim, html) => {
     expect((await fetchFrom({ '/page': `<body>${html}` })).text).toMatch(/one[^]*two/);
-  });
-
-  test('the cells of a table stay apart', async () => {
-    const page = await fetchFrom({
-      '/page': '<body><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>',
-    });
-    expect(page.text).toMatch(/^a \|\s+b \|\s*\n1 \|\s+2 \|$/);
   });
 
   test.each([
@@ -205,16 +166,6 @@ describe('redirects', () => {
     await expect(fetchFrom({ '/page': moved })).rejects.toMatchObject({ code: 'not-found' });
   });
 
-  test('neither a refresh header nor a refresh element is followed', async () => {
-    const body = '<meta http-equiv="refresh" content="0; url=/next"><p>Moved';
-    const page = await fetchFrom({
-      '/page': typed('text/html', body, { refresh: '0; url=/next' }),
-      '/next': 'arrived',
-    });
-    expect(page.text).toBe('Moved');
-    expect(seen.filter((each) => each.endsWith('/next'))).toEqual([]);
-  });
-
   test('a redirect to a name with a private address is refused, and that address gets no request', async () => {
     const inside = await serve(site({ '/secret': 'secret' }));
     const outside = await serve(site({ '/page': redirect(`http://inner.example.com:${inside}/secret`) }));
@@ -260,11 +211,6 @@ describe('a resolver that changes its mind', () => {
     ).rejects.toMatchObject({ code: 'refused' });
     expect(seen.filter((each) => each.endsWith('/next'))).toEqual([]);
   });
-
-  test('the server still sees the name that was asked for', async () => {
-    await fetchFrom({ '/page': 'fine' });
-    expect(seen.at(-1)).toMatch(/^shop\.example\.com:\d+\/page$/);
-  });
 });
 
 describe('limits', () => {
@@ -280,30 +226,6 @@ describe('limits', () => {
   test('an endless body is cut at the limit', async () => {
     const page = await fetchFrom({ '/page': endless }, '/page', { limits: { maxBytes: 100_000, maxChars: 1_000 } });
     expect(page).toMatchObject({ truncated: true, text: 'x'.repeat(1_000) });
-  });
-
-  test('a gzip bomb is cut at the limit of what it unpacks to', async () => {
-    const bomb = gzipSync(Buffer.alloc(80_000_000, 'x'));
-    const before = process.memoryUsage().arrayBuffers;
-    const page = await fetchFrom({ '/page': typed('text/plain', bomb, { 'content-encoding': 'gzip' }) });
-    expect(page).toMatchObject({ truncated: true, text: 'x'.repeat(20_000) });
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50_000_000);
-  });
-
-  test('what is not gzip although it says so is refused', async () => {
-    const wrong = typed('text/plain', 'not packed', { 'content-encoding': 'gzip' });
-    await expect(fetchFrom({ '/page': wrong })).rejects.toMatchObject({ code: 'unsupported' });
-  });
-
-  test('a slow drip ends with the time limit', async () => {
-    const drip: RequestListener = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/plain' });
-      const timer = setInterval(() => response.write('.'), 20);
-      response.on('close', () => clearInterval(timer));
-    };
-    await expect(fetchFrom({ '/page': drip }, '/page', { limits: { timeoutMs: 300 } })).rejects.toMatchObject({
-      code: 'timeout',
-    });
   });
 
   test('a server that never answers, and a resolver that never does, end with the time limit', async () => {
@@ -391,9 +313,8 @@ describe('robots.txt', () => {
   });
 
   test('it may not redirect into a private network either', async () => {
-    await expect(
-      fetchFrom({ '/robots.txt': redirect('http://10.0.0.1/robots.txt'), '/page': 'x' }),
-    ).rejects.toMatchObject({ code: 'refused' });
+    const robots = redirect('http://10.0.0.1/robots.txt');
+    await expect(fetchFrom({ '/robots.txt': robots, '/page': 'x' })).rejects.toMatchObject({ code: 'refused' });
   });
 
   test.each([
