@@ -2,8 +2,12 @@ import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { ConfigError, loadConfig } from '../../../src/config';
+import { checkWeb } from '../../../src/app/question-input';
+import { codecEndpoint, ConfigError, loadConfig, Secret, type Config } from '../../../src/config';
 import { userFolders } from '../../../src/config/folders';
+import { limitsOf, shareOf } from '../../../src/config/limits';
+import { embeddedPlace, storeLocation, type StoreConfig } from '../../../src/config/store';
+import { modelQueues, queuesByModel } from '../../../src/workers/task-queues';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-config-'));
 const load = (file: unknown, env: Record<string, string> = {}, cwd = folder()) => {
@@ -196,4 +200,254 @@ test('an empty HOME or XDG variable is none: nothing is written into the working
   const unset = userFolders({}, 'linux');
   expect(userFolders({ HOME: '', XDG_CACHE_HOME: '' }, 'linux')).toEqual(unset);
   expect(unset.cache).toBe(join(userInfo().homedir, '.cache', 'gate'));
+});
+
+describe('store', () => {
+  const cwd = folder();
+  const storeFrom = (store: unknown, env: Record<string, string> = {}): StoreConfig =>
+    load({ store }, { HOME: '/home/x', ...env }, cwd).store;
+  const S3 = { kind: 's3', bucket: 'my-bucket', prefix: '', endpoint: null, region: null, credentials: null };
+
+  test('without a setting the store is in the data folder of the user', () => {
+    expect(storeFrom({})).toEqual({ kind: 'directory', directory: '/home/x/.local/share/gate/store' });
+  });
+
+  test('GATE_STORE is a folder or a bucket with a prefix', () => {
+    expect(storeFrom({}, { GATE_STORE: 'here' })).toEqual({ kind: 'directory', directory: join(cwd, 'here') });
+    expect(storeFrom({}, { GATE_STORE: 's3://my-bucket' })).toMatchObject(S3);
+    expect(storeFrom({}, { GATE_STORE: 's3://my-bucket/team/gate/' })).toMatchObject({ ...S3, prefix: 'team/gate' });
+  });
+
+  test.each(['a-file', join('a-file', 'below', 'it')])('a store at %s, where a file is, is refused', (path) => {
+    writeFileSync(join(cwd, 'a-file'), 'text');
+    const says = `GATE_STORE: ${join(cwd, 'a-file')} is a file; a store is a folder`;
+    expect(() => storeFrom({}, { GATE_STORE: path })).toThrow(says);
+    expect(() => storeFrom({ directory: path }, {})).toThrow(
+      /store\.directory: .*a-file is a file; a store is a folder/,
+    );
+  });
+
+  test('GATE_STORE replaces bucket and prefix of the file and keeps its endpoint', () => {
+    const file = { s3: { bucket: 'other', prefix: 'p', endpoint: 'http://127.0.0.1:7070', region: 'eu-west-1' } };
+    expect(storeFrom(file)).toMatchObject({ bucket: 'other', prefix: 'p', region: 'eu-west-1' });
+    expect(storeFrom(file, { GATE_STORE: 's3://my-bucket/q' })).toMatchObject({
+      ...{ bucket: 'my-bucket', prefix: 'q' },
+      endpoint: 'http://127.0.0.1:7070',
+    });
+  });
+
+  test('endpoint, region, profile and key come from the variables of AWS tools', () => {
+    const env = {
+      GATE_STORE: 's3://my-bucket',
+      AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1',
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'id',
+      AWS_SECRET_ACCESS_KEY: 'hush',
+    };
+    const store = storeFrom({}, env);
+    expect(store).toMatchObject({ endpoint: 'http://127.0.0.1:1', region: 'eu-central-1' });
+    if (store.kind !== 's3') throw new Error('no bucket');
+    expect(store.credentials?.()).toEqual({ accessKeyId: 'id', secretAccessKey: 'hush' });
+    expect(JSON.stringify(store)).not.toContain('hush');
+    expect(storeLocation(store)).toBe('s3://my-bucket at http://127.0.0.1:1');
+  });
+
+  test('the file may name other variables for the key, and a profile before all variables', () => {
+    const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', MINE_ID: 'c', MINE_KEY: 'd' };
+    const own = storeFrom(
+      { s3: { bucket: 'my-bucket', accessKeyIdEnv: 'MINE_ID', secretAccessKeyEnv: 'MINE_KEY' } },
+      env,
+    );
+    expect(own.kind === 's3' && own.credentials?.()).toEqual({ accessKeyId: 'c', secretAccessKey: 'd' });
+    const profile = storeFrom({ s3: { bucket: 'my-bucket', profile: 'work' } }, env);
+    expect(profile).toMatchObject({ profile: 'work', credentials: null });
+  });
+
+  test.each<[string, unknown, Record<string, string>, string]>([
+    ['another scheme', {}, { GATE_STORE: 'gs://x/y' }, "GATE_STORE: 'gs://x/y' is not a store; give a folder or s3://"],
+    [
+      'no bucket',
+      {},
+      { GATE_STORE: 's3://' },
+      "GATE_STORE: 's3://' is not a store; give a folder or s3://BUCKET/PREFIX",
+    ],
+    ['a bucket that cannot be', {}, { GATE_STORE: 's3://Big_One' }, 'use 3 to 63 lower-case letters'],
+    ['both kinds', { directory: 'a', s3: { bucket: 'abc' } }, {}, 'store: set directory or s3, not both'],
+    ['a key in the file', { s3: { bucket: 'abc', secretAccessKey: 'x' } }, {}, 'store.s3.secretAccessKey: unknown'],
+    [
+      'a variable that is not set',
+      { s3: { bucket: 'abc', accessKeyIdEnv: 'NO_ID' } },
+      {},
+      'set the variables NO_ID and',
+    ],
+    ['a prefix that climbs', { s3: { bucket: 'abc', prefix: '../x' } }, {}, "store: '../x' is not a valid prefix"],
+    ['an endpoint that is no URL', {}, { GATE_STORE: 's3://abc', AWS_ENDPOINT_URL_S3: 'nine' }, "'nine' is not a URL"],
+    ['a negative retention', { retentionDays: -1 }, {}, 'store.retentionDays'],
+    ['a password, not repeated,', {}, { GATE_STORE: 'http://me:hush@host/x' }, "'http://***@host/x' is not a store"],
+  ])('%s is one line that says what is allowed', (_claim, store, env, line) => {
+    expect(() => storeFrom(store, env)).toThrow(line);
+  });
+
+  test('the embedded server lies with its store, and that of a bucket in the state folder', () => {
+    const homeOf = (env: Record<string, string>) => embeddedPlace(load({}, { HOME: '/home/x', ...env }, cwd)).home;
+    expect(homeOf({ XDG_STATE_HOME: '/other' })).toBe('/home/x/.local/share/gate/store/.temporal');
+    expect(homeOf({ XDG_DATA_HOME: '/data' })).toBe('/data/gate/store/.temporal');
+    expect(homeOf({ GATE_STORE: 'here' })).toBe(join(cwd, 'here', '.temporal'));
+    expect(homeOf({ GATE_STORE: 's3://my-bucket' })).toMatch(/^\/home\/x\/\.local\/state\/gate\/temporal\/\w{12}$/);
+    expect(homeOf({ GATE_STORE: 's3://my-bucket/2' })).not.toBe(homeOf({ GATE_STORE: 's3://my-bucket' }));
+  });
+});
+
+describe('web', () => {
+  const cwd = folder();
+  const webFrom = (web: unknown, env: Record<string, string> = {}): Config => load({ web }, env, cwd);
+
+  test("a key comes from the provider's variable, another one, or a file, and does not print", () => {
+    const tavily = webFrom({ provider: 'tavily' }, { TAVILY_API_KEY: 'k1' }).web;
+    expect(tavily).toMatchObject({ provider: 'tavily', baseUrl: null, fix: null });
+    expect(tavily?.apiKey?.reveal()).toBe('k1');
+    expect(JSON.stringify(tavily)).not.toContain('k1');
+    expect(webFrom({ provider: 'brave', apiKeyEnv: 'MINE' }, { MINE: 'k2' }).web?.apiKey?.reveal()).toBe('k2');
+    writeFileSync(join(cwd, 'key.txt'), 'k3\n');
+    expect(webFrom({ provider: 'brave', apiKeyFile: 'key.txt' }).web?.apiKey?.reveal()).toBe('k3');
+  });
+
+  test('a key that is missing is an error only when the web is asked for', () => {
+    const config = webFrom({ provider: 'tavily' });
+    expect(config.web?.fix).toBe('set TAVILY_API_KEY, or web.apiKeyFile in the configuration');
+    expect(() => checkWeb(config, {})).not.toThrow();
+    expect(() => checkWeb(config, { web: true })).toThrow('--web: tavily needs a key; set TAVILY_API_KEY');
+  });
+
+  test('how many lookups a search may make stands in the configuration, or is left to the default', () => {
+    expect(webFrom({ provider: 'searxng', baseUrl: 'http://127.0.0.1:8080', lookups: 3 }).web?.lookups).toBe(3);
+    expect(webFrom({ provider: 'searxng', baseUrl: 'http://127.0.0.1:8080' }).web?.lookups).toBeNull();
+    expect(() => webFrom({ provider: 'tavily', lookups: 0 })).toThrow('web.lookups');
+  });
+
+  test('SearXNG needs no key, and everybody else no address', () => {
+    const config = webFrom({ provider: 'searxng', baseUrl: 'http://127.0.0.1:8080' });
+    expect(config.web).toMatchObject({ apiKey: null, fix: null, baseUrl: 'http://127.0.0.1:8080' });
+    expect(() => checkWeb(config, { web: true })).not.toThrow();
+  });
+
+  test.each([
+    [{ provider: 'searxng' }, 'web.baseUrl: SearXNG has no address of its own'],
+    [{ provider: 'google' }, 'web.provider'],
+    [{ provider: 'tavily', apiKey: 'inline' }, 'web.apiKey: unknown setting'],
+    [{ provider: 'brave', apiKeyFile: 'nowhere.txt' }, 'web.apiKeyFile: cannot read'],
+    [{ provider: 'searxng', baseUrl: 'http://u:p@127.0.0.1/' }, 'web.baseUrl: holds a password'],
+    [{ provider: 'searxng', baseUrl: 'ftp://127.0.0.1/' }, 'web.baseUrl'],
+  ])('%j is a mistake that is named', (web, message) => {
+    expect(() => webFrom(web)).toThrow(message);
+  });
+});
+
+describe('encryption', () => {
+  const cwd = folder();
+  const HEX = 'ab'.repeat(32);
+  const BASE64 = Buffer.alloc(32, 7).toString('base64');
+
+  const keysFrom = (encryption: unknown, env: Record<string, string> = {}): Config => load({ encryption }, env, cwd);
+
+  test('keys come from variables and files, as base64 or hexadecimal, in the order given', () => {
+    writeFileSync(join(cwd, 'old.key'), `${HEX}\n`);
+    const { encryption } = keysFrom(
+      {
+        keys: [
+          { id: 'k2', env: 'NEW_KEY' },
+          { id: 'k1', file: 'old.key' },
+        ],
+      },
+      { NEW_KEY: BASE64 },
+    );
+    expect(encryption?.keys.map(({ id, key }) => [id, key.reveal().toString('hex')])).toEqual([
+      ['k2', '07'.repeat(32)],
+      ['k1', HEX],
+    ]);
+    expect(JSON.stringify(encryption) + inspect(encryption, { depth: 9 })).not.toMatch(/abab|BwcH|0707/);
+  });
+
+  test('the address of the codec server is taken as it is, without the slash at its end; else it is on this machine', () => {
+    const keys = [{ id: 'k1', env: 'GOOD' }];
+    const of = (codecServer?: string) => keysFrom({ keys, codecServer }, { GOOD: BASE64 }).encryption!;
+    expect(codecEndpoint(of('https://codec.internal/gate/'))).toBe('https://codec.internal/gate');
+    expect(of()).toMatchObject({ codecServer: null });
+    expect(codecEndpoint(of())).toBe('http://127.0.0.1:8834');
+    expect(() => of('codec.internal:8834')).toThrow(/encryption.codecServer: give a URL, for example http:\/\/127/);
+  });
+
+  test.each([
+    [{ keys: [] }, /encryption.keys: give at least one key, or leave "encryption" out/],
+    [{ keys: [{ id: 'k1' }] }, /keys.0 \('k1'\): set exactly one of env, file/],
+    [{ keys: [{ id: 'k1', env: 'A', file: 'b' }] }, /set exactly one of env, file/],
+    [{ keys: [{ id: 'k1', key: BASE64 }] }, /encryption.keys.0.key: unknown setting/],
+    [{ keys: [{ id: 'k 1', env: 'A' }] }, /encryption.keys.0.id: use letters, digits/],
+    [{ keys: [{ id: 'k1', env: 'UNSET' }] }, /set the variable UNSET; make one with: openssl rand -base64 32/],
+    [{ keys: [{ id: 'k1', env: 'SHORT' }] }, /SHORT is not a key of 32 bytes in base64 or hexadecimal; make one with/],
+    [{ keys: [{ id: 'k1', file: 'none.key' }] }, /cannot read .*none.key \(ENOENT\)/],
+    [{ keys: Array(2).fill({ id: 'k1', env: 'GOOD' }) }, /keys.1 \('k1'\): this id is given twice/],
+  ])('%j is one line', (encryption, line) => {
+    const [found, ...more] = problems({ encryption }, { SHORT: 'c2VjcmV0', GOOD: BASE64 });
+    expect(found).toMatch(line);
+    expect(found).not.toContain('c2VjcmV0');
+    expect(more).toEqual([]);
+  });
+});
+
+describe('limits and versions', () => {
+  const limits = (entries: object) => load({ models: { limits: entries } }).models.limits;
+  const table = limits({ m: { requestsPerMinute: 90, tokensPerMinute: 1_000, workers: 4 }, '*': { concurrency: 3 } });
+
+  test('a model has its own limits, or those of * without them', () => {
+    expect(limitsOf(table, 'm')?.requestsPerMinute).toBe(90);
+    const none = { requestsPerMinute: null, tokensPerMinute: null, workers: null };
+    expect(limitsOf(table, 'other')).toEqual({ ...none, concurrency: 3 });
+    expect(limitsOf(limits({ m: { concurrency: 1 } }), 'other')).toBeNull();
+    expect(limitsOf(limits({}), 'toString')).toBeNull();
+  });
+
+  test('a process takes its part and never less than one', () => {
+    expect(shareOf(table['m']!)).toEqual({ requestsPerMinute: 22, tokensPerMinute: 250, concurrency: null });
+    expect(shareOf({ ...table['m']!, requestsPerMinute: 2 }).requestsPerMinute).toBe(1);
+  });
+
+  test('an entry without a limit is refused', () => {
+    expect(() => limits({ m: { workers: 2 } })).toThrow('models.limits.m: set at least one of requestsPerMinute');
+    expect(() => limits({ m: { concurrency: 0 } })).toThrow('models.limits.m.concurrency');
+  });
+
+  test('versioning is off until the file or the environment names it', () => {
+    const versioning = (file: object, env = {}) => load(file, env).temporal.versioning;
+    expect(versioning({})).toBeNull();
+    expect(versioning({ temporal: { versioning: {} } })).toEqual({ deployment: 'gate', buildId: null });
+    expect(versioning({}, { GATE_BUILD_ID: '1.2' })).toEqual({ deployment: 'gate', buildId: '1.2' });
+    expect(() => versioning({}, { GATE_DEPLOYMENT: 'a.b' })).toThrow(
+      "GATE_DEPLOYMENT: 'a.b' is not allowed; use letters, digits, _ and - (at most 63)",
+    );
+  });
+
+  test('a queue belongs to a model at an endpoint, with a key, over a store', () => {
+    const config = (baseUrl: string, directory = '/s', apiKey = 'k'): Config =>
+      ({
+        ...{ prices: {}, encryption: null },
+        models: {
+          apiKey: new Secret(apiKey),
+          default: 'x/m:1',
+          roles: { plan: 'other' },
+          baseUrl,
+          limits: limits({ 'x/m:1': { concurrency: 2 } }),
+        },
+        store: { kind: 'directory', directory },
+      }) as unknown as Config;
+    const queuesOf = (each: Config, models?: readonly string[]) =>
+      modelQueues(each, { modelUrl: each.models.baseUrl ?? '', recording: null }, models);
+    const names = [config('http://a'), config('http://b'), config('http://a', '/t'), config('http://a', '/s', 'l')].map(
+      (each) => queuesOf(each)[0]?.taskQueue,
+    );
+    expect(new Set(names).size).toBe(4);
+    expect(names[0]).toMatch(/^gate-model-x-m-1-[0-9a-f]{8}$/);
+    expect(queuesByModel(queuesOf(config('http://a'), ['other']))).toBeUndefined();
+    expect(Object.keys(queuesByModel(queuesOf(config('http://a'), ['x/m:1', 'other'])) ?? {})).toEqual(['x/m:1']);
+  });
 });
