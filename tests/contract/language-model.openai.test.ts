@@ -61,12 +61,6 @@ test('tokens that the endpoint read from its cache are told and priced apart', a
   });
 });
 
-test('configured prices win over the default table', async () => {
-  reply = () => ({ text: 'hi', usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } });
-  const prices = { 'gpt-4o-mini': { inputPerMillion: 7, outputPerMillion: 1 } };
-  expect((await ask({}, { prices })).costUsd).toBe(7);
-});
-
 test('the request carries the key, the schema and every setting', async () => {
   await ask();
   const [sent] = endpoint.requests;
@@ -199,7 +193,7 @@ test('calls side by side learn the same shape without undoing each other', async
 });
 
 test.each([
-  ['429', { fault: 'status', status: 429, headers: { 'retry-after': '3' } }, 'rate-limited'],
+  ['429', { fault: 'status', status: 429 }, 'rate-limited'],
   ['500', { fault: 'status', status: 500 }, 'server-error'],
   ['a dropped connection', { fault: 'close' }, 'connection'],
   ['malformed JSON', { fault: 'body', text: '{"choices": [' }, 'server-error'],
@@ -213,11 +207,6 @@ test.each([
   endpoint.failNext(fault);
   await expect(ask()).rejects.toMatchObject({ name: 'ModelError', code });
   expect(endpoint.requests).toHaveLength(1);
-});
-
-test('a 429 hands on the delay that the server asked for', async () => {
-  endpoint.failNext({ fault: 'status', status: 429, headers: { 'retry-after': '3' } });
-  await expect(ask()).rejects.toMatchObject({ options: { retryAfterMs: 3000 } });
 });
 
 test.each(['hang', 'stall'] as const)('a server that %ss is a timeout', async (fault) => {

@@ -92,25 +92,16 @@ test('a hint is shown to the models of the fork and stands in its record', async
   expect(record.steering).toMatchObject([{ kind: 'hint', author: 'ada', text: 'places may be shared' }]);
 });
 
-test('the journal is copied up to the fork, and neither ending nor later iterations are', async () => {
+test('the journal is copied up to the fork; neither ending nor later iterations are, nor a layer that it may not use', async () => {
   const parent = await finishedParent();
   const { store } = parent;
+  await parent.run.put('known', 'schema', { entries: [], withheld: [] });
   await storeFork({ store, hash }, forkOf(parent));
   const kept = (await store.list(`runs/${CHILD}/`)).map((key) => key.slice(`runs/${CHILD}/`.length));
   expect(kept).toContain('reply/i1.t0.plan.try0.seed0.json');
   expect(kept).toContain('step/prepare.json');
   expect(kept.filter((key) => /\/i[2-9]/.test(key))).toEqual(['checkpoint/i2.json']);
-  expect(kept.filter((key) => /^result|^selection/.test(key))).toEqual([]);
-});
-
-test('tables that a plan brought into view are in view for the fork, too', async () => {
-  const parent = await finishedParent();
-  const extra = { tables: ['zz_hidden_gaps'] };
-  for (const plan of ['i1.t0.plan', 'i2.t0.plan']) await parent.run.put('schema-extra', plan, extra);
-  await storeFork({ store: parent.store, hash }, forkOf(parent));
-  const child = createRunStore(parent.store, CHILD, hash);
-  expect(await child.find('schema-extra', 'i1.t0.plan')).toEqual(extra);
-  expect(await child.find('schema-extra', 'i2.t0.plan')).toBeNull();
+  expect(kept.filter((key) => /^result|^selection|^known/.test(key))).toEqual([]);
 });
 
 test('what the layer told is in the prompts of the fork, too; what the parent kept is not its own', async () => {
@@ -130,13 +121,6 @@ test('what the layer told is in the prompts of the fork, too; what the parent ke
   const said = child.model.requests.flatMap(({ messages }) => messages.map(({ content }) => content)).join('\n');
   expect(said).toContain('Marks of winners are times. [6 of 6 marks; rivals: all are gaps 0]');
   expect(record.layer).toEqual({ shown: 1, withheld, kept: [] });
-});
-
-test('a fork without the layer has nothing of what it told its parent', async () => {
-  const parent = await finishedParent();
-  await parent.run.put('known', 'schema', { entries: [], withheld: [] });
-  await storeFork({ store: parent.store, hash }, forkOf(parent));
-  expect(await createRunStore(parent.store, CHILD, hash).find('known', 'schema')).toBeNull();
 });
 
 test('objects are written again before they are referred to, so that no sweep takes them', async () => {

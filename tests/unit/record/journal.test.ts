@@ -78,12 +78,14 @@ describe('D2: a model call is paid once', () => {
     expect((await call({}, 1)).usage).not.toHaveProperty('cachedTokens');
   });
 
-  test('another try or another seed is another call', async () => {
-    const { call, model } = caller(['a', 'b', 'c']);
+  test('another try or another seed is another call, and an earlier one gives back its conversation and its reply', async () => {
+    const { call, model, run } = caller(['a', 'b', 'c']);
     await call();
     await call({}, 1);
     await call({ seed: 8 });
     expect(model.replied).toBe(3);
+    const first = { text: 'a', intent: { messages: [{ content: 'hi' }] } };
+    expect(await journalled(run, 'i1.plan', 0, 7)).toMatchObject(first);
   });
 
   test('a call in flight when the process died is repeated once and counted as possibly billed', async () => {
@@ -126,15 +128,6 @@ describe('D2: a model call is paid once', () => {
       name: 'StoreError',
       code: 'conflict',
       message: containing(`differs in ${what}`),
-    });
-  });
-
-  test('an earlier try gives back its conversation and its reply', async () => {
-    const { call, run } = caller(['a']);
-    await call();
-    expect(await journalled(run, 'i1.plan', 0, 7)).toMatchObject({
-      text: 'a',
-      intent: { messages: [{ content: 'hi' }] },
     });
   });
 });
