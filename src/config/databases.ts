@@ -85,8 +85,9 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
     throw fail(`database '${name}': its URL must start with postgresql://, snowflake:// or sqlite:`);
   if (dialect === 'sqlite') return { ...common, ...fileAt(sqliteFile(sqlitePath(url, '.')), entry.id) };
   serverUrl(url, `database '${name}': its URL`, dialect);
-  if (dialect === 'snowflake' && snowflake.login.kind === 'unset')
-    throw fail(`database '${name}' cannot log in: ${snowflake.login.fix}`);
+  const { login } = snowflake;
+  if (dialect === 'snowflake' && login !== null && 'fix' in login)
+    throw fail(`database '${name}' cannot log in: ${login.fix}`);
   return { ...common, ...serverAt(url, dialect, entry), address };
 }
 

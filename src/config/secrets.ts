@@ -45,16 +45,17 @@ export function secretFile(path: string, setting: string, { problems }: Place): 
   }
 }
 
-export type LateSecret =
-  { readonly kind: 'set'; readonly text: Secret } | { readonly kind: 'unset'; readonly fix: string };
-
 /** A secret that is missed only when it is used. `key`: the setting that names it, `…Env` or `…File`. */
-export function lateSecret(key: string, name: string, what: 'URL' | 'secret', at: Place): LateSecret {
+export function lateSecret(
+  key: string,
+  name: string,
+  what: 'URL' | 'secret',
+  at: Place,
+): string | { readonly fix: string } {
   const path = resolve(at.base, name);
   const isVariable = key.endsWith('Env');
   const text = isVariable ? at.env[name] : existsSync(path) && secretFile(path, `${at.where}.${key}`, at);
-  if (text) return { kind: 'set', text: new Secret(text) };
-  return { kind: 'unset', fix: isVariable ? `set the variable ${name}` : `write the ${what} into ${path}` };
+  return text || { fix: isVariable ? `set the variable ${name}` : `write the ${what} into ${path}` };
 }
 
 /**

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { sha256 } from '../sha256';
 import type { Folders } from './folders';
 import { BUCKET, BUCKET_RULE, type Bucket, type ConfigFile } from './schema';
-import { holdsLogin, type Place } from './secrets';
+import { holdsLogin, Secret, type Place } from './secrets';
 
 export type StoreConfig =
   | { readonly kind: 'directory'; readonly directory: string }
@@ -21,11 +21,11 @@ export type StoreConfig =
       readonly region: string | null;
       readonly forcePathStyle: boolean | null;
       readonly profile: string | null;
-      /** Null: as AWS tools find them. A function, so that nothing prints them. */
-      readonly credentials: (() => StoreCredentials) | null;
+      /** Null: as AWS tools find them. */
+      readonly credentials: Secret<StoreCredentials> | null;
     };
 
-export interface StoreCredentials {
+interface StoreCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
@@ -122,7 +122,7 @@ function bucketOf(s3: Bucket, at: Place): StoreConfig {
   };
 }
 
-function credentialsOf(s3: Bucket, { where, env, problems }: Place): (() => StoreCredentials) | null {
+function credentialsOf(s3: Bucket, { where, env, problems }: Place): Secret<StoreCredentials> | null {
   const named = s3.accessKeyIdEnv !== undefined || s3.secretAccessKeyEnv !== undefined;
   const [id, secret] = [s3.accessKeyIdEnv ?? 'AWS_ACCESS_KEY_ID', s3.secretAccessKeyEnv ?? 'AWS_SECRET_ACCESS_KEY'];
   const [accessKeyId, secretAccessKey] = [env[id], env[secret]];
@@ -132,6 +132,6 @@ function credentialsOf(s3: Bucket, { where, env, problems }: Place): (() => Stor
   }
   // A profile that the file names goes before variables, which may belong to something else.
   if (!named && s3.profile !== undefined) return null;
-  const sessionToken = named ? undefined : env['AWS_SESSION_TOKEN'];
-  return () => ({ accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) });
+  const sessionToken = (!named && env['AWS_SESSION_TOKEN']) || undefined;
+  return new Secret({ accessKeyId, secretAccessKey, sessionToken });
 }

@@ -7,7 +7,7 @@
 import { createGuardedEngine } from '../adapters/guard';
 import type { Config } from '../config';
 import { asItIs, namedDatabase, type ResolvedDatabase } from '../config/databases';
-import type { SnowflakeLogin } from '../config/database';
+import { Secret } from '../config/secrets';
 import type { Dialect } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlInspector } from '../domain/ports';
 import type { StepDeps } from '../roles/shared/context';
@@ -98,15 +98,15 @@ async function openEngine(database: ResolvedDatabase): Opened {
   };
 }
 
-async function unguarded({ address, role, dialect, limits, schemas, snowflake }: ResolvedDatabase): Promise<SqlEngine> {
-  const { maxConnections, maxPlanCost, maxScanBytes } = limits;
+async function unguarded(database: ResolvedDatabase): Promise<SqlEngine> {
+  const { address, role, dialect, schemas, snowflake, maxConnections, maxPlanCost, maxScanBytes } = database;
   const poolSize = maxConnections ?? undefined;
   if (address.kind === 'path')
     return (await import('../adapters/sqlite')).createSqliteEngine({ path: address.path, poolSize });
   const url = address.url.reveal();
   if (dialect === 'snowflake') {
     const { accessUrl, allowPrivilegedRole } = snowflake;
-    const login = revealedLogin(snowflake.login);
+    const login = snowflake.login instanceof Secret ? snowflake.login.reveal() : null;
     const options = {
       login,
       role,
@@ -120,18 +120,4 @@ async function unguarded({ address, role, dialect, limits, schemas, snowflake }:
   }
   const options = { role: role ?? undefined, poolSize, maxPlanCost: maxPlanCost ?? undefined, schemas };
   return (await import('../adapters/postgres')).createPostgresEngine({ url, options });
-}
-
-function revealedLogin(login: ResolvedDatabase['snowflake']['login']): SnowflakeLogin<string> | null {
-  switch (login.kind) {
-    case 'key':
-      return { ...login, privateKey: login.privateKey.reveal(), passphrase: login.passphrase?.reveal() ?? null };
-    case 'token':
-      return { ...login, token: login.token.reveal() };
-    case 'password':
-      return { ...login, password: login.password.reveal() };
-    case 'url':
-    case 'unset':
-      return null;
-  }
 }

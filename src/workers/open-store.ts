@@ -24,7 +24,7 @@ export function keyRingOf({ encryption }: Pick<Config, 'encryption'>): KeyRing |
 
 function openPlainly({ store }: Pick<Config, 'store'>): ObjectStore {
   if (store.kind === 'directory') return createLocalStore(store.directory);
-  return createS3Store({ ...store, credentials: store.credentials?.() });
+  return createS3Store({ ...store, credentials: store.credentials?.reveal() });
 }
 
 /** Counts up when what is stored changes. */

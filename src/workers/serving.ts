@@ -103,7 +103,8 @@ function modelParts(config: Served, { modelUrl, recording }: ServedModel): Servi
 }
 
 function databaseParts(database: ResolvedDatabase): ServingParts {
-  const { dialect, identity, addressLabel, role, limits, snowflake } = database;
+  const { dialect, identity, addressLabel, role, maxConnections, maxPlanCost, maxScanBytes, snowflake } = database;
+  const limits = { maxConnections, maxPlanCost, maxScanBytes };
   const { accessUrl, allowPrivilegedRole, functions } = snowflake;
   const [allow, deny] = [[...database.access.allow].sort(), [...database.access.deny].sort()];
   return used({

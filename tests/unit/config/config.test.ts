@@ -247,7 +247,7 @@ describe('store', () => {
     const store = storeFrom({}, env);
     expect(store).toMatchObject({ endpoint: 'http://127.0.0.1:1', region: 'eu-central-1' });
     if (store.kind !== 's3') throw new Error('no bucket');
-    expect(store.credentials?.()).toEqual({ accessKeyId: 'id', secretAccessKey: 'hush' });
+    expect(store.credentials?.reveal()).toEqual({ accessKeyId: 'id', secretAccessKey: 'hush' });
     expect(JSON.stringify(store)).not.toContain('hush');
     expect(storeLocation(store)).toBe('s3://my-bucket at http://127.0.0.1:1');
   });
@@ -258,7 +258,7 @@ describe('store', () => {
       { s3: { bucket: 'my-bucket', accessKeyIdEnv: 'MINE_ID', secretAccessKeyEnv: 'MINE_KEY' } },
       env,
     );
-    expect(own.kind === 's3' && own.credentials?.()).toEqual({ accessKeyId: 'c', secretAccessKey: 'd' });
+    expect(own.kind === 's3' && own.credentials?.reveal()).toEqual({ accessKeyId: 'c', secretAccessKey: 'd' });
     const profile = storeFrom({ s3: { bucket: 'my-bucket', profile: 'work' } }, env);
     expect(profile).toMatchObject({ profile: 'work', credentials: null });
   });

@@ -257,7 +257,7 @@ describe('a ceiling that the engine cannot keep', () => {
   ])('%j is said', (entry, line) => expect(() => configured(entry)).toThrow(line));
 
   test('is not said where the engine keeps it, or is not known yet', () => {
-    expect(configured({ url: 'postgres://h/d', maxPlanCost: 1 }).limits.maxPlanCost).toBe(1);
+    expect(configured({ url: 'postgres://h/d', maxPlanCost: 1 }).maxPlanCost).toBe(1);
     expect(() => configured({ urlEnv: 'LATER', maxScanBytes: 1 })).toThrow('set the variable LATER');
   });
 });
