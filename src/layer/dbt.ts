@@ -11,7 +11,7 @@ import { FLOOR, POINTS_APART } from '../sql/agreement';
 import { normaliseSql } from '../sql/body';
 import { visibleLine } from '../clip';
 import type { Held, HeldEntry } from './state';
-import { factText, tablesOfLayer } from './tables';
+import { factText, refutedText, tablesOfLayer } from './tables';
 
 export interface DbtFile {
   /** Inside the project, with `/`. */
@@ -99,13 +99,12 @@ function testOf({ entry, statement }: HeldEntry, width: number, database: string
       : `matching > examined or 1.0 * matching * ${examined} < 1.0 * ${matching} * examined`,
     ...rivals.flatMap(({ refuted }, at) => (refuted ? [`not (${losing(at + 1, isRepeated, isWhole)})`] : [])),
   ];
-  const refuted = rivals
-    .filter((rival) => rival.refuted)
-    .map(({ reading, matching: of }) => `${reading}: ${of ?? '?'}`);
   return `${[
     comment(`gate layer ${entryId} of ${database}: a row here says that it no longer holds.`),
     comment(statement),
-    comment(`${matching} of ${examined} ${entry.rows || 'rows'}; not ${refuted.join(', ')}; proved ${entry.provedAt}`),
+    comment(
+      `${matching} of ${examined} ${entry.rows || 'rows'}; not ${refutedText({ entry })}; proved ${entry.provedAt}`,
+    ),
     `with gate_check (${columns.join(', ')}) as (`,
     plainJinja(normaliseSql(check)),
     '),',

@@ -1,6 +1,6 @@
 /** A layer for people: what each table's conventions are, with the figures behind them, or who says them. */
 import { allHeld, figuresOf, isCounted, type Held, type Layer } from './state';
-import { saidText, tablesOfLayer } from './tables';
+import { refutedText, saidText, tablesOfLayer } from './tables';
 
 export function layerMarkdown(database: string, layer: Layer): string {
   const used = allHeld(layer).filter(({ status }) => status === 'active');
@@ -38,14 +38,12 @@ function factLine(held: Held): string {
 
 function proofOf(held: Held): string[] {
   if (!isCounted(held)) return [saidText(held)];
-  const { rows, rivals, scope, provedAt } = held.entry;
+  const { rows, scope, provedAt } = held.entry;
   const countedOn = held.countedAt.slice(0, 10);
-  const refuted = rivals
-    .filter((rival) => rival.refuted)
-    .map(({ reading, matching: of }) => `${reading}: ${of ?? '?'}`);
+  const refuted = refutedText(held);
   return [
     figuresOf(held, rows || 'rows'),
-    ...(refuted.length === 0 ? [] : [`not ${refuted.join(', ')}`]),
+    ...(refuted === '' ? [] : [`not ${refuted}`]),
     ...(scope === null ? [] : [scope]),
     `proved ${provedAt.slice(0, 10)}`,
     ...(countedOn === provedAt.slice(0, 10) ? [] : [`counted ${countedOn}`]),

@@ -1,5 +1,5 @@
 /** The tables and columns that a layer is about, and what is kept of each: what other tools call a dataset. */
-import { isCounted, type Held } from './state';
+import { isCounted, type Held, type HeldEntry } from './state';
 
 export interface TableOfLayer {
   /** As the database shows it: `orders`, or `sales.orders` outside the schema that names are looked up in. */
@@ -50,6 +50,12 @@ export function tablesOfLayer(facts: readonly Held[]): readonly TableOfLayer[] {
 /** For tools that show words alone: what a person said is not taken for proved. */
 export function factText(held: Held): string {
   return isCounted(held) ? held.statement : `${held.statement} (${saidText(held)})`;
+}
+
+/** The readings that the counts refuted, each with how many rows match it. */
+export function refutedText({ entry }: Pick<HeldEntry, 'entry'>): string {
+  const refuted = entry.rivals.filter((rival) => rival.refuted);
+  return refuted.map(({ reading, matching }) => `${reading}: ${matching ?? '?'}`).join(', ');
 }
 
 export function saidText({ entry: { author, saidAt } }: Exclude<Held, { readonly counts: unknown }>): string {

@@ -4,34 +4,14 @@ import type { UsageDelta } from '../domain/ports/step-parts';
 
 /** What is counted only where it occurs is absent while there was none. */
 export function addUsage(a: Usage, delta: UsageDelta): Usage {
-  const sum = (key: keyof Usage): number => (a[key] ?? 0) + (delta[key] ?? 0);
-  const counted = (key: 'cachedTokens' | 'lookups') =>
-    a[key] === undefined && delta[key] === undefined ? {} : { [key]: sum(key) };
-  return {
-    llmCalls: sum('llmCalls'),
-    possiblyBilledCalls: sum('possiblyBilledCalls'),
-    promptTokens: sum('promptTokens'),
-    ...counted('cachedTokens'),
-    completionTokens: sum('completionTokens'),
-    costUsd: sum('costUsd'),
-    sqlExecutions: sum('sqlExecutions'),
-    sqlMs: sum('sqlMs'),
-    sqlRows: sum('sqlRows'),
-    ...counted('lookups'),
-  };
+  const sum: Usage = { ...a };
+  for (const [key, more] of Object.entries(delta) as [keyof Usage, number | undefined][])
+    if (more !== undefined) sum[key] = (a[key] ?? 0) + more;
+  return sum;
 }
 
 function spent(usage: Usage, elapsedMs: number): Readonly<Record<BudgetName, number>> {
-  const { llmCalls, promptTokens, completionTokens, costUsd, sqlExecutions, sqlMs, sqlRows } = usage;
-  return {
-    llmCalls,
-    tokens: promptTokens + completionTokens,
-    costUsd,
-    wallMs: elapsedMs,
-    sqlExecutions,
-    sqlMs,
-    sqlRows,
-  };
+  return { ...usage, tokens: usage.promptTokens + usage.completionTokens, wallMs: elapsedMs };
 }
 
 /** What a step spends. A model call checks every budget: without budget left to execute its result, it would be wasted. */
@@ -49,7 +29,7 @@ export function exhaustedBudget(
 ): BudgetName | null {
   const used = spent(usage, elapsedMs);
   const isUsedUp = (name: BudgetName): boolean => budgets[name] !== null && used[name] >= budgets[name];
-  const checked = Object.keys(used) as BudgetName[];
+  const checked = Object.keys(budgets) as BudgetName[];
   return checked.find((name) => (spending === 'model' || SQL_BUDGETS.includes(name)) && isUsedUp(name)) ?? null;
 }
 

@@ -4,7 +4,7 @@ import { createPostgresEngine, createPostgresInspector } from '../../src/adapter
 import { createMemoryStore } from '../helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { AnswerRecord, type Dialect, type PresetName, type SearchInput, type Settings } from '../../src/domain';
-import { runInProcess } from '../../src/methods/in-process';
+import { runInProcess } from '../helpers/in-process';
 import { settingsFor } from '../../src/config/presets';
 import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/domain/ports';
 import { searchIdOf } from '../../src/record/search-id';

@@ -8,7 +8,7 @@ import { SIMULATED_MODEL, startSimulatedModel, type SimulatedModel } from '../..
 import { METHODS, parseMethodSpec } from '../../src/config/method-specs';
 import { settingsFor } from '../../src/config/presets';
 import type { AnswerRecord, SearchInput } from '../../src/domain';
-import { runInProcess } from '../../src/methods/in-process';
+import { runInProcess } from '../helpers/in-process';
 import { searchIdOf } from '../../src/record/search-id';
 import { createRunStore, storeInput } from '../../src/record/run-store';
 import { createSteps } from '../../src/methods/steps';

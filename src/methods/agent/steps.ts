@@ -263,17 +263,14 @@ async function helperReport(
 export function similarity(one: string, other: string): number {
   const [a, b] = [Array.from(one), Array.from(other)];
   if (a.length + b.length === 0) return 100;
-  let lengths = new Uint32Array(b.length + 1);
+  let lengths = b.map(() => 0);
   for (const character of a) {
-    const next = new Uint32Array(b.length + 1);
+    const next: number[] = [];
     b.forEach((each, at) => {
-      next[at + 1] = each === character ? at0(lengths, at) + 1 : Math.max(at0(lengths, at + 1), at0(next, at));
+      const [left = 0, above = 0, before = 0] = [next[at - 1], lengths[at], lengths[at - 1]];
+      next.push(each === character ? before + 1 : Math.max(above, left));
     });
     lengths = next;
   }
-  return (200 * at0(lengths, b.length)) / (a.length + b.length);
-}
-
-function at0(lengths: Uint32Array, index: number): number {
-  return lengths[index] ?? 0;
+  return (200 * (lengths.at(-1) ?? 0)) / (a.length + b.length);
 }

@@ -1,5 +1,5 @@
 /** The repeated agent on real steps in this process: its runs are children, and the paper's selector chooses. */
-import { runInProcess } from '../../../src/methods/in-process';
+import { runInProcess } from '../../helpers/in-process';
 import type { SearchHooks } from '../../../src/search/run';
 import { ModelError, type ModelRequest } from '../../../src/domain/ports';
 import { BrokenModelError } from '../../../src/search/select-answer';

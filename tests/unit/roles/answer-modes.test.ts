@@ -2,7 +2,7 @@
 import type { Question, Settings } from '../../../src/domain';
 import { parseMethodSpec } from '../../../src/config/method-specs';
 import { settingsFor } from '../../../src/config/presets';
-import { runInProcess } from '../../../src/methods/in-process';
+import { runInProcess } from '../../helpers/in-process';
 import { createRunStore, storeInput } from '../../../src/record/run-store';
 import { GAP_SQL, SEARCH, bench, hash, planReply, searchInput, text } from './fixtures';
 

@@ -3,7 +3,7 @@ import { identityKey } from '../../../src/record/search-id';
 import { createMemoryStore } from '../../helpers/scripted';
 import { LayerEvent } from '../../../src/domain';
 import { PRESETS } from '../../../src/config/presets';
-import { runInProcess } from '../../../src/methods/in-process';
+import { runInProcess } from '../../helpers/in-process';
 import type { LookReply } from '../../../src/domain/turns';
 import { layerOf } from '../../../src/layer/state';
 import { appendToLayer, readLayer } from '../../../src/record/layer-store';

@@ -1,7 +1,7 @@
 /** The methods redel-… over the real steps: who may delegate what and when, and what comes back to whom. */
 import type { Budgets, Settings } from '../../../src/domain';
 import { settingsFor, type Figures } from '../../../src/config/presets';
-import { runInProcess } from '../../../src/methods/in-process';
+import { runInProcess } from '../../helpers/in-process';
 import { ModelError, type ModelRequest } from '../../../src/domain/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { createRunStore } from '../../../src/record/run-store';

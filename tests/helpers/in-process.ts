@@ -1,9 +1,9 @@
 /** A question in this process: its children are nested runs. In a workflow they are workflows (`workflows/children.ts`). */
-import { childRun } from '../domain/ports/step-parts';
-import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
-import { keepAfter } from '../search/keep-proved';
-import { runMethod } from './index';
-import type { AllSteps, MethodSteps } from '../domain/ports/steps';
+import { childRun } from '../../src/domain/ports/step-parts';
+import type { SearchHooks, SearchOutcome, SearchStart } from '../../src/search/run';
+import { keepAfter } from '../../src/search/keep-proved';
+import { runMethod } from '../../src/methods';
+import type { AllSteps, MethodSteps } from '../../src/domain/ports/steps';
 
 export async function runInProcess(start: SearchStart, steps: AllSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   const ofChild: SearchHooks = {
