@@ -176,7 +176,7 @@ const auditCommand: CommandFactory = (io, outcome) =>
           addJudgeOptions(
             new Command('updates')
               .description('count updates, their reuse, and the pairs of one search that read a common table')
-              .argument('<what...>', 'the --out folder of a batch, a batch id (b-…), search ids, or last')
+              .argument('<what>', 'the --out folder of a batch, a batch id (b-…), search ids, or last')
               .option('--judge', 'let a model judge whether the two updates of each such pair contradict each other'),
           ).option('--json', 'print everything as JSON'),
           'gate-bench audit updates b-3f9a --judge --model gpt-5.4',
@@ -209,7 +209,7 @@ const compareCommand: CommandFactory = (io, outcome) =>
         .description(
           'answer questions by several methods on equal terms: the .yaml of a run with benchmarks, judges and audits (docs/runs.md), a file of questions as gate batch run reads it, or one question',
         )
-        .argument('<what...>', 'the .yaml of a run, a file of questions, or one question, in quotes'),
+        .argument('<what>', 'the .yaml of a run, a file of questions, or one question, in quotes'),
     )
       .option('--no-docs', 'use no documentation, not even that of the configuration')
       .option('--knowledge', "give each question the file's hidden_knowledge")
@@ -218,13 +218,11 @@ const compareCommand: CommandFactory = (io, outcome) =>
       .option('--data <folder>', 'with a .yaml: where its relative paths begin (default: its own folder)')
       .option('--record <file>', 'write every exchange with the model to this file')
       .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
-      .action(async (words: readonly string[], _: unknown, command: Command) => {
-        const [{ runCommand }, { joinedWords }, { LABORATORY }] = await Promise.all([
+      .action(async (what: string, _: unknown, command: Command) => {
+        const [{ runCommand }, { LABORATORY }] = await Promise.all([
           import('../src/cli/batch-run'),
-          import('../src/cli/ask'),
           import('./laboratory'),
         ]);
-        const [what = ''] = words.length === 1 ? words : [joinedWords(words, io.cwd)];
         outcome.code = await runCommand(what, runFlagsOf(command), argumentsOf(command), io, LABORATORY);
       }),
     'gate-bench compare examples/paper/main-results.yaml --data ~/benchmarks --model gpt-5.4-mini --out report/',

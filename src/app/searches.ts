@@ -87,19 +87,18 @@ export interface SearchRow extends Listed {
 /** Searches of batches under way that nobody has begun yet. */
 export type Waiting = (session: TemporalSession) => Promise<ReadonlySet<string>>;
 
-/** A page of all searches, newest first; `after`: the id that the page before ended with. */
+/** The newest first. */
 export async function searches(
   app: App,
-  { limit, after, waiting }: { readonly limit: number; readonly after?: string; readonly waiting: Waiting },
+  { limit, waiting }: { readonly limit: number; readonly waiting: Waiting },
 ): Promise<readonly SearchRow[]> {
   const { liveSearches, statusWithoutRecord } = await import('./temporal-session');
   const all = await listSearches(app.store);
-  const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
   const live = await liveSearches(app, waiting);
   const otherwise = (id: string): string =>
     live?.waiting.has(id) === true ? 'waiting' : statusWithoutRecord(app.config, app.env, live !== null);
   return Promise.all(
-    all.slice(from, from + limit).map(async (entry) => {
+    all.slice(0, limit).map(async (entry) => {
       const record = await recordOf(app.store, entry.id);
       return {
         ...entry,

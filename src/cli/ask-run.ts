@@ -44,7 +44,7 @@ export async function runDemo(flags: Pick<BeginFlags, 'json' | 'debug'>, io: Io)
   buildSprintDatabase(sql, db);
   io.err(`${INTRODUCTION}  npx gate ask "${DEMO_QUESTION}" \\\n    --db ${db}\n\n`);
   const asked = { method: parseMethodSpec('fast'), output: 'answer', fresh: true, db, replay: recording } as const;
-  return runAsk(DEMO_QUESTION, { ...asked, ...flags, showPlan: true }, io);
+  return runAsk(DEMO_QUESTION, { ...asked, ...flags }, io);
 }
 
 export type LearnFlags = Omit<LearnRequest, 'budgets'> & LimitFlags & BeginFlags;

@@ -1,6 +1,4 @@
 /** The commands that begin a search: `gate ask`, `demo`, `learn` and `fork`. Their work is loaded when it is needed. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { parseMethodSpec } from '../config/method-specs';
 import type { AskFlags, ForkFlags, LearnFlags } from './ask-run';
@@ -18,17 +16,13 @@ import {
   positiveInteger,
   ONE_DATABASE,
 } from './options';
-import { UsageError } from '../app/errors';
 
 export const askCommand: CommandFactory = (io, outcome) =>
   withExamples(
     addSearchOptions(
       new Command('ask')
         .description('answer a question, with the evidence for every assumption')
-        .argument(
-          '<question...>',
-          'what to ask: at most 8,000 characters, best in quotes; - reads it from standard input',
-        )
+        .argument('<question>', 'what to ask, in quotes: at most 8,000 characters; - reads it from standard input')
         .option(...ONE_DATABASE)
         .option(
           '--context <text>',
@@ -59,34 +53,13 @@ export const askCommand: CommandFactory = (io, outcome) =>
       )
       .option('--record <file>', 'write every exchange with the model to this file')
       .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
-      .action(async (words: readonly string[], flags: AskFlags) => {
-        const { runAsk } = await import('./ask-run');
-        outcome.code = await runAsk(joinedWords(words, io.cwd), flags, io);
+      .action(async (question: string, flags: AskFlags) => {
+        outcome.code = await (await import('./ask-run')).runAsk(question, flags, io);
       }),
     'gate ask "How many orders came in last week?" --db ./shop.sqlite',
     'gate ask "Which region grew most in 2024?" --db sales --method thorough --max-cost 3',
     'gate ask "…" --db postgresql://reader@localhost/sales --detach',
   );
-
-/**
- * A question without quotes comes as one argument a word. Bare words are joined. Anything else that may be no part of the
- * question (a quoted text among them, a file, an address, `-`) is an error that says how to write the question.
- */
-export function joinedWords(words: readonly string[], cwd: string): string {
-  const [first = ''] = words;
-  if (words.length <= 1) return first;
-  if (words.some((word) => /\s/.test(word) || word === '' || word === '-')) throw quoteIt('these are several texts');
-  const address = words.find((word) => word.includes('://'));
-  if (address !== undefined) throw quoteIt(`an address is among the words; a database is given with --db`);
-  // The shell puts file names in place of * and ?, too.
-  const file = words.find((word) => /[./*]/.test(word.slice(0, -1)) && existsSync(resolve(cwd, word)));
-  if (file !== undefined) throw quoteIt(`${file} is a file; a database is given with --db`);
-  return words.join(' ');
-}
-
-function quoteIt(why: string): UsageError {
-  return new UsageError(`which words are the question? ${why}: write the question in one pair of quotes`);
-}
 
 export const demoCommand: CommandFactory = (io, outcome) =>
   withExamples(
@@ -94,8 +67,7 @@ export const demoCommand: CommandFactory = (io, outcome) =>
       .description('answer a sample question on a sample database; needs no model')
       .option('--json', 'print the final record as JSON, as gate ask does')
       .action(async (flags: { json?: boolean; debug?: boolean }) => {
-        const { runDemo } = await import('./ask-run');
-        outcome.code = await runDemo(flags, io);
+        outcome.code = await (await import('./ask-run')).runDemo(flags, io);
       }),
     'gate demo',
     'gate demo --json',

@@ -1,8 +1,6 @@
 /** Prints a final record, has its report written, and gives the exit code of its status. */
 import type { AnswerRecord } from '../domain';
-import { loadTrace, type Trace } from '../report';
-import { capital, counted, cut, visible } from '../report/printable';
-import { STEP_STATES } from '../report/words';
+import { capital, counted, visible } from '../report/printable';
 import { coverageText } from '../sql/coverage';
 import { provedText } from '../text/standing';
 import { withheldTexts } from '../text/claim-text';
@@ -12,7 +10,6 @@ import { GateError } from '../app/errors';
 import { writeReport } from '../app/report';
 import { EXIT, type ExitCode } from './exit';
 import type { Io } from './io';
-import { sha256 } from '../app/services';
 import { answerJson, answerText } from './show-answer';
 import { csv as csvText, cutText } from './table';
 
@@ -22,15 +19,13 @@ export interface Printing {
   readonly csv?: boolean;
   /** The SQL alone. */
   readonly sql?: boolean;
-  /** Also the plan behind the answer. */
-  readonly showPlan?: boolean;
 }
 
 export async function printAnswer(
   app: Pick<App, 'config' | 'store' | 'cwd'>,
   { record, ui, db, maxRows, traceId }: Answer & { readonly traceId?: string | null },
   io: Pick<Io, 'out' | 'err' | 'columns'>,
-  { json = false, csv = false, sql = false, showPlan = false }: Printing,
+  { json = false, csv = false, sql = false }: Printing,
 ): Promise<ExitCode> {
   // A report is plain: with encryption on it is written only when asked for (gate show --report).
   const report = app.config.encryption === null ? await writeReport(record.id, app, { db }) : null;
@@ -45,7 +40,6 @@ export async function printAnswer(
   }
   const isNamed = app.config.databases[record.database] !== undefined;
   const places = { report, ui, traceId, db: isNamed ? record.database : db };
-  if (showPlan && !json) io.out(planText(await loadTrace(app.store, record.id, sha256), io.columns));
   io.out(json ? answerJson(record, places) : answerText(record, places, io.columns));
   return exitCodeFor(record.status);
 }
@@ -59,21 +53,6 @@ function cutRows({ rows }: AnswerRecord, max: number | undefined): string {
 function exitCodeFor(status: AnswerRecord['status']): ExitCode {
   if (status === 'cancelled') return EXIT.cancelled;
   return status === 'failed' ? EXIT.failed : EXIT.ok;
-}
-
-/** The plan whose query was chosen, each operator with what it means and what it rests on. */
-function planText(trace: Trace | null, width: number): string {
-  const chosen = trace?.record?.candidates.find((candidate) => candidate.chosen);
-  const candidate = trace?.state?.candidates.find(({ id }) => id === chosen?.id);
-  const view = trace?.state?.trajectories.find(({ id }) => id === candidate?.trajectory)?.plan;
-  if (!trace || !view) return '';
-  const outline = trace.plans[view.planId]?.outline;
-  const lines = view.operators.map(({ name, state, intent, assumptions }) => {
-    const isPlain = trace.record?.claims !== undefined && state === 'assumed' && assumptions === 0;
-    const says = isPlain ? 'nothing claimed' : STEP_STATES[state].says;
-    return `  ${name}  ${says}  ${cut(intent, width - name.length - says.length - 6)}`;
-  });
-  return `Plan${outline ? `  ${cut(outline, width - 6)}` : ''}\n${lines.join('\n')}\n\n`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { Secret } from '../../../src/config';
 import { shownCommand } from '../../../src/cli/batch-run';
-import { checkEndpoint } from '../../../src/app/model-check';
+import { isOffered, modelsAt } from '../../../src/app/model-check';
 import { errorText, GateError } from '../../../src/app/errors';
 import { exitCodeOf, EXIT } from '../../../src/cli/exit';
 import { nodeVersion } from '../../../src/app/doctor';
@@ -245,49 +245,40 @@ describe('the notice of the first run', () => {
   });
 });
 
-describe('checkEndpoint', () => {
+describe('modelsAt', () => {
   const models = { baseUrl: 'http://h/v1/', apiKey: new Secret('sk-1'), apiKeySource: 'OPENAI_API_KEY' };
   const reply =
     (status: number, body: unknown = {}): typeof fetch =>
     async () =>
-      new Response(JSON.stringify(body), { status });
+      new Response(typeof body === 'string' ? body : JSON.stringify(body), { status });
+  const asked = (get: typeof fetch, more: object = {}) => modelsAt('http://h/v1', { ...models, ...more }, get);
 
-  test('lists the models of an endpoint that answers', async () => {
-    expect(await checkEndpoint(models, 'x', reply(200, { data: [{ id: 'a' }, { id: 'b' }] }))).toEqual({
-      kind: 'ok',
-      url: 'http://h/v1',
-      models: ['a', 'b'],
-    });
+  test.each([
+    [reply(200, { data: [{ id: 'a' }, { id: 'b' }] }), ['a', 'b']],
+    [reply(404), []],
+    [reply(200, '<html>'), []],
+  ])('lists the models of an endpoint; one without a list is no mistake', async (get, listed) => {
+    expect(await asked(get)).toEqual(listed);
   });
 
-  test('an endpoint without a list is no mistake', async () => {
-    expect(await checkEndpoint(models, 'x', reply(404))).toMatchObject({ kind: 'ok', models: [] });
-    expect(await checkEndpoint(models, 'x', async () => new Response('<html>', { status: 200 }))).toMatchObject({
-      kind: 'ok',
-      models: [],
-    });
-  });
-
-  test('a refused or missing key names the variable and never the key', async () => {
-    const refused = await checkEndpoint(models, 'x', reply(401));
-    expect(refused).toMatchObject({
-      kind: 'refused',
-      fix: expect.stringContaining('it refuses the key: correct OPENAI_API_KEY') as string,
-    });
-    expect(JSON.stringify(refused)).not.toContain('sk-1');
-    expect(await checkEndpoint({ ...models, apiKey: null }, 'x', reply(401))).toMatchObject({
-      fix: expect.stringContaining('set OPENAI_API_KEY') as string,
-    });
-  });
-
-  test('an endpoint that is down names its address and the setting', async () => {
+  test('what is wrong is one line that names address and setting, and never the key', async () => {
     const down = async (): Promise<Response> => {
       throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) });
     };
-    expect(await checkEndpoint(models, 'x', down)).toMatchObject({
-      kind: 'unreachable',
-      fix: 'model endpoint http://h/v1 does not answer (ECONNREFUSED): start it, or correct OPENAI_BASE_URL',
-    });
+    await expect(asked(reply(401))).rejects.toThrow('http://h/v1: it refuses the key: correct OPENAI_API_KEY');
+    await expect(asked(reply(401), { apiKey: null })).rejects.toThrow('set OPENAI_API_KEY');
+    await expect(asked(down)).rejects.toThrow(
+      'model endpoint http://h/v1 does not answer (ECONNREFUSED): start it, or correct OPENAI_BASE_URL',
+    );
+  });
+
+  test.each([
+    ...['gpt-5', 'gemini-x', 'models/gemini-x', 'org/name', 'org/name:free'].map((model) => [model, true] as const),
+    ['gpt-6', false] as const,
+  ])('of an endpoint that lists some models, %s is offered: %j', (model, offered) => {
+    expect(isOffered(model, ['gpt-5', 'models/gemini-x', 'org/name'])).toBe(offered);
+    // One that lists nothing, or patterns, refuses no model beforehand.
+    expect([isOffered(model, []), isOffered(model, ['openai/*'])]).toEqual([true, true]);
   });
 });
 
