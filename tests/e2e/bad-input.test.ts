@@ -50,7 +50,6 @@ const mistakes: readonly Mistake[] = [
     code: 1,
     says: /127\.0\.0\.1:9/,
   },
-  { what: 'a wrong path', args: () => [QUESTION, '--db', './no-such.sqlite'], code: 2, says: /no-such\.sqlite/ },
   {
     what: 'a server that is not there',
     args: () => [QUESTION, '--db', 'postgresql://nobody@127.0.0.1:9/none'],
@@ -68,20 +67,6 @@ const mistakes: readonly Mistake[] = [
     args: (folder) => [QUESTION, '--db', written(folder, 'empty.sqlite', '')],
     code: 1,
     says: /no tables/,
-  },
-  { what: 'an empty question', args: () => ['  ', '--db', database], code: 2, says: /question/ },
-  { what: 'an unknown flag', args: () => [QUESTION, '--db', database, '--fast'], code: 2, says: /--fast/ },
-  {
-    what: 'an unknown method',
-    args: () => [QUESTION, '--db', database, '--method', 'quick'],
-    code: 2,
-    says: /no method quick.*fast, thorough, paper/,
-  },
-  {
-    what: 'a ceiling below zero',
-    args: () => [QUESTION, '--db', database, '--max-cost', '-1'],
-    code: 2,
-    says: /max-cost/,
   },
   {
     what: 'a replay file that is missing',
