@@ -1,8 +1,8 @@
 /** What a bucket does to us: outages are `unavailable` and retried, wrong settings are one line that names them. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PutBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3';
 import { createS3Store, type S3Options } from '../../src/adapters/s3/store';
@@ -60,14 +60,10 @@ test('a bucket that may only be read serves its objects and names the rights tha
     forcePathStyle: true,
     credentials: { accessKeyId, secretAccessKey },
   });
+  const allowed = { Effect: 'Allow', Principal: ['reader-access'] };
   const Statement = [
-    {
-      Effect: 'Allow',
-      Principal: ['reader-access'],
-      Action: ['s3:GetObject'],
-      Resource: ['arn:aws:s3:::the-bucket/*'],
-    },
-    { Effect: 'Allow', Principal: ['reader-access'], Action: ['s3:ListBucket'], Resource: ['arn:aws:s3:::the-bucket'] },
+    { ...allowed, Action: ['s3:GetObject'], Resource: ['arn:aws:s3:::the-bucket/*'] },
+    { ...allowed, Action: ['s3:ListBucket'], Resource: ['arn:aws:s3:::the-bucket'] },
   ];
   await client.send(
     new PutBucketPolicyCommand({ Bucket: 'the-bucket', Policy: JSON.stringify({ Version: '2012-10-17', Statement }) }),
@@ -112,16 +108,16 @@ test('a server that is down is an outage, and the same store works again when it
   }
 });
 
-/** Answers every request in one way, so that the answer of a real outage can be had at will. */
+/** A server of its own, so that the answer of a real outage can be had at will. */
 async function withAnswers(
-  answer: (socket: Socket | null) => { status: number; body: string } | null,
+  answer: (request: IncomingMessage, body: string, response: ServerResponse) => void,
   work: (endpoint: string) => Promise<void>,
 ): Promise<void> {
-  const http: Server = createServer((request, response) => {
-    request.resume();
-    const given = answer(request.socket);
-    if (given !== null)
-      request.on('end', () => response.writeHead(given.status, { 'content-type': 'application/xml' }).end(given.body));
+  const http = createServer((request, response) => {
+    response.setHeader('content-type', 'application/xml');
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => answer(request, body, response));
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   try {
@@ -145,7 +141,7 @@ test.each<[number, string, string, string]>([
   [501, 'NotImplemented', 'misconfigured', 'conditional writes'],
 ])('HTTP %d %s is %s', async (status, code, expected, text) => {
   await withAnswers(
-    () => ({ status, body: xml(code) }),
+    (_request, _body, response) => response.writeHead(status).end(xml(code)),
     async (endpoint) => {
       await expect(createS3Store(optionsFor({ endpoint })).put('a', 'x')).rejects.toMatchObject({
         ...{ name: 'StoreError', code: expected },
@@ -157,7 +153,7 @@ test.each<[number, string, string, string]>([
 
 test('a server that accepts and says nothing is given up in time', async () => {
   await withAnswers(
-    () => null,
+    () => undefined,
     async (endpoint) => {
       const store = createS3Store(optionsFor({ endpoint, requestTimeoutMs: 300 }));
       const started = Date.now();
@@ -169,10 +165,7 @@ test('a server that accepts and says nothing is given up in time', async () => {
 
 test('a connection that is cut in the middle of an answer is an outage', async () => {
   await withAnswers(
-    (socket) => {
-      socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf');
-      return null;
-    },
+    ({ socket }) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf'),
     async (endpoint) => {
       await expect(createS3Store(optionsFor({ endpoint })).get('a')).rejects.toMatchObject({ code: 'unavailable' });
     },
@@ -181,30 +174,19 @@ test('a connection that is cut in the middle of an answer is an outage', async (
 
 test('a key that a killed server left half written, taken and yet not there, is written anew', async () => {
   let kept: string | null = null;
-  const http = createServer((request, response) => {
-    const xmlHead = { 'content-type': 'application/xml' };
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      if (request.method === 'GET' && kept === null) response.writeHead(404, xmlHead).end(xml('NoSuchKey'));
-      else if (request.method === 'GET') response.end(kept);
-      else if (request.headers['if-none-match'] === '*')
-        response.writeHead(412, xmlHead).end(xml('PreconditionFailed'));
+  await withAnswers(
+    ({ method, headers }, body, response) => {
+      if (method === 'GET' && kept === null) response.writeHead(404).end(xml('NoSuchKey'));
+      else if (method === 'GET') response.end(kept);
+      else if (headers['if-none-match'] === '*') response.writeHead(412).end(xml('PreconditionFailed'));
       else {
         kept = body;
         response.end();
       }
-    });
-  });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  try {
-    const endpoint = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-    await createS3Store(optionsFor({ endpoint })).put('a', 'the text');
-    expect(kept).toContain('the text');
-  } finally {
-    http.closeAllConnections();
-    http.close();
-  }
+    },
+    (endpoint) => createS3Store(optionsFor({ endpoint })).put('a', 'the text'),
+  );
+  expect(kept).toContain('the text');
 });
 
 test('no key anywhere is one line', async () => {
