@@ -5,14 +5,14 @@
  */
 import { createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSnowflakeEngine, type SnowflakeEngineSettings } from '../../src/adapters/snowflake';
 import { loadConfig } from '../../src/config';
-import { SqlResult } from '../../src/domain';
-import type { SqlEngine, SqlOptions } from '../../src/domain/ports/sql-engine';
+import type { SqlEngine } from '../../src/domain/ports/sql-engine';
 import { openEngines } from '../../src/workers/engines';
+import { eventually, options, runOne } from '../helpers/engine';
+import { freePort } from '../helpers/free-port';
 import { grants, startRecorder, type Recorder, type Reply, type Script } from '../helpers/snowflake-recorder';
 
 const engines: SqlEngine[] = [];
@@ -32,18 +32,6 @@ async function open(script: Script = {}, options: Options = {}, user = 'ann:secr
   const engine = createSnowflakeEngine({ url, options: { accessUrl: recorder.accessUrl, ...options } });
   engines.push(engine);
   return { recorder, engine };
-}
-
-const options = (more: Partial<SqlOptions> = {}): SqlOptions => ({
-  timeoutMs: 20_000,
-  maxRows: 100,
-  signal: new AbortController().signal,
-  tag: 's1 i1.probe',
-  ...more,
-});
-
-async function runOne(engine: SqlEngine, sql: string, more: Partial<SqlOptions> = {}): Promise<SqlResult> {
-  return SqlResult.parse((await engine.run([sql], options(more))).results[0]);
 }
 
 const loginData = (recorder: Recorder): Record<string, unknown> =>
@@ -116,7 +104,7 @@ describe('login', () => {
       code: 'not-found',
       message: 'there is no Snowflake account my-account: check the URL',
     });
-    const refusing = await unusedPort();
+    const refusing = await freePort();
     const other = await open({}, { accessUrl: `http://127.0.0.1:${refusing}` });
     await expect(runOne(other.engine, 'SELECT 1')).rejects.toMatchObject({
       code: 'connection',
@@ -430,12 +418,6 @@ describe('the ceiling on what a statement scans', () => {
     expect(recorder.asked()).toEqual([]);
   });
 
-  test('without a ceiling no plan is asked for', async () => {
-    const { recorder, engine } = await open();
-    await runOne(engine, SCANS);
-    expect(recorder.asked()).toEqual([SCANS]);
-  });
-
   test('the configuration sets it, and the number of sessions', async () => {
     const { recorder } = await open(planned(plan(2e6)));
     const cwd = mkdtempSync(join(tmpdir(), 'gate-snowflake-'));
@@ -466,10 +448,10 @@ describe('time limits and cancellation', () => {
     });
     const controller = new AbortController();
     const running = runOne(engine, 'SELECT slow', { signal: controller.signal });
-    await until(() => recorder.asked().length === 1);
+    await eventually(() => recorder.asked().length === 1);
     controller.abort(new Error('cancelled by the user'));
     await expect(running).rejects.toThrow('cancelled by the user');
-    await until(() => recorder.aborts.length === 1 && recorder.ended.length === 1);
+    await eventually(() => recorder.aborts.length === 1 && recorder.ended.length === 1);
     expect(recorder.aborts[0]?.body).toEqual({ requestId: recorder.queries.at(-1)?.requestId });
     expect(await runOne(engine, 'SELECT 9')).toMatchObject({ kind: 'rows' });
   });
@@ -528,20 +510,6 @@ describe('errors', () => {
     expect(recorder.logins).toHaveLength(2);
   });
 });
-
-function unusedPort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const started = Date.now(); !holds(); await new Promise((resolve) => setTimeout(resolve, 20)))
-    if (Date.now() - started > 10_000) throw new Error('it did not come true within 10 s');
-}
 
 test('a server that answers nothing any more, not even a cancellation, is a lost connection', async () => {
   const { engine } = await open({ onQuery: answering(() => 'never'), mute: true });

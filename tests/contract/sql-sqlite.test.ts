@@ -4,8 +4,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createSqliteEngine } from '../../src/adapters/sqlite';
-import { SqlResult } from '../../src/domain';
+import type { SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/domain/ports/sql-engine';
+import { options, runOne as askOne } from '../helpers/engine';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-sql-lite-'));
 const file = join(folder, 'odd.sqlite');
@@ -32,13 +33,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function runOne(sql: string, more: Partial<SqlOptions> = {}, on = engine): Promise<SqlResult> {
-  const options = { timeoutMs: 60_000, maxRows: 1000, signal: new AbortController().signal, tag: 't', ...more };
-  return SqlResult.parse((await on.run([sql], options)).results[0]);
-}
+const runOne = (sql: string, more: Partial<SqlOptions> = {}, on = engine) => askOne(on, sql, more);
 
 test('names with blanks, quotes and keywords are described as they are, and dates come as stored', async () => {
-  const { tables } = await engine.describe({ signal: new AbortController().signal });
+  const { tables } = await engine.describe(options());
   const odd = tables.find(({ name }) => name === 'odd name; --');
   expect(odd?.columns.map(({ name, type }) => [name, type])).toEqual([
     ['a "b"', 'integer'],
@@ -55,7 +53,7 @@ test('names with blanks, quotes and keywords are described as they are, and date
 });
 
 test('virtual tables are described and searched', async () => {
-  const { tables } = await engine.describe({ signal: new AbortController().signal });
+  const { tables } = await engine.describe(options());
   expect(tables.find(({ name }) => name === 'notes')?.columns.map(({ name }) => name)).toEqual(['title', 'body']);
   expect(tables.find(({ name }) => name === 'places')?.columns.map(({ name }) => name)).toEqual(['id', 'x0', 'x1']);
   expect(await runOne("SELECT title FROM notes WHERE notes MATCH 'fox' ORDER BY rank")).toMatchObject({
@@ -127,9 +125,8 @@ test.each([
   const count = (): Promise<SqlResult> => runOne('SELECT count(*) FROM grown', {}, own);
   expect(await count()).toMatchObject({ rows: [[1000]] });
   const sql = (size: number): string => `SELECT a, CASE a WHEN 5 THEN zeroblob(${size}) END FROM grown`;
-  const options = { timeoutMs: 60_000, maxRows: 1000, signal: new AbortController().signal, tag: 't' };
   const result =
-    kind === 'query' ? await runOne(sql(50_000_000), {}, own) : await own.digest(sql(300_000_000), options);
+    kind === 'query' ? await runOne(sql(50_000_000), {}, own) : await own.digest(sql(300_000_000), options());
   expect(result).toMatchObject({ kind: 'sql-error' });
   write('INSERT INTO grown VALUES (1001)', path);
   expect(await count()).toMatchObject({ rows: [[1001]] });
@@ -143,10 +140,9 @@ test('a file that vanishes while it is open is named, not the system call', asyn
   const own = createSqliteEngine({ path, poolSize: 1 });
   expect(await runOne('SELECT * FROM t', {}, own)).toMatchObject({ rows: [] });
   rmSync(dirname(path), { recursive: true });
-  const { signal } = new AbortController();
   const gone = { code: 'not-found', message: `there is no file ${path}: check the path of the database` };
-  await expect(own.revision?.({ signal })).rejects.toMatchObject(gone);
-  await expect(own.describe({ signal })).rejects.toMatchObject(gone);
+  await expect(own.revision?.(options())).rejects.toMatchObject(gone);
+  await expect(own.describe(options())).rejects.toMatchObject(gone);
   await own.close();
 });
 
@@ -186,23 +182,4 @@ test('a writer that holds the file delays a statement, and does not take its tim
 
 test('reading leaves nothing beside the file', () => {
   expect(readdirSync(folder)).toEqual(['odd.sqlite']);
-});
-
-test('more runs than processes wait for their turn, and a waiting one ends with its signal', async () => {
-  const results = await Promise.all(Array.from({ length: 50 }, (_, index) => runOne(`SELECT ${index}`)));
-  expect(results.every(({ kind }) => kind === 'rows')).toBe(true);
-  const single = createSqliteEngine({ path: file, poolSize: 1 });
-  const controller = new AbortController();
-  const holding = new AbortController();
-  const options = { timeoutMs: 60_000, maxRows: 1, tag: 't' };
-  const endless = single.run(['WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT count(*) FROM r'], {
-    ...options,
-    signal: holding.signal,
-  });
-  const waiting = single.run(['SELECT 1'], { ...options, signal: controller.signal });
-  controller.abort(new Error('gave up'));
-  await expect(waiting).rejects.toThrow('gave up');
-  holding.abort(new Error('done'));
-  await expect(endless).rejects.toThrow('done');
-  await single.close();
 });

@@ -7,11 +7,11 @@ import { Client } from 'pg';
 import { createPostgresEngine, type PostgresEngineSettings } from '../../src/adapters/postgres';
 import type { SqlResult } from '../../src/domain';
 import type { SqlEngine } from '../../src/domain/ports/sql-engine';
+import { options, runOne } from '../helpers/engine';
 import { sharedPostgres, startPostgres, type TestPostgres } from '../helpers/postgres';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-sql-pg-'));
 const engines: SqlEngine[] = [];
-const limits = { timeoutMs: 30_000, maxRows: 10, signal: new AbortController().signal, tag: 'logins' };
 let postgres: TestPostgres;
 let secured: TestPostgres;
 
@@ -31,9 +31,6 @@ function open(options: PostgresEngineSettings['options'], url = postgres.url('po
   return engine;
 }
 
-const runOne = async (engine: SqlEngine, sql: string): Promise<SqlResult> =>
-  (await engine.run([sql], limits)).results[0]!;
-
 async function asAdmin(server: TestPostgres, sql: string): Promise<Record<string, unknown>> {
   const client = new Client({ connectionString: server.url('postgres') });
   await client.connect();
@@ -44,10 +41,10 @@ async function asAdmin(server: TestPostgres, sql: string): Promise<Record<string
 
 test('a cell of a gigabyte is a value that says what to do, and its neighbours are answered', async () => {
   const start = process.memoryUsage.rss();
-  const { results } = await open({}).run(['SELECT 1', "SELECT repeat(repeat('x', 1000), 1000000)", 'SELECT 3'], {
-    ...limits,
-    timeoutMs: 100_000,
-  });
+  const { results } = await open({}).run(
+    ['SELECT 1', "SELECT repeat(repeat('x', 1000), 1000000)", 'SELECT 3'],
+    options({ timeoutMs: 100_000 }),
+  );
   expect(results).toMatchObject([
     { rows: [[1]] },
     {

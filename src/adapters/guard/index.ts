@@ -12,7 +12,7 @@
  */
 import { clip } from '../../clip';
 import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
-import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../domain/ports/sql-engine';
+import type { SqlEngine } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { sha256 } from '../../sha256';
 import { fingerprintOf } from '../schema';
@@ -34,104 +34,79 @@ export function createGuardedEngine(
   /** Where a name without a schema is looked up; empty: the dialect's usual one. */
   searchPath: readonly string[] = [],
 ): SqlEngine {
-  const guard = new Guard(engine, inspector, access, searchPath.length > 0 ? searchPath : DEFAULT_SCHEMAS);
-  return {
-    dialect: engine.dialect,
-    run: (statements, options) => guard.run(statements, options),
-    async digest(sql, options) {
-      const result = (await guard.judge(sql, options.signal)) ?? (await engine.digest(sql, options));
-      return 'kind' in result ? shortened(result) : result;
-    },
-    describe: ({ signal }) => guard.describe(signal),
-    // The access lists decide what a description shows, so they are part of its revision.
-    ...(engine.revision && {
-      revision: async (options) => `${(await engine.revision?.(options)) ?? ''}${guard.listsHash}`,
-    }),
-    close: () => engine.close(),
-  };
-}
+  const schemas = searchPath.length > 0 ? searchPath : DEFAULT_SCHEMAS;
+  const rules = accessRules(access, schemas);
+  const { dialect } = engine;
+  let described: Promise<DatabaseDescription> | null = null;
 
-class Guard {
-  readonly #rules: AccessRules;
-  /** Empty without access lists. */
-  readonly listsHash: string;
-  #described: Promise<DatabaseDescription> | null = null;
-
-  constructor(
-    private readonly engine: SqlEngine,
-    private readonly inspector: SqlInspector,
-    access: AccessLists,
-    private readonly schemas: readonly string[],
-  ) {
-    this.#rules = accessRules(access, schemas);
-    this.listsHash = this.#rules.open ? '' : `-${sha256(JSON.stringify(access)).slice(0, 16)}`;
-  }
-
-  async run(statements: readonly string[], options: SqlOptions): Promise<SqlSnapshot> {
-    const verdicts: (SqlResult | null)[] = [];
-    for (const sql of statements) verdicts.push(await this.judge(sql, options.signal));
-    const passed = statements.filter((_, index) => verdicts[index] === null);
-    const { takenAt, results } =
-      passed.length === 0 ? { takenAt: new Date().toISOString(), results: [] } : await this.engine.run(passed, options);
-    const answers = results[Symbol.iterator]();
-    const all = verdicts.map((verdict) => verdict ?? answers.next().value) as SqlResult[];
-    return { takenAt, results: all.map(shortened) };
-  }
-
-  async describe(signal: AbortSignal): Promise<DatabaseDescription> {
-    this.#described = null;
-    const description = await this.#description(signal);
-    return this.#rules.open ? description : visiblePart(description, this.#rules);
+  function description(signal: AbortSignal): Promise<DatabaseDescription> {
+    described ??= engine.describe({ signal }).catch((error: unknown) => {
+      described = null;
+      throw error;
+    });
+    return described;
   }
 
   /** Why a statement may not run; null: it may. */
-  async judge(sql: string, signal: AbortSignal): Promise<SqlResult | null> {
-    const { dialect } = this.engine;
-    const inspection = this.inspector.inspect(sql);
-    switch (inspection.kind) {
-      case 'refused':
-        return { kind: 'refused', message: inspection.message };
-      case 'syntax-error':
-        if (this.#rules.open && dialect === 'sqlite') return null;
-        return { kind: 'sql-error', message: inspection.message, code: SYNTAX_ERROR[dialect], elapsedMs: 0 };
-      case 'select': {
-        if (this.#rules.open) return null;
-        let message = await this.#refusal(sql, inspection.relations, signal);
-        // The table may have been created after the description was made.
-        if (message !== null && this.#described !== null) {
-          this.#described = null;
-          message = await this.#refusal(sql, inspection.relations, signal);
-        }
-        return message === null ? null : { kind: 'refused', message };
-      }
-      default:
-        return inspection satisfies never;
+  async function judge(sql: string, signal: AbortSignal): Promise<SqlResult | null> {
+    const inspection = inspector.inspect(sql);
+    if (inspection.kind === 'refused') return { kind: 'refused', message: inspection.message };
+    if (inspection.kind === 'syntax-error') {
+      if (rules.open && dialect === 'sqlite') return null;
+      return { kind: 'sql-error', message: inspection.message, code: SYNTAX_ERROR[dialect], elapsedMs: 0 };
     }
+    if (rules.open) return null;
+    let message = await refusal(sql, inspection.relations, signal);
+    if (message !== null) {
+      // The table may have been created after the description was made.
+      described = null;
+      message = await refusal(sql, inspection.relations, signal);
+    }
+    return message === null ? null : { kind: 'refused', message };
   }
 
-  #description(signal: AbortSignal): Promise<DatabaseDescription> {
-    this.#described ??= this.engine.describe({ signal }).catch((error: unknown) => {
-      this.#described = null;
-      throw error;
-    });
-    return this.#described;
-  }
-
-  async #refusal(sql: string, relations: readonly string[], signal: AbortSignal): Promise<string | null> {
-    const { tables } = await this.#description(signal);
+  async function refusal(sql: string, relations: readonly string[], signal: AbortSignal): Promise<string | null> {
+    const { tables } = await description(signal);
     const hidden: HiddenIn[] = [];
     for (const relation of relations) {
-      const table = findTable(relation, tables, this.schemas);
-      if (table === undefined || !this.#rules.mayReadTable(table.name)) {
+      const table = findTable(relation, tables, schemas);
+      if (table === undefined || !rules.mayReadTable(table.name))
         return `the table ${relation} may not be read here: read only the tables of the schema shown`;
-      }
-      const columns = table.columns
-        .map(({ name }) => name)
-        .filter((column) => !this.#rules.mayReadColumn(table.name, column));
+      const names = table.columns.map(({ name }) => name);
+      const columns = names.filter((column) => !rules.mayReadColumn(table.name, column));
       if (columns.length > 0) hidden.push({ table: table.name.slice(table.name.indexOf('.') + 1), columns });
     }
-    return hidden.length === 0 ? null : findHidden(sql, hidden, this.engine.dialect);
+    return hidden.length === 0 ? null : findHidden(sql, hidden, dialect);
   }
+
+  return {
+    dialect,
+    async run(statements, options) {
+      const verdicts: (SqlResult | null)[] = [];
+      for (const sql of statements) verdicts.push(await judge(sql, options.signal));
+      const passed = statements.filter((_, index) => verdicts[index] === null);
+      const { takenAt, results } =
+        passed.length === 0 ? { takenAt: new Date().toISOString(), results: [] } : await engine.run(passed, options);
+      const answers = results.values();
+      const all = verdicts.map((verdict) => verdict ?? (answers.next().value as SqlResult));
+      return { takenAt, results: all.map(shortened) };
+    },
+    async digest(sql, options) {
+      const result = (await judge(sql, options.signal)) ?? (await engine.digest(sql, options));
+      return 'kind' in result ? shortened(result) : result;
+    },
+    async describe({ signal }) {
+      described = null;
+      const whole = await description(signal);
+      return rules.open ? whole : visiblePart(whole, rules);
+    },
+    // The access lists decide what a description shows, so they are part of its revision.
+    ...(engine.revision && {
+      revision: async (options) =>
+        `${(await engine.revision?.(options)) ?? ''}-${rules.open ? '' : sha256(JSON.stringify(access))}`,
+    }),
+    close: () => engine.close(),
+  };
 }
 
 const MAX_MESSAGE_CHARS = 2_000;

@@ -17,30 +17,28 @@ export interface PostgresCheckSettings {
   readonly schemas: readonly string[];
 }
 
-const CONNECT_TIMEOUT_MS = 10_000;
 const TIMEOUT_MS = 10_000;
 /** SQLSTATEs: read-only transaction; insufficient privilege; the access mode can no longer be changed. */
 const REFUSALS = ['25006', '42501', '25001'];
 
 export async function checkPostgres({ url, role, schemas }: PostgresCheckSettings): Promise<DatabaseCheck> {
-  const address = readAddress(url, CONNECT_TIMEOUT_MS);
+  const address = readAddress(url, TIMEOUT_MS);
   const startedMs = performance.now();
   const client = await connect(address);
   try {
     const connectMs = performance.now() - startedMs;
     const latencyMs = await latency(client);
-    const facts = await factsOf(client);
+    const [facts] = (await client.query<Facts>(FACTS)).rows;
+    if (facts === undefined) throw new SqlEngineError('connection', 'the server does not say what it is');
+    const { version, tls, user, database } = facts;
     const session = new PostgresSession(client, { target: address.target, role, schemas, maxPlanCost: null });
     await session.begin({ timeoutMs: TIMEOUT_MS, tag: 'check' });
     await session.begun();
     const attempts = await attemptWrites(client);
-    const effective = await currentUser(client);
+    const effective = (await client.query<Facts>(FACTS)).rows[0]?.user ?? user;
     await client.query('ROLLBACK');
-    const rights = [
-      ...(await rightsOf(client, facts.user, facts.database, schemas)),
-      ...(effective === facts.user ? [] : await rightsOf(client, effective, facts.database, schemas)),
-    ];
-    const { version, tls, user } = facts;
+    const rights = [];
+    for (const each of new Set([user, effective])) rights.push(...(await rightsOf(client, each, database, schemas)));
     const asWhom = effective === user ? user : `${user} as ${effective}`;
     return { version, tls, user: asWhom, connectMs, latencyMs, attempts, rights };
   } catch (error) {
@@ -67,20 +65,8 @@ interface Facts {
   readonly database: string;
 }
 
-async function factsOf(client: GateClient): Promise<Facts> {
-  const { rows } = await client.query<Facts>(
-    `SELECT 'PostgreSQL ' || current_setting('server_version') AS version, current_user::text AS user, current_database()::text AS database,
-       coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS tls`,
-  );
-  const [facts] = rows;
-  if (facts === undefined) throw new SqlEngineError('connection', 'the server does not say what it is');
-  return facts;
-}
-
-async function currentUser(client: GateClient): Promise<string> {
-  const { rows } = await client.query<{ user: string }>('SELECT current_user::text AS user');
-  return rows[0]?.user ?? '';
-}
+const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS version, current_user::text AS user, current_database()::text AS database,
+  coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS tls`;
 
 async function attemptWrites(client: GateClient): Promise<WriteAttempt[]> {
   const { rows } = await client.query<{ schema: string; name: string }>(
@@ -89,21 +75,19 @@ async function attemptWrites(client: GateClient): Promise<WriteAttempt[]> {
        AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
      ORDER BY has_table_privilege(c.oid, 'INSERT, DELETE') DESC, c.oid LIMIT 1`,
   );
-  const [table] = rows;
-  const name = table === undefined ? null : `${identifier(table.schema)}.${identifier(table.name)}`;
-  const statements: [string, string][] = [
+  const name = rows.map((table) => `${identifier(table.schema)}.${identifier(table.name)}`)[0] ?? null;
+  const onTable = [
+    [`insert into ${name}`, `INSERT INTO ${name} DEFAULT VALUES`],
+    [`delete from ${name}`, `DELETE FROM ${name} WHERE false`],
+    [`empty ${name}`, `TRUNCATE ${name}`],
+  ] as const;
+  const statements = [
     ['create a table', 'CREATE TABLE gate_write_attempt (x integer)'],
     ['create a temporary table', 'CREATE TEMPORARY TABLE gate_write_attempt (x integer)'],
     ['leave read-only mode', 'SET TRANSACTION READ WRITE'],
     ['create a sequence', 'CREATE SEQUENCE gate_write_attempt'],
-    ...(name === null
-      ? []
-      : ([
-          [`insert into ${name}`, `INSERT INTO ${name} DEFAULT VALUES`],
-          [`delete from ${name}`, `DELETE FROM ${name} WHERE false`],
-          [`empty ${name}`, `TRUNCATE ${name}`],
-        ] satisfies [string, string][])),
-  ];
+    ...(name === null ? [] : onTable),
+  ] as const;
   const attempts: WriteAttempt[] = [];
   for (const [what, sql] of statements) {
     attempts.push({ what, ...(await attempt(client, sql)) });

@@ -59,65 +59,53 @@ export async function describeSnowflake(read: Read, place: Place): Promise<Datab
   const nameOf = (schema: SqlValue | undefined, table: SqlValue | undefined): string =>
     text(schema) === current ? text(table) : `${text(schema)}.${text(table)}`;
   const keyOf = (row: Row): string => nameOf(row['table_schema'] ?? row['schema_name'], row['table_name']);
-  const relations = [...new Map([...views, ...tables].map((row) => [keyOf(row), row])).values()];
-  const catalogue: Catalogue = {
-    ...{ database, nameOf, known: new Set(relations.map(keyOf)) },
-    columns: groupBy(columns, keyOf),
-    primary: groupBy(primary, keyOf),
-    unique: groupBy(unique, keyOf),
-    imported: groupBy(imported, (row) => nameOf(row['fk_schema_name'], row['fk_table_name'])),
-  };
-  const shownTables = relations
-    .map((row) => tableOf(keyOf(row), row, catalogue))
-    .sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
-  const samples = await sampleAll(read, relations, keyOf, catalogue);
-  return described('snowflake', `Snowflake ${version}`, shownTables, samples);
-}
-
-type RowsByTable = ReadonlyMap<string, readonly Row[]>;
-
-interface Catalogue {
-  readonly database: string | undefined;
-  readonly nameOf: (schema: SqlValue | undefined, table: SqlValue | undefined) => string;
-  /** All tables that are described. */
-  readonly known: ReadonlySet<string>;
-  readonly columns: RowsByTable;
-  readonly primary: RowsByTable;
-  readonly unique: RowsByTable;
-  readonly imported: RowsByTable;
-}
-
-function tableOf(name: string, row: Row, catalogue: Catalogue): TableDescription {
-  const clustering = text(row['clustering_key']);
-  const comment = [text(row['comment']), clustering === '' ? '' : `clustered by ${clustering}`];
-  const columnsOf = (keys: readonly Row[] = []): string[] => namesIn(keys, 'column_name');
-  const keysIn = (keys: readonly Row[] = [], constraint: string): Row[][] => [
+  const relations = new Map([...views, ...tables].map((row) => [keyOf(row), row]));
+  const columnsOf = groupBy(columns, keyOf);
+  const primaryOf = groupBy(primary, keyOf);
+  const uniqueOf = groupBy(unique, keyOf);
+  const importedOf = groupBy(imported, (row) => nameOf(row['fk_schema_name'], row['fk_table_name']));
+  const byConstraint = (keys: readonly Row[] = [], constraint: string): Row[][] => [
     ...groupBy(keys, (key) => text(key[constraint])).values(),
   ];
-  return {
-    name,
-    kind: isView(row) ? 'view' : 'table',
-    comment: comment.filter(Boolean).join('; ') || null,
-    rowEstimate: isView(row) || row['row_count'] === null ? null : Number(row['row_count']),
-    columns: (catalogue.columns.get(name) ?? []).map((column) => ({
-      name: text(column['column_name']),
-      type: typeOf(column),
-      nullable: text(column['is_nullable']) !== 'NO',
-      comment: text(column['comment']) || null,
-      samples: [],
-    })),
-    primaryKey: columnsOf(catalogue.primary.get(name)),
-    uniqueKeys: keysIn(catalogue.unique.get(name), 'constraint_name').map(columnsOf),
-    foreignKeys: keysIn(catalogue.imported.get(name), 'fk_name').flatMap((keys) => foreignKeyOf(keys, catalogue)),
-  };
-}
-
-/** Only of tables that are described. */
-function foreignKeyOf(keys: readonly Row[], catalogue: Catalogue): TableDescription['foreignKeys'] {
-  const [first] = keys;
-  const table = catalogue.nameOf(first?.['pk_schema_name'], first?.['pk_table_name']);
-  if (!catalogue.known.has(table) || text(first?.['pk_database_name']) !== catalogue.database) return [];
-  return [{ columns: namesIn(keys, 'fk_column_name'), table, references: namesIn(keys, 'pk_column_name') }];
+  const shownTables = [...relations].map(([name, row]): TableDescription => {
+    const clustering = text(row['clustering_key']);
+    const comment = [text(row['comment']), clustering === '' ? '' : `clustered by ${clustering}`];
+    return {
+      name,
+      kind: isView(row) ? 'view' : 'table',
+      comment: comment.filter(Boolean).join('; ') || null,
+      rowEstimate: isView(row) || row['row_count'] === null ? null : Number(row['row_count']),
+      columns: (columnsOf.get(name) ?? []).map((column) => ({
+        name: text(column['column_name']),
+        type: typeOf(column),
+        nullable: text(column['is_nullable']) !== 'NO',
+        comment: text(column['comment']) || null,
+        samples: [],
+      })),
+      primaryKey: namesIn(primaryOf.get(name) ?? [], 'column_name'),
+      uniqueKeys: byConstraint(uniqueOf.get(name), 'constraint_name').map((keys) => namesIn(keys, 'column_name')),
+      foreignKeys: byConstraint(importedOf.get(name), 'fk_name').flatMap((keys) => {
+        const [first = {}] = keys;
+        const table = nameOf(first['pk_schema_name'], first['pk_table_name']);
+        // Only of tables that are described.
+        if (!relations.has(table) || text(first['pk_database_name']) !== database) return [];
+        return [{ columns: namesIn(keys, 'fk_column_name'), table, references: namesIn(keys, 'pk_column_name') }];
+      }),
+    };
+  });
+  const sampled = new Map<string, Sampled>();
+  const deadline = Date.now() + SAMPLING_MS;
+  await each(
+    [...relations].sort(([, a], [, b]) => Number(isView(a)) - Number(isView(b))),
+    async ([name, row]) => {
+      const own = columnsOf.get(name) ?? [];
+      if (own.length > 0 && Date.now() < deadline)
+        sampled.set(name, { rows: await sample(read, row, own), count: null });
+    },
+    AT_ONCE,
+  );
+  const inOrder = shownTables.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+  return described('snowflake', `Snowflake ${version}`, inOrder, sampled);
 }
 
 /** Sorts tables of the session's schema first. */
@@ -135,26 +123,6 @@ async function keyRows(read: Read, sql: string): Promise<Row[]> {
     if (isOfStatement(error)) return [];
     throw error;
   });
-}
-
-async function sampleAll(
-  read: Read,
-  relations: readonly Row[],
-  keyOf: (row: Row) => string,
-  { columns }: Catalogue,
-): Promise<Map<string, Sampled>> {
-  const found = new Map<string, Sampled>();
-  const deadline = Date.now() + SAMPLING_MS;
-  await each(
-    [...relations].sort((a, b) => Number(isView(a)) - Number(isView(b))),
-    async (row) => {
-      const own = columns.get(keyOf(row)) ?? [];
-      if (own.length > 0 && Date.now() < deadline)
-        found.set(keyOf(row), { rows: await sample(read, row, own), count: null });
-    },
-    AT_ONCE,
-  );
-  return found;
 }
 
 const isView = (row: Row): boolean => /VIEW/i.test(text(row['table_type']));

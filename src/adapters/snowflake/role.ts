@@ -5,20 +5,15 @@
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { identifier } from '../engine';
-import type { Request, SnowflakeSession } from './session';
-
-export interface RoleFinding {
-  readonly role: string;
-  /** The privileges that do more than read, as `PRIVILEGE on KIND NAME`. */
-  readonly writing: readonly string[];
-}
+import type { Request, Rows, SnowflakeSession } from './session';
 
 const READING = new Set(['SELECT', 'REFERENCES', 'MONITOR', 'READ', 'REFERENCE_USAGE', 'IMPORTED PRIVILEGES']);
 /** Kinds on which USAGE only allows reading. On a procedure, an integration or a sequence it allows changes. */
 const USABLE = new Set(['DATABASE', 'SCHEMA', 'WAREHOUSE', 'FUNCTION', 'FILE FORMAT', 'FILE_FORMAT', 'COMPUTE_POOL']);
 const ROLES_FOLLOWED = 60;
 
-export async function examineRole(session: SnowflakeSession, request: Request): Promise<RoleFinding> {
+/** Throws if the role can write; the message says what to change. */
+export async function refuseWriter(session: SnowflakeSession, request: Request): Promise<void> {
   const [[role] = []] = (await session.query('SELECT CURRENT_ROLE()', request)).rows;
   if (typeof role !== 'string') throw new SqlEngineError('not-configured', 'the Snowflake user has no role: name one');
   const writing: string[] = [];
@@ -44,12 +39,6 @@ export async function examineRole(session: SnowflakeSession, request: Request): 
       }
     }
   }
-  return { role, writing };
-}
-
-/** Throws if the role can write; the message says what to change. */
-export async function refuseWriter(session: SnowflakeSession, request: Request): Promise<void> {
-  const { role, writing } = await examineRole(session, request);
   if (writing.length === 0) return;
   const more = writing.length > 3 ? `, ${writing.length - 3} more` : '';
   throw new SqlEngineError(
@@ -58,30 +47,21 @@ export async function refuseWriter(session: SnowflakeSession, request: Request):
   );
 }
 
-interface Grant {
-  readonly privilege: string;
-  readonly kind: string;
-  readonly name: string;
-}
-
 async function grantsOf(
   session: SnowflakeSession,
   { kind, name }: { readonly kind: string; readonly name: string },
   request: Request,
-): Promise<Grant[]> {
+): Promise<{ readonly privilege: string; readonly kind: string; readonly name: string }[]> {
   const target = kind === 'ROLE' ? `ROLE ${quoted(name)}` : `DATABASE ROLE ${name}`;
-  const { columns, rows, truncated } = await session.query(`SHOW GRANTS TO ${target}`, {
-    ...request,
-    maxRows: 10_000,
-  });
-  const at = (column: string): number => columns.findIndex((each) => each.name.toLowerCase() === column);
-  const [privilege, on, granted] = [at('privilege'), at('granted_on'), at('name')];
-  const grants = rows.map((row) => ({
-    privilege: String(row[privilege]).toUpperCase(),
-    kind: String(row[on]).toUpperCase(),
-    name: String(row[granted]),
+  const found = await session.query(`SHOW GRANTS TO ${target}`, { ...request, maxRows: 10_000 });
+  const of = (row: Rows['rows'][number], column: string): string =>
+    String(row[found.columns.findIndex((each) => each.name.toLowerCase() === column)]);
+  const grants = found.rows.map((row) => ({
+    privilege: of(row, 'privilege').toUpperCase(),
+    kind: of(row, 'granted_on').toUpperCase(),
+    name: of(row, 'name'),
   }));
-  return truncated ? [...grants, { privilege: 'more than 10,000 grants', kind: target, name: '' }] : grants;
+  return found.truncated ? [...grants, { privilege: 'more than 10,000 grants', kind: target, name: '' }] : grants;
 }
 
 /** SHOW GRANTS already prints quotes around names that need them. */

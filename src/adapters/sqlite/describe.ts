@@ -4,7 +4,7 @@ import { realpath, stat } from 'node:fs/promises';
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
 import { identifier, literal } from '../engine';
-import { described, SAMPLE_LENGTH } from '../schema';
+import { described, SAMPLE_LENGTH, type Sampled } from '../schema';
 
 type Rows = readonly (readonly SqlValue[])[];
 
@@ -14,6 +14,7 @@ export type Read = (texts: readonly string[]) => Promise<readonly (Rows | null)[
 /** Above this size a table's rows are estimated by its highest rowid instead of counted. */
 const COUNT_UP_TO_BYTES = 256 * 1024 * 1024;
 const SAMPLED_ROWS = 200;
+const TABLES_PER_QUERY = 25;
 
 export async function describeSqlite(read: Read, fileBytes: number): Promise<DatabaseDescription> {
   const [versions, names, together] = await read(['SELECT sqlite_version()', `SELECT l.name ${LISTED}`, tablesSql()]);
@@ -22,14 +23,19 @@ export async function describeSqlite(read: Read, fileBytes: number): Promise<Dat
   const rows = together ?? (await read(apart)).flatMap((found) => found ?? []);
   const tables = withReferences(rows.map(tableOf).filter(({ columns }) => columns.length > 0));
   const count = fileBytes <= COUNT_UP_TO_BYTES ? 'count(*)' : 'max(rowid)';
-  const samples = await read(tables.map((table) => sampleSql(table, count)));
-  const sampled = tables.flatMap(({ name, kind }, at) => {
-    const found = samples[at] ?? null;
-    if (found === null) return [];
-    const counted = kind === 'view' ? null : Number(found[0]?.[0] ?? 0);
-    return [[name, { rows: found.map((row) => row.slice(1)), count: counted }] as const];
-  });
-  return described('sqlite', `SQLite ${String(versions?.[0]?.[0])}`, tables, new Map(sampled));
+  const batches = Array.from({ length: Math.ceil(tables.length / TABLES_PER_QUERY) }, (_, at) =>
+    tables.slice(at * TABLES_PER_QUERY, (at + 1) * TABLES_PER_QUERY),
+  );
+  const sampled = new Map<string, Sampled>();
+  const failed = await sample(read, batches, count, sampled);
+  // A table that cannot be read (a broken view) has no samples; those beside it are read alone.
+  await sample(
+    read,
+    failed.flat().map((table) => [table]),
+    count,
+    sampled,
+  );
+  return described('sqlite', `SQLite ${String(versions?.[0]?.[0])}`, tables, sampled);
 }
 
 const LISTED = `FROM pragma_table_list l WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
@@ -84,13 +90,45 @@ function withReferences(tables: readonly TableDescription[]): TableDescription[]
   }));
 }
 
-/** The count comes before the values of each row; without a row there is none. */
-function sampleSql({ name, kind, columns }: TableDescription, count: string): string {
+type Tables = readonly TableDescription[];
+
+/** One query for many tables, because a query per table is slow. Gives the batches that failed. */
+async function sample(
+  read: Read,
+  batches: readonly Tables[],
+  count: string,
+  sampled: Map<string, Sampled>,
+): Promise<Tables[]> {
+  const answers = await read(
+    batches.map((batch) => batch.map((table, at) => sampleSql(table, at, count)).join(' UNION ALL ')),
+  );
+  for (const [at, batch] of batches.entries()) {
+    const found = answers[at] ?? null;
+    if (found === null) continue;
+    const rowsOf = groupBy(found, ([table]) => table);
+    for (const [index, { name, kind }] of batch.entries()) {
+      const own = rowsOf.get(index) ?? [];
+      const rows = own.map(([, , values]) => parsed<string[]>(values).flat());
+      sampled.set(name, { rows, count: kind === 'view' ? null : Number(own[0]?.[1] ?? 0) });
+    }
+  }
+  return batches.filter((_, at) => (answers[at] ?? null) === null);
+}
+
+/** SQLite takes 127 arguments of a function at most. */
+const ARGUMENTS = 100;
+
+/** For each row the table, the count of all rows, and the values as JSON; without a row there is no count. */
+function sampleSql({ name, kind, columns }: TableDescription, index: number, count: string): string {
   const values = columns.map((column) =>
     column.type.includes('blob') ? 'NULL' : `substr(CAST(${identifier(column.name)} AS TEXT), 1, ${SAMPLE_LENGTH + 1})`,
   );
+  const parts = Array.from(
+    { length: Math.ceil(values.length / ARGUMENTS) },
+    (_, at) => `json_array(${values.slice(at * ARGUMENTS, (at + 1) * ARGUMENTS).join(', ')})`,
+  );
   const counted = kind === 'view' ? 'NULL' : `(SELECT ${count} FROM ${identifier(name)})`;
-  return `SELECT ${[counted, ...values].join(', ')} FROM ${identifier(name)} LIMIT ${SAMPLED_ROWS}`;
+  return `SELECT * FROM (SELECT ${index}, ${counted}, json_array(${parts.join(', ')}) FROM ${identifier(name)} LIMIT ${SAMPLED_ROWS})`;
 }
 
 /**
