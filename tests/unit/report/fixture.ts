@@ -162,6 +162,11 @@ export const observation: Observation = {
   ],
 };
 
+const candidate = (id: string, sql: string, other: string, chosen: boolean): AnswerRecord['candidates'][number] => ({
+  ...{ id, kind: 'rows', sql, outcome: 'rows', rowCount: 1, preview: 'events: 4' },
+  ...{ agreesWith: [other], proved: chosen, chosen },
+});
+
 export const record: AnswerRecord = {
   schemaVersion: 1,
   id: 'q-0123456789abcdef',
@@ -222,35 +227,17 @@ export const record: AnswerRecord = {
       alternative: { reading: 'up to and including one second', gives: '4 (the same)' },
     },
   ],
-  candidates: [
-    {
-      id: 'c1',
-      kind: 'rows',
-      sql: 'SELECT 4',
-      outcome: 'rows',
-      rowCount: 1,
-      preview: 'events: 4',
-      agreesWith: ['c2'],
-      proved: true,
-      chosen: true,
-    },
-    {
-      id: 'c2',
-      kind: 'rows',
-      sql: 'SELECT count(*) FROM results',
-      outcome: 'rows',
-      rowCount: 1,
-      preview: 'events: 4',
-      agreesWith: ['c1'],
-      proved: false,
-      chosen: false,
-    },
-  ],
+  candidates: [candidate('c1', 'SELECT 4', 'c2', true), candidate('c2', 'SELECT count(*) FROM results', 'c1', false)],
   usage,
   startedAt: '2026-01-05T10:00:00.000Z',
   asOf: '2026-01-05T10:00:40.000Z',
   endedAt: '2026-01-05T10:00:41.500Z',
 };
+
+const hypothesis = (id: string, mapping: string, expectation: string) => ({
+  ...{ id, mapping, expectation },
+  ...{ predicates: [], agreement: null, bodyId: null },
+});
 
 export const trace: Trace = {
   searchId: record.id,
@@ -291,22 +278,12 @@ export const trace: Trace = {
           operator: 'op_times',
           probe,
           hypotheses: [
-            {
-              id: 'h1',
-              mapping: 'Winners store an absolute time, the others a gap',
-              expectation: 'Exactly the 18 winners match the pattern',
-              predicates: [],
-              agreement: null,
-              bodyId: null,
-            },
-            {
-              id: 'h2',
-              mapping: 'Everyone stores an absolute time',
-              expectation: 'No winner stands out',
-              predicates: [],
-              agreement: null,
-              bodyId: null,
-            },
+            hypothesis(
+              'h1',
+              'Winners store an absolute time, the others a gap',
+              'Exactly the 18 winners match the pattern',
+            ),
+            hypothesis('h2', 'Everyone stores an absolute time', 'No winner stands out'),
           ],
         },
       ],

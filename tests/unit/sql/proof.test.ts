@@ -130,6 +130,7 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
   const five = 'SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5';
 
   test.each<[string, PredicateOutcome]>([
+    // An aggregate beside a subquery is taken over the observation.
     ['count(*) = (SELECT count(*) FROM observation WHERE n > 0)', 'true'],
     ['count(*) = (SELECT count(*) FROM observation WHERE n = 1)', 'false'],
     ['count(*) FILTER (WHERE n IN (SELECT n FROM observation WHERE n > 3)) = 2', 'true'],
@@ -139,30 +140,22 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
     ['max((SELECT min(n) FROM observation), (SELECT max(n) FROM observation)) = 5', 'true'],
     ["group_concat(n) LIKE (SELECT min(n) FROM observation) || '%'", 'true'],
     ['sum(1) = (SELECT count(*) FROM observation)', 'true'],
-  ])('an aggregate beside a subquery is taken over the observation: %s', (predicate, expected) =>
-    expect(judge(five, predicate)).toBe(expected),
-  );
-
-  test.each([
-    '(SELECT n FROM observation) = 1',
-    '1 = (SELECT n FROM observation ORDER BY n)',
-    '(SELECT max(n, 0) FROM observation) = 1',
-    'count(*) > (SELECT n FROM observation)',
-    '1 IN ((SELECT n FROM observation))',
-    'coalesce((SELECT n FROM observation), 0) = 1',
-    'WITH low AS (SELECT n FROM observation) SELECT n = 1 FROM low',
-    '(WITH low AS (SELECT n FROM observation) SELECT n = 1 FROM low)',
-  ])('no row of several is taken for the value: %s', (predicate) =>
-    expect(judge(five, predicate)).toBe('not-established'),
-  );
-
-  test.each([
-    '(SELECT n FROM observation ORDER BY n LIMIT 1) = 1',
-    '(SELECT n FROM observation WHERE n > 4) = (SELECT max(n) FROM observation)',
-    '3 IN (SELECT n FROM observation) AND EXISTS (SELECT n FROM observation)',
-    'WITH low AS (SELECT min(n) AS least FROM observation) SELECT least = 1 FROM low',
-    "(SELECT 'select' || count(*) FROM observation) = 'select5'",
-  ])('one row is a value: %s', (predicate) => expect(judge(five, predicate)).toBe('true'));
+    // No row of several is taken for the value.
+    ['(SELECT n FROM observation) = 1', 'not-established'],
+    ['1 = (SELECT n FROM observation ORDER BY n)', 'not-established'],
+    ['(SELECT max(n, 0) FROM observation) = 1', 'not-established'],
+    ['count(*) > (SELECT n FROM observation)', 'not-established'],
+    ['1 IN ((SELECT n FROM observation))', 'not-established'],
+    ['coalesce((SELECT n FROM observation), 0) = 1', 'not-established'],
+    ['WITH low AS (SELECT n FROM observation) SELECT n = 1 FROM low', 'not-established'],
+    ['(WITH low AS (SELECT n FROM observation) SELECT n = 1 FROM low)', 'not-established'],
+    // One row is a value.
+    ['(SELECT n FROM observation ORDER BY n LIMIT 1) = 1', 'true'],
+    ['(SELECT n FROM observation WHERE n > 4) = (SELECT max(n) FROM observation)', 'true'],
+    ['3 IN (SELECT n FROM observation) AND EXISTS (SELECT n FROM observation)', 'true'],
+    ['WITH low AS (SELECT min(n) AS least FROM observation) SELECT least = 1 FROM low', 'true'],
+    ["(SELECT 'select' || count(*) FROM observation) = 'select5'", 'true'],
+  ])('over five rows %s is %s', (predicate, expected) => expect(judge(five, predicate)).toBe(expected));
 
   test('a table named observation is not the observation', () => {
     const database = new Database(':memory:');
@@ -228,69 +221,51 @@ describe('S1: proof', () => {
   const won = outcome('h1', ['true']);
   const lost = outcome('h2', ['false']);
 
-  test('a true winner over a false rival, with a body that runs, is proved', () =>
-    expect(proof(observed([won, lost])).proved).toBe(true));
+  const of = (matching: number, examined: number) => ({ matching, examined });
+  const counts = (id: string, matching: number, examined: number, ...predicates: PredicateOutcome[]) =>
+    outcome(id, predicates, of(matching, examined));
+  const same = outcome('h3', ['true']);
+  type More = Partial<Parameters<typeof prove>[0]>;
 
-  test.each<[string, ReturnType<typeof proof>]>([
-    ['an empty observation', proof(observed([won, lost], rows([])))],
-    ['a failed observation', proof(observed([won, lost], { kind: 'timeout', afterMs: 1 }))],
-    ['a winner without an established predicate', proof(observed([outcome('h1', ['not-established']), lost]))],
-    ['a winner without a predicate', proof(observed([outcome('h1', []), lost]))],
-    ['a winner with one false predicate among true ones', proof(observed([outcome('h1', ['true', 'false']), lost]))],
-    ['a rival that is not false', proof(observed([won, outcome('h2', ['not-established'])]))],
-    ['a winner without a rival', proof(observed([won]))],
-    [
-      'a winner whose only rival gives the same answer',
-      proof(observed([won, outcome('h2', ['true'])]), { equivalent: ['h2'] }),
-    ],
-    ['a rival that is true as well', proof(observed([won, lost, outcome('h3', ['true'])]))],
-    ['a body that does not run', proof(observed([won, lost]), { bodyError: 'no such column' })],
-    ['a body with other columns', proof(observed([won, lost]), { columnsDiffer: 'n is missing' })],
-    ['no winner', proof(observed([won, lost]), { winner: null })],
-    ['a winner the judge left open', proof(observed([won, lost]), { verdicts: [{ ...supported, verdict: 'open' }] })],
-  ])('%s is not proved', (_, made) => {
+  test.each<[string, HypothesisOutcome[], More?]>([
+    ['a true winner over a false rival, with a body that runs', [won, lost]],
+    ['120 of 120 rows against 68 of 120', [counts('h1', 120, 120), counts('h2', 68, 120)]],
+    ['as many rows as the floor', [counts('h1', 5, 5, 'true'), lost]],
+    ['a rival that gives the same answer, if another was refuted', [won, lost, same], { equivalent: ['h3'] }],
+    ['counts over the same rows', [counts('h1', 118, 118), counts('h2', 68, 118)]],
+    ['a verdict and a running body, by model', [outcome('h1', []), outcome('h2', [])], { mode: 'model' }],
+  ])('%s: proved', (_, hypotheses, more = {}) => expect(proof(observed(hypotheses), more).proved).toBe(true));
+
+  test.each<[string, HypothesisOutcome[], More?, SqlResult?]>([
+    ['an empty observation', [won, lost], {}, rows([])],
+    ['a failed observation', [won, lost], {}, { kind: 'timeout', afterMs: 1 }],
+    ['a winner without an established predicate', [outcome('h1', ['not-established']), lost]],
+    ['a winner without a predicate', [outcome('h1', []), lost]],
+    ['a winner with one false predicate among true ones', [outcome('h1', ['true', 'false']), lost]],
+    ['a rival that is not false', [won, outcome('h2', ['not-established'])]],
+    ['a winner without a rival', [won]],
+    ['a winner whose only rival gives the same answer', [won, outcome('h2', ['true'])], { equivalent: ['h2'] }],
+    ['a rival that is true as well', [won, lost, same]],
+    ['a body that does not run', [won, lost], { bodyError: 'no such column' }],
+    ['a body that does not run, by model', [won, lost], { mode: 'model', bodyError: 'no such table' }],
+    ['a body with other columns', [won, lost], { columnsDiffer: 'n is missing' }],
+    ['no winner', [won, lost], { winner: null }],
+    ['a winner the judge left open', [won, lost], { verdicts: [{ ...supported, verdict: 'open' }] }],
+    ['119 of 120 rows', [counts('h1', 119, 120), counts('h2', 68, 120)]],
+    ['a reading with exceptions, whatever its predicate lets pass', [counts('h1', 119, 120, 'true'), lost]],
+    ['fewer rows than the floor', [counts('h1', 4, 4, 'true'), lost]],
+    ['agreement over nothing', [counts('h1', 0, 0)]],
+    ['an equal count', [counts('h1', 9, 9), counts('h2', 9, 9)]],
+    ['counts over other rows', [counts('h1', 118, 118), counts('h2', 68, 120)]],
+  ])('%s: not proved', (_, hypotheses, more = {}, result = rows([[1]])) => {
+    const made = proof(observed(hypotheses, result), more);
     expect(made.proved).toBe(false);
     expect(made.checks.some((check) => !check.met && check.seen !== '')).toBe(true);
   });
 
-  test('120 of 120 rows against 68 of 120 decides', () => {
-    const rival = outcome('h2', [], { matching: 68, examined: 120 });
-    expect(proof(observed([outcome('h1', [], { matching: 120, examined: 120 }), rival])).proved).toBe(true);
-    expect(proof(observed([outcome('h1', [], { matching: 119, examined: 120 }), rival])).proved).toBe(false);
-  });
-
-  test('a reading with exceptions is shown with them and not proved, whatever its predicate lets pass', () => {
-    const made = proof(
-      observed([outcome('h1', ['true'], { matching: 119, examined: 120 }), outcome('h2', ['false'], null)]),
-    );
-    expect(made.proved).toBe(false);
+  test('exceptions are counted in words', () => {
+    const made = proof(observed([counts('h1', 119, 120, 'true'), lost]));
     expect(made.checks.find(({ met }) => !met)?.seen).toContain('119 of 120 rows match: it holds with 1 exception');
-  });
-
-  test('fewer rows than the floor decide nothing', () => {
-    const of = (n: number) =>
-      observed([outcome('h1', ['true'], { matching: n, examined: n }), outcome('h2', ['false'])]);
-    expect(proof(of(4)).proved).toBe(false);
-    expect(proof(of(5)).proved).toBe(true);
-  });
-
-  test('a rival that gives the same answer does not block, if another was refuted', () => {
-    const same = outcome('h3', ['true']);
-    expect(proof(observed([won, lost, same]), { equivalent: ['h3'] }).proved).toBe(true);
-    expect(proof(observed([won, lost, same])).proved).toBe(false);
-  });
-
-  test('agreement over nothing is no agreement, and an equal count is no loss', () => {
-    const nothing = { matching: 0, examined: 0 };
-    expect(proof(observed([outcome('h1', [], nothing)])).proved).toBe(false);
-    const full = { matching: 9, examined: 9 };
-    expect(proof(observed([outcome('h1', [], full), outcome('h2', [], full)])).proved).toBe(false);
-  });
-
-  test('counts over other rows refute nothing', () => {
-    const winner = outcome('h1', [], { matching: 118, examined: 118 });
-    expect(proof(observed([winner, outcome('h2', [], { matching: 68, examined: 120 })])).proved).toBe(false);
-    expect(proof(observed([winner, outcome('h2', [], { matching: 68, examined: 118 })])).proved).toBe(true);
   });
 
   test('what was certain before the probe ran proves nothing, and refutes no rival', () => {
@@ -312,12 +287,6 @@ describe('S1: proof', () => {
     const all = '(SELECT count(*) FROM observation)';
     expect(settled(hypothesis('h1', [], { matching: 'count(*)', examined: all }), wrong).proved).toBe(false);
     expect(settled(hypothesis('h1', [], { matching: 'count(n)', examined: all }), wrong).proved).toBe(true);
-  });
-
-  test('with proof by model the verdict and a running body suffice', () => {
-    const test = observed([outcome('h1', []), outcome('h2', [])]);
-    expect(proof(test, { mode: 'model' }).proved).toBe(true);
-    expect(proof(test, { mode: 'model', bodyError: 'no such table' }).proved).toBe(false);
   });
 
   const states = fc.constantFrom<PredicateOutcome[]>('true', 'false', 'not-established');
