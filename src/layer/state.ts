@@ -177,12 +177,8 @@ function happened(draft: Draft, event: OnEntry): void {
   if (event.kind !== 'edited' && !isAsBefore) draft.since = event.at;
   switch (event.kind) {
     case 'broken':
-      draft.broken = event.why;
-      draft.counts = event.counts;
-      draft.countedAt = event.at;
-      return;
     case 'counted':
-      draft.broken = null;
+      draft.broken = event.kind === 'broken' ? event.why : null;
       draft.counts = event.counts;
       draft.countedAt = event.at;
       return;

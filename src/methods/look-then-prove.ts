@@ -110,7 +110,15 @@ class LookLoop extends Run<Steps> {
       async ({ turnId, action }, tryNumber) => {
         committed = null;
         if (action === 'look') return null;
-        committed = await findings.sql(() => this.commit(`${position}.commit${tryNumber}`, turnId));
+        const { state, looking } = this;
+        const at = { searchId: state.searchId, position: `${position}.commit${tryNumber}`, turnId };
+        const candidate = { candidateId: nextCandidateId(state), trajectory: nextTrajectory(state) };
+        committed = await findings.sql(() =>
+          this.steps.commit(
+            { purpose: 'commit', ...at, ...candidate, returned: looking.returned, against: comparable(state) },
+            { label: 'decide the claims' },
+          ),
+        );
         return committed.kind === 'invalid' ? committed.error : null;
       },
     );
@@ -129,23 +137,6 @@ class LookLoop extends Run<Steps> {
         this.steps.queries({ purpose: 'queries', searchId, position: `${turnId}.queries`, turnId }, { label: 'look' }),
       );
     return this.take(findings, turnId, committed, tried.error);
-  }
-
-  private commit(position: string, turnId: string): Promise<Committed> {
-    const { searchId } = this.state;
-    return this.steps.commit(
-      {
-        purpose: 'commit',
-        searchId,
-        position,
-        turnId,
-        candidateId: nextCandidateId(this.state),
-        trajectory: nextTrajectory(this.state),
-        returned: this.looking.returned,
-        against: comparable(this.state),
-      },
-      { label: 'decide the claims' },
-    );
   }
 
   private take(findings: Findings, turnId: string, committed: Committed | null, error: string | null): EndedBy | null {

@@ -1,8 +1,6 @@
 /** What is told of a running search, after every step that changes it. */
 import { counted } from '../counted';
-import type { PlanView, SearchState, Settings, Usage } from '../domain';
-import { frontierOf, score } from './select-plan';
-import { addUsage } from './budgets';
+import type { Usage } from '../domain';
 
 /** A step under way, and since when. */
 export interface Waiting {
@@ -32,35 +30,6 @@ export interface Progress {
     readonly status: string;
     readonly bottleneck: string | null;
   }[];
-}
-
-/** `now`: what the step under way works on and has spent, which the state does not show yet. */
-export function progressOf(
-  state: SearchState,
-  settings: Settings,
-  now: Pick<Progress, 'bottleneck' | 'learned'> & { readonly underWay: Usage; readonly plan: PlanView | null },
-): Progress {
-  const open = frontierOf(state, settings);
-  const shown = [...state.trajectories].reverse().find((trajectory) => trajectory.plan !== null);
-  const { operators } = now.plan ?? shown?.plan ?? { operators: [] };
-  return {
-    iteration: Math.min(state.iteration, settings.iterations),
-    iterations: settings.iterations,
-    trajectories: state.trajectories.length,
-    open: open.length,
-    bottleneck: now.bottleneck,
-    learned: now.learned,
-    candidates: state.candidates.length,
-    proved: state.updates.filter(({ status }) => status === 'active').length,
-    usage: addUsage(state.usage, now.underWay),
-    plan: operators.map(({ name, state: is, updateId }) => ({ name, state: is, updateId })),
-    frontier: open.map((trajectory) => ({
-      id: trajectory.id,
-      score: score(trajectory, state.trajectories, settings),
-      status: trajectory.status,
-      bottleneck: trajectory.bottleneck,
-    })),
-  };
 }
 
 /** `waiting for gpt-5.4, 18 s; 2 queries done; 3 claims proved`. */

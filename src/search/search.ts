@@ -14,12 +14,11 @@ import { agrees, derivations, independentSupport, resultClasses, runCandidates, 
 import { expand } from './expand';
 import { type Expansion, expansionContext, tryModel } from './findings';
 import { provedAnswer } from './keep-proved';
-import { progressOf } from './progress';
 import { remember } from './remember';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
 import { chooseAnswer, chooseByNumber, isSound, judge, judged, type Decision } from './select-answer';
-import { density, frontierOf, rootOf, secondDerivation, selectable, selectPlan } from './select-plan';
-import { exhaustedBudget } from './budgets';
+import { density, frontierOf, rootOf, score, secondDerivation, selectable, selectPlan } from './select-plan';
+import { addUsage, exhaustedBudget } from './budgets';
 import { steer, type Command } from './steering';
 import { perObject, planRef } from './plan-view';
 import type { Evaluation, SearchSteps } from '../domain/ports/steps';
@@ -163,6 +162,7 @@ class SearchLoop extends Run<SearchSteps> {
     return this.start.settings;
   }
 
+  /** `underWay`, `plan`: what the step under way has spent and works on, which the state does not show yet. */
   private show(
     bottleneck: string | null,
     learned: string | null,
@@ -171,7 +171,23 @@ class SearchLoop extends Run<SearchSteps> {
   ): void {
     this.bottleneck = bottleneck;
     this.learned = learned;
-    this.hooks.onProgress(progressOf(this.state, this.settings, { bottleneck, learned, underWay, plan }));
+    const { state, settings } = this;
+    const open = frontierOf(state, settings);
+    const shown = plan ?? state.trajectories.findLast((trajectory) => trajectory.plan !== null)?.plan;
+    this.report({
+      iteration: Math.min(state.iteration, settings.iterations),
+      trajectories: state.trajectories.length,
+      open: open.length,
+      bottleneck,
+      learned,
+      proved: state.updates.filter(({ status }) => status === 'active').length,
+      usage: addUsage(state.usage, underWay),
+      plan: (shown?.operators ?? []).map(({ name, state: is, updateId }) => ({ name, state: is, updateId })),
+      frontier: open.map((trajectory) => {
+        const { id, status, bottleneck: of } = trajectory;
+        return { id, score: score(trajectory, state.trajectories, settings), status, bottleneck: of };
+      }),
+    });
   }
 }
 
