@@ -3,10 +3,8 @@ import type { Question, Settings } from '../../../src/domain';
 import { parseMethodSpec } from '../../../src/config/method-specs';
 import { settingsFor } from '../../../src/config/presets';
 import { runInProcess } from '../../helpers/in-process';
-import { createRunStore, storeInput } from '../../../src/record/run-store';
-import { GAP_SQL, SEARCH, bench, hash, planReply, searchInput, text } from './fixtures';
+import { GAP_SQL, bench, planReply, text, hooks } from './fixtures';
 
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const SQL = 'SELECT count(*) AS n FROM entry WHERE place = 2';
 const REASON = 'no wages are stored';
 const SENTENCE = 'The runner-up finished {n} times.';
@@ -72,14 +70,10 @@ async function ask(
   const settings: Settings = { ...whole, ...once, budgets };
   // Method `paper` asks its selector even of one candidate.
   const select = [text({ reason: 'the only one', choice: 1 })];
-  const made = await bench({ [role]: [text(reply), text(reply), text(reply)], select }, { settings });
-  const input = { ...searchInput(), settings };
-  const question = { ...input.question, outputMode: mode };
-  const searchId = `${SEARCH}-${mode}`;
-  await storeInput(made.deps, { ...input, searchId, question });
-  await runInProcess({ searchId, settings, state: null }, made.steps, hooks);
-  const record = await createRunStore(made.deps.store, searchId, hash).get('result', searchId);
-  return { record, asked: JSON.stringify(made.model.requests) };
+  const replies = { [role]: [text(reply), text(reply), text(reply)], select };
+  const made = await bench(replies, { settings, question: { outputMode: mode } });
+  await runInProcess(made.start, made.steps, hooks);
+  return { record: await made.record(), asked: JSON.stringify(made.model.requests) };
 }
 
 describe.each(CASES)('$spec, output mode $outputMode', ({ spec, replies, outputMode }) => {

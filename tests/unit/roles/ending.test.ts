@@ -3,43 +3,34 @@ import type { SearchState } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
 import { planRef } from '../../../src/search/plan-view';
-import { createRunStore, readEnvelope } from '../../../src/record/run-store';
-import { GAP_SQL, NO_MEMORY, SEARCH, bench, containing, hash, planReply, text } from './fixtures';
+import { readEnvelope } from '../../../src/record/run-store';
+import { GAP_SQL, SEARCH, bench, containing, hash, planReply, text, PLAN, prepared, hooks } from './fixtures';
 import { z } from 'zod';
 import type { CandidateRun } from '../../../src/domain/ports/steps';
 
 const written = { name: 'op_gap', mapping: null, sql: GAP_SQL };
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 
 async function candidates(replies: unknown[], settings = {}) {
-  const made = await bench({ plan: replies.map(text) }, { settings });
-  await made.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+  const made = await prepared({ plan: replies.map(text) }, { settings });
   const runs: CandidateRun[] = [];
   for (const [index] of replies.entries()) {
-    const plan = await made.steps.plan({
-      role: 'plan',
-      searchId: SEARCH,
-      position: `p${index}`,
-      tryNumber: 0,
-      memory: NO_MEMORY,
-      otherPlans: [],
-      revise: null,
-    });
+    const plan = await made.steps.plan({ ...PLAN, position: `p${index}` });
     if (plan.kind !== 'ok' || plan.value.kind !== 'plan') throw new Error(text(plan));
     const against = runs.map((_, earlier) => `c${earlier + 1}`);
     runs.push(
       await made.steps.candidate({
-        purpose: 'candidate',
-        searchId: SEARCH,
-        position: `i1.c${index + 1}`,
-        candidateId: `c${index + 1}`,
-        trajectory: 't1',
-        plan: planRef(plan.value.plan),
-        against,
+        ...{ purpose: 'candidate', searchId: SEARCH, position: `i1.c${index + 1}`, candidateId: `c${index + 1}` },
+        ...{ trajectory: 't1', plan: planRef(plan.value.plan), against },
       }),
     );
   }
   return { ...made, runs };
+}
+
+async function searched(plan: unknown) {
+  const made = await bench({ plan: [text(plan)] }, { settings: { cMin: 1, cMax: 1 } });
+  await runSearch(made.start, made.steps, hooks);
+  return made.record();
 }
 
 describe('S5: candidate', () => {
@@ -50,20 +41,6 @@ describe('S5: candidate', () => {
     ]);
     expect(runs[0]).toMatchObject({ outcome: 'rows', rowCount: 1, trivial: false, control: 2, equalTo: null });
     expect(runs[1]?.equalTo).toBe('c1');
-  });
-
-  test('another wording is computed and kept beside the answer', async () => {
-    const wording = [
-      {
-        operator: 'op_answer',
-        taken: 'below two seconds',
-        other: 'below one second',
-        otherSql: 'SELECT count(*) AS n FROM op_gap WHERE place = 2 AND gap < 1',
-      },
-    ];
-    const { deps } = await candidates([planReply({ tests: [], wording }, [written])]);
-    const content = await createRunStore(deps.store, SEARCH, hash).get('candidate', 'c1');
-    expect(content.wording[0]?.result).toMatchObject({ kind: 'rows', rows: [[1]] });
   });
 
   test('results beyond the cap are compared by a digest of the whole', async () => {
@@ -99,14 +76,8 @@ describe('finish', () => {
     'a search that is %s has a record and an index entry without any candidate',
     async (status) => {
       const { steps, deps } = await bench({});
-      const summary = await steps.finish({
-        searchId: SEARCH,
-        state: state(),
-        status,
-        endedBy: 'error',
-        chosen: null,
-        reason: 'why',
-      });
+      const ending = { searchId: SEARCH, state: state(), endedBy: 'error', chosen: null, reason: 'why' } as const;
+      const summary = await steps.finish({ ...ending, status });
       expect(summary).toMatchObject({ id: SEARCH, status, answer: null, sql: null, reason: 'why' });
       const entry = readEnvelope((await deps.store.get(`index/${SEARCH}.json`))!, {
         key: 'k',
@@ -114,25 +85,14 @@ describe('finish', () => {
         schema: z.looseObject({}),
         hash,
       });
-      expect(entry).toMatchObject({
-        id: SEARCH,
-        status,
-        database: 'races',
-        question: containing('runner-up'),
-      });
+      expect(entry).toMatchObject({ id: SEARCH, status, database: 'races', question: containing('runner-up') });
     },
   );
 
   test('a repeated ending returns the record that is stored', async () => {
     const { steps, deps } = await bench({});
-    const input = {
-      searchId: SEARCH,
-      state: state(),
-      status: 'abstained' as const,
-      endedBy: 'exhausted' as const,
-      chosen: null,
-      reason: null,
-    };
+    const ending = { status: 'abstained', endedBy: 'exhausted', chosen: null, reason: null } as const;
+    const input = { searchId: SEARCH, state: state(), ...ending };
     await steps.finish(input);
     const before = await deps.store.get(`runs/${SEARCH}/result/${SEARCH}.json`);
     await steps.finish(input);
@@ -148,12 +108,7 @@ describe('finish', () => {
         otherSql: 'SELECT count(*) AS n FROM op_gap WHERE place = 2 AND gap < 1',
       },
     ];
-    const { steps, input, deps } = await bench(
-      { plan: [text(planReply({ tests: [], wording }, [written]))] },
-      { settings: { cMin: 1, cMax: 1 } },
-    );
-    await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
-    const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+    const record = await searched(planReply({ tests: [], wording }, [written]));
     expect(record.answer).toBe(
       '2; unchecked: 0 of 3 steps proved, 3 assumed.\nRead as: below two seconds. Read as "below one second" it would be: 1.',
     );
@@ -173,10 +128,7 @@ test.each([
   ['a plan whose order ends inside', 'AND event IN (SELECT event FROM op_runners ORDER BY event)', false],
 ])('the record of %s says whether its rows have one, by the SQL and not by the plan', async (_, order, ordered) => {
   const ending = { name: 'op_answer', sql: `SELECT event AS n FROM op_gap WHERE place = 2 ${order}` };
-  const plan = planReply({ tests: [], ordered: !ordered }, [written, ending]);
-  const { steps, input, deps } = await bench({ plan: [text(plan)] }, { settings: { cMin: 1, cMax: 1 } });
-  await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
-  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  const record = await searched(planReply({ tests: [], ordered: !ordered }, [written, ending]));
   expect(record).toMatchObject({ rows: expect.arrayContaining([expect.anything()]) as unknown, ordered });
 });
 
@@ -194,28 +146,15 @@ test('S5: where one plan says that the question orders, another order of the sam
 });
 
 test('what a person said stands in the final record with author and time, and whether a prompt showed it', async () => {
-  const { deps, steps, input } = await bench({});
-  await steps.keepRemark(SEARCH, {
-    remarkId: 'h1',
-    kind: 'hint',
-    author: 'ada',
-    target: null,
-    text: 'gaps are seconds',
-  });
+  const { steps, record } = await bench({});
+  const said = { kind: 'hint', author: 'ada', target: null, text: 'gaps are seconds' } as const;
+  await steps.keepRemark(SEARCH, { remarkId: 'h1', ...said });
   const steered = { remarks: ['h1'], vetoes: [], pins: [], budgets: null };
-  const ending = {
-    searchId: input.searchId,
-    status: 'abstained',
-    endedBy: 'stop',
-    chosen: null,
-    reason: null,
-  } as const;
+  const ending = { searchId: SEARCH, status: 'abstained', endedBy: 'stop', chosen: null, reason: null } as const;
   await steps.finish({ ...ending, state: { ...initialState(SEARCH, 0), steered } });
-  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
-  const note = { kind: 'hint', author: 'ada', target: null, text: 'gaps are seconds', at: '1970-01-01T00:00:01.000Z' };
-  expect(record.steering).toEqual([{ ...note, shown: true }]);
+  const note = { ...said, at: '1970-01-01T00:00:01.000Z' };
+  expect((await record()).steering).toEqual([{ ...note, shown: true }]);
   const unheard = { ...steered, unheard: ['h1'] };
   await steps.finish({ ...ending, reason: 'again', state: { ...initialState(SEARCH, 0), steered: unheard } });
-  const again = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
-  expect(again.steering).toEqual([{ ...note, shown: false }]);
+  expect((await record()).steering).toEqual([{ ...note, shown: false }]);
 });

@@ -2,7 +2,9 @@
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import type {
+  AnswerRecord,
   DatabaseDescription,
+  Question,
   ResultColumn,
   SearchInput,
   Settings,
@@ -11,11 +13,11 @@ import type {
 } from '../../../src/domain';
 import { createMemoryStore, scriptedModel, type ScriptedReplies } from '../../helpers/scripted';
 import { createSqliteInspector } from '../../../src/adapters/sqlite';
-import type { SqlEngine } from '../../../src/domain/ports';
+import type { ModelRequest, SqlEngine, Web } from '../../../src/domain/ports';
 import { settingsFor } from '../../../src/config/presets';
 import { withoutLooking } from '../../helpers/without-looking';
 import { createSteps } from '../../../src/methods/steps';
-import { storeInput } from '../../../src/record/run-store';
+import { createRunStore, storeInput } from '../../../src/record/run-store';
 import type { StepDeps } from '../../../src/roles/shared/context';
 
 export const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -139,6 +141,8 @@ export async function bench(
     store?: ReturnType<typeof createMemoryStore>;
     searchId?: string;
     engine?: TestEngine;
+    question?: Partial<Question>;
+    web?: Web;
   } = {},
 ) {
   const store = options.store ?? createMemoryStore();
@@ -150,10 +154,34 @@ export async function bench(
     engine: async () => ({ engine, inspector }),
     clock: { now: () => 1_000 },
     hash,
+    ...(options.web && { web: async () => options.web! }),
   };
-  const input = searchInput(options.settings, options.searchId);
+  const asked = searchInput(options.settings, options.searchId);
+  const input = { ...asked, question: { ...asked.question, ...options.question } };
   await storeInput(deps, input);
-  return { deps, store, engine, model, input, steps: createSteps(deps), searchId: input.searchId };
+  const { searchId, settings } = input;
+  const run = createRunStore(store, searchId, hash);
+  return {
+    ...{ deps, store, engine, model, input, searchId, run, steps: createSteps(deps) },
+    start: { searchId, settings, state: null },
+    record: (): Promise<AnswerRecord> => run.get('result', searchId),
+  };
+}
+
+export const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+export const promptOf = ({ messages }: ModelRequest): string => messages.map(({ content }) => content).join('\n');
+
+export const PREPARE = { purpose: 'prepare' as const, searchId: SEARCH, position: 'prepare' };
+/** The first try of a plan. */
+export const PLAN = {
+  ...{ role: 'plan' as const, searchId: SEARCH, position: 'i1.t0.plan', tryNumber: 0 },
+  ...{ memory: { updates: [], facts: [] }, otherPlans: [], revise: null },
+};
+
+export async function prepared(...args: Parameters<typeof bench>) {
+  const made = await bench(...args);
+  await made.steps.prepare(PREPARE);
+  return made;
 }
 
 type Column = { name: string; type: string; meaning: string };

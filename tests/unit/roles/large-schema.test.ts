@@ -1,18 +1,20 @@
 /** A schema too large for a prompt, and documentation that the data contradicts. */
 import { planRef } from '../../../src/search/plan-view';
-import { createRunStore, storeInput } from '../../../src/record/run-store';
+import type { bench } from './fixtures';
 import {
   NO_MEMORY,
   SEARCH,
   SETUP,
   TEST,
-  bench,
   containing,
   groundReply,
-  hash,
   planReply,
   sqliteEngine,
   text,
+  PLAN,
+  prepared,
+  promptOf,
+  searchInput,
 } from './fixtures';
 
 const filler = (at: number): string =>
@@ -20,30 +22,16 @@ const filler = (at: number): string =>
 const LARGE = `${SETUP} ${Array.from({ length: 900 }, (_, at) => filler(at)).join('\n')}
 CREATE TABLE zz_hidden_gaps (gap_of_car INTEGER, unit_of_gap TEXT); INSERT INTO zz_hidden_gaps VALUES (10, 's');`;
 
-const step = (tryNumber = 0, executionError?: string) => ({
-  role: 'plan' as const,
-  searchId: SEARCH,
-  position: 'i1.t0.plan',
-  tryNumber,
-  memory: NO_MEMORY,
-  otherPlans: [],
-  revise: null,
-  ...(executionError === undefined ? {} : { executionError }),
-});
-const lastPrompt = ({ requests }: { requests: readonly { messages: readonly { content: string }[] }[] }): string =>
-  requests.at(-1)!.messages.map(({ content }) => content).join('\n'); // prettier-ignore
-
-async function prepared(replies: Parameters<typeof bench>[0], setup = LARGE) {
-  const made = await bench(replies, { engine: sqliteEngine(setup) });
-  await made.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
-  return made;
-}
+const step = (tryNumber = 0, executionError?: string) => ({ ...PLAN, tryNumber, executionError });
+const lastPrompt = ({ requests }: Pick<Awaited<ReturnType<typeof bench>>['model'], 'requests'>): string =>
+  promptOf(requests.at(-1)!);
+const large = (replies: Parameters<typeof bench>[0]) => prepared(replies, { engine: sqliteEngine(LARGE) });
 
 const READS_HIDDEN = { name: 'op_gap', relations: ['zz_hidden_gaps'] };
 
 describe('a schema that does not fit', () => {
   test('the plan is told that tables are only listed, with every name and how to see their columns', async () => {
-    const { steps, model } = await prepared({ plan: [text(planReply())] });
+    const { steps, model } = await large({ plan: [text(planReply())] });
     await steps.plan(step());
     const prompt = lastPrompt(model);
     expect(prompt).toContain('The schema is too large to show');
@@ -55,7 +43,7 @@ describe('a schema that does not fit', () => {
   });
 
   test('a plan may read a table that is only listed, and from then on its columns are shown', async () => {
-    const { steps, model, deps } = await prepared({ plan: [text(planReply({}, [READS_HIDDEN]))], propose: ['{}'] });
+    const { steps, model, deps } = await large({ plan: [text(planReply({}, [READS_HIDDEN]))], propose: ['{}'] });
     const planned = await steps.plan(step());
     expect(planned).toMatchObject({ kind: 'ok' });
     expect(await deps.store.get(`runs/${SEARCH}/schema-extra/i1.t0.plan.json`)).toContain('zz_hidden_gaps');
@@ -68,7 +56,7 @@ describe('a schema that does not fit', () => {
   });
 
   test('a retry is told the columns of the tables that the reply named, delimited as data', async () => {
-    const { steps, model } = await prepared({ plan: [text(planReply({}, [READS_HIDDEN])), text(planReply())] });
+    const { steps, model } = await large({ plan: [text(planReply({}, [READS_HIDDEN])), text(planReply())] });
     await steps.plan(step());
     await steps.plan(step(1, 'op_gap: no such column: gap'));
     const prompt = lastPrompt(model);
@@ -78,7 +66,7 @@ describe('a schema that does not fit', () => {
 });
 
 test('a schema that fits leaves prompts and store as they were', async () => {
-  const { steps, model, deps } = await prepared({ plan: [text(planReply()), text(planReply())] }, SETUP);
+  const { steps, model, deps } = await prepared({ plan: [text(planReply()), text(planReply())] });
   await steps.plan(step());
   await steps.plan(step(1, 'op_answer: no such column: gapp'));
   expect(lastPrompt(model)).not.toMatch(/too large to show|only listed|Documentation/);
@@ -103,10 +91,7 @@ describe('documentation is evidence, not truth', () => {
       },
     );
     const replies = { plan: [text(planReply({ tests: [believed] }))], ground: [text(faithful)] };
-    const made = await bench(replies);
-    const { steps, model, deps, input } = made;
-    await storeInput(deps, { ...input, question: { ...input.question, notes: NOTES } });
-    await steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+    const { steps, model, run } = await prepared(replies, { question: { notes: NOTES } });
     const planned = await steps.plan(step());
     expect(lastPrompt(model)).toContain(
       'Documentation states, without proof; rows may contradict it:\n<data name="documentation">\nentry (entry.csv)\n  mark: absolute time in seconds\n</data>',
@@ -123,7 +108,7 @@ describe('documentation is evidence, not truth', () => {
     });
     expect(lastPrompt(model)).toContain('Documentation states');
     expect(judged).toMatchObject({ kind: 'ok', value: { operators: [{ winner: null, bodyId: null }] } });
-    const { groundings } = await createRunStore(deps.store, SEARCH, hash).get('grounding', 'a1.ground');
+    const { groundings } = await run.get('grounding', 'a1.ground');
     expect(groundings[0]?.verdicts.find(({ hypothesis }) => hypothesis === 'h2')).toMatchObject({
       verdict: 'refuted',
       overruled: containing(''),
@@ -131,21 +116,12 @@ describe('documentation is evidence, not truth', () => {
   });
 
   test('of long documents a prompt shows the parts that the question is about', async () => {
-    const { steps, model, deps, input } = await bench({ plan: [text(planReply())] });
     const filler = 'The usual remarks on stationery.\n\n'.repeat(20_000);
-    const asked = input.question.text;
+    const asked = searchInput().question.text;
     const documents = [{ name: 'manual.md', text: `${filler}# Rules\n\n${asked} UNDERLINED\n\n${filler}` }];
-    await storeInput(deps, { ...input, question: { ...input.question, documents } });
-    await steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+    const { steps, model } = await prepared({ plan: [text(planReply())] }, { question: { documents } });
     await steps.plan(step());
     expect(lastPrompt(model)).toContain('UNDERLINED');
     expect(lastPrompt(model).length).toBeLessThan(60_000);
-  });
-
-  test('without notes nothing is said of documentation', async () => {
-    const { steps, model } = await prepared({ plan: [text(planReply())] }, SETUP);
-    await steps.plan(step());
-    expect(lastPrompt(model)).not.toContain('Documentation states');
-    expect(lastPrompt(model)).toEqual(containing('<data name="schema">'));
   });
 });

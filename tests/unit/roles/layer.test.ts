@@ -7,14 +7,11 @@ import { runInProcess } from '../../helpers/in-process';
 import type { LookReply } from '../../../src/domain/turns';
 import { layerOf } from '../../../src/layer/state';
 import { appendToLayer, readLayer } from '../../../src/record/layer-store';
-import { createRunStore } from '../../../src/record/run-store';
 import { openStep } from '../../../src/roles/shared/context';
 import { refresh } from '../../../src/roles/answer/refresh';
 import { standingOf } from '../../../src/text/standing';
 import { GAP_PLAN, GAP_PROBE } from '../../helpers/gap-search';
-import { bench, groundReply, hash, sqliteEngine, text, type TestEngine } from './fixtures';
-
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+import { bench, groundReply, hash, sqliteEngine, text, type TestEngine, hooks, promptOf } from './fixtures';
 
 const SECONDS = "CASE WHEN device = 'B' THEN gap / 1000 ELSE gap END";
 /** Device B stores milliseconds. 24 laps, each with the same gap in seconds beside it. */
@@ -91,13 +88,9 @@ function questions(engine = laps()) {
           settings: { ...PRESETS.fast, ...(layer === null ? {} : { layer: layer ?? 'on' }) },
         },
       );
-      const outcome = await runInProcess({ searchId, settings: made.input.settings, state: null }, made.steps, hooks);
-      const record = await createRunStore(store, searchId, hash).get('result', searchId);
-      return {
-        ...made,
-        ...{ record, outcome },
-        first: made.model.requests[0]?.messages.map(({ content }) => content).join('\n') ?? '',
-      };
+      const outcome = await runInProcess(made.start, made.steps, hooks);
+      const [first] = made.model.requests;
+      return { ...made, outcome, record: await made.record(), first: first === undefined ? '' : promptOf(first) };
     },
   };
 }
@@ -456,7 +449,7 @@ async function search(
       return made.steps.restate(input, options);
     },
   };
-  const outcome = await runInProcess({ searchId, settings: made.input.settings, state: null }, steps, hooks);
+  const outcome = await runInProcess(made.start, steps, hooks);
   const roles = made.model.requests.map(({ role }) => role);
   return { outcome, roles, asked: made.model.requests.at(-1)?.messages.at(-1)?.content ?? '' };
 }

@@ -5,14 +5,12 @@ import { PRESETS } from '../../../src/config/presets';
 import { LayerEvent } from '../../../src/domain';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import { appendToLayer } from '../../../src/record/layer-store';
-import { createRunStore } from '../../../src/record/run-store';
 import { openStep } from '../../../src/roles/shared/context';
 import { refresh } from '../../../src/roles/answer/refresh';
 import { standingOf } from '../../../src/text/standing';
 import { entryOf } from '../../helpers/kept-layer';
-import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
+import { SEARCH, bench, hash, sqliteEngine, text, hooks } from './fixtures';
 
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const AT = '2026-01-01T00:00:00.000Z';
 
 /** Every tenth order is deleted, every twentieth a test. */
@@ -68,13 +66,19 @@ async function ask(
       }),
     ),
   ];
-  const { steps, input, model, deps } = await bench(
+  const {
+    steps,
+    start,
+    model,
+    deps,
+    record: stored,
+  } = await bench(
     { look: replies },
     { engine: sqliteEngine(setup), store, settings: { ...PRESETS.fast, layer: 'read', profiles } },
   );
-  await runLookThenProve({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+  await runLookThenProve(start, steps, hooks);
   const told = model.requests.slice(1 + looks.length).map(({ messages }) => messages.at(-1)!.content);
-  const record = await createRunStore(store, SEARCH, hash).get('result', SEARCH);
+  const record = await stored();
   const again = async (...said: LayerEvent[]) => {
     await appendToLayer({ store, hash, database: identityKey('races') }, said);
     return refresh(await openStep(deps, { searchId: SEARCH, position: 'refresh' }), record);

@@ -1,13 +1,12 @@
 /** The method `gate` with the web: a whole search in-process, its record and report, and what survives a killed worker. */
 import type { Settings } from '../../../src/domain';
-import { createRunStore, storeInput } from '../../../src/record/run-store';
+
 import { createSteps } from '../../../src/methods/steps';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/domain/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { runSearch } from '../../../src/search/search';
-import { SEARCH, bench, groundReply, hash, planReply, text } from './fixtures';
+import { SEARCH, bench, groundReply, hash, planReply, text, hooks } from './fixtures';
 
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const RESULT: SearchResult = { title: 'Gaps', url: 'https://rules.example.org/gaps', snippet: 'A gap is in seconds' };
 const PAGE: WebPage = {
   url: 'https://rules.example.org/gaps',
@@ -48,26 +47,15 @@ const CITING = planReply({}, [
 ]);
 
 async function prepared(replies: Parameters<typeof bench>[0], given = scriptedWeb(), more: Partial<Settings> = {}) {
-  const made = await bench(replies, { settings: { materiality: false, cMin: 1, cMax: 1, lookups: 5, ...more } });
   const tools = ['execute_sql' as const, 'web_search' as const, 'fetch_url' as const];
-  const input = { ...made.input, question: { ...made.input.question, tools } };
-  await storeInput(made.deps, input);
-  const deps = { ...made.deps, web: () => Promise.resolve(given.web) };
-  const start = { searchId: SEARCH, settings: input.settings, state: null };
-  return {
-    ...made,
-    deps,
-    start,
-    steps: createSteps(deps),
-    asked: given.asked,
-    run: createRunStore(deps.store, SEARCH, hash),
-  };
+  const settings = { materiality: false, cMin: 1, cMax: 1, lookups: 5, ...more };
+  return { ...(await bench(replies, { settings, question: { tools }, web: given.web })), asked: given.asked };
 }
 
 async function ask(replies: Parameters<typeof bench>[0], given = scriptedWeb()) {
   const made = await prepared(replies, given);
   const outcome = await runSearch(made.start, made.steps, hooks);
-  return { ...made, outcome, record: await made.run.get('result', SEARCH) };
+  return { ...made, outcome, record: await made.record() };
 }
 
 const REPLIES = {
@@ -238,17 +226,12 @@ test('a text that is longer than its room is cut, and no character of it halved'
 });
 
 test('without the web in the question, a reply that asks for it is none', async () => {
-  const made = await bench(
-    { plan: [SEARCHED, text(planReply())], ground: [text(groundReply())] },
-    {
-      settings: { materiality: false, cMin: 1, cMax: 1 },
-    },
-  );
-  const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-  const outcome = await runSearch(start, made.steps, hooks);
+  const replies = { plan: [SEARCHED, text(planReply())], ground: [text(groundReply())] };
+  const made = await bench(replies, { settings: { materiality: false, cMin: 1, cMax: 1 } });
+  const outcome = await runSearch(made.start, made.steps, hooks);
   expect(outcome).toMatchObject({ summary: { status: 'answered' } });
   expect(made.model.requests[1]!.messages.at(-1)!.content).toContain('could not be used');
-  const record = await createRunStore(made.deps.store, SEARCH, hash).get('result', SEARCH);
+  const record = await made.record();
   expect(record).not.toHaveProperty('sources');
   expect(record.usage).not.toHaveProperty('lookups');
 });

@@ -1,20 +1,6 @@
-import { NO_MEMORY, SEARCH, TEST, bench, containing, planReply, text } from './fixtures';
+import { SEARCH, TEST, containing, planReply, text, PLAN, prepared, sqliteEngine } from './fixtures';
 
-const step = (tryNumber = 0, executionError?: string) => ({
-  role: 'plan' as const,
-  searchId: SEARCH,
-  position: 'i1.t0.plan',
-  tryNumber,
-  memory: NO_MEMORY,
-  otherPlans: [],
-  revise: null,
-  ...(executionError === undefined ? {} : { executionError }),
-});
-const prepared = async (...args: Parameters<typeof bench>) => {
-  const made = await bench(...args);
-  await made.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
-  return made;
-};
+const step = (tryNumber = 0, executionError?: string) => ({ ...PLAN, tryNumber, executionError });
 
 test('a plan is stored with its bodies, and control sees states, shapes and the first proposals only', async () => {
   const { steps } = await prepared({ plan: [text(planReply())] });
@@ -108,9 +94,5 @@ test('an unanswerable question is a reply like any other', async () => {
 });
 
 test('a database without tables is one clear line', async () => {
-  const { sqliteEngine } = await import('./fixtures');
-  const { steps } = await bench({}, { engine: sqliteEngine('') });
-  await expect(steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' })).rejects.toThrow(
-    'the database races has no tables',
-  );
+  await expect(prepared({}, { engine: sqliteEngine('') })).rejects.toThrow('the database races has no tables');
 });

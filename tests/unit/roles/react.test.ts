@@ -3,23 +3,13 @@ import type { Settings } from '../../../src/domain';
 import { runAgent } from '../../../src/methods/agent/loop';
 import { loadTrace } from '../../../src/report';
 import { searchOutline } from '../../../src/report/search-outline';
-import { createSteps } from '../../../src/methods/steps';
-import { createRunStore } from '../../../src/record/run-store';
-import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
-
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+import { SEARCH, bench, hash, sqliteEngine, text, hooks, promptOf } from './fixtures';
 
 describe('react', () => {
   const action = (change: Record<string, unknown>) =>
     text({
-      note: 'n',
-      action: 'tool_call',
-      tool: 'execute_sql',
-      sql: null,
-      answer: null,
-      finalSql: null,
-      unanswerable: false,
-      ...change,
+      ...{ note: 'n', action: 'tool_call', tool: 'execute_sql', sql: null },
+      ...{ answer: null, finalSql: null, unanswerable: false, ...change },
     });
 
   test.each([
@@ -44,18 +34,11 @@ describe('react', () => {
       },
       { settings: { method: 'react', rounds: 5 } },
     );
-    const outcome = await runAgent(
-      { searchId: SEARCH, settings: made.input.settings, state: null },
-      createSteps(made.deps),
-      hooks,
-    );
+    const outcome = await runAgent(made.start, made.steps, hooks);
     expect(outcome).toMatchObject({
       summary: { status: 'answered', answer: told, sql: 'SELECT count(*) FROM entry WHERE place = 2' },
     });
-    const last = made.model.requests
-      .at(-1)!
-      .messages.map(({ content }) => content)
-      .join('\n');
+    const last = promptOf(made.model.requests.at(-1)!);
     expect(last).toContain('28:10.0');
     expect(last).toContain('Refused: DROP TABLE is not allowed');
   });
@@ -65,12 +48,10 @@ describe('react', () => {
 
   async function acted(react: string[], settings: Partial<Settings>, engine = sqliteEngine()) {
     const made = await bench({ react }, { settings: { method: 'react', rounds: 5, ...settings }, engine });
-    const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-    await runAgent(start, createSteps(made.deps), hooks);
-    const run = createRunStore(made.deps.store, SEARCH, hash);
+    await runAgent(made.start, made.steps, hooks);
     const told = made.model.requests.map(({ messages }) => messages.at(-1)!.content);
     const trace = await loadTrace(made.deps.store, SEARCH, hash);
-    return { run, trace, told, engine, record: await run.get('result', SEARCH) };
+    return { run: made.run, trace, told, engine, record: await made.record() };
   }
 
   test('the queries of one action run together in one snapshot, one call of the budget; each result is counted', async () => {

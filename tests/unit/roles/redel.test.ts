@@ -5,12 +5,11 @@ import { runInProcess } from '../../helpers/in-process';
 import { ModelError, type ModelRequest } from '../../../src/domain/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { createRunStore } from '../../../src/record/run-store';
-import { SEARCH, bench, hash, searchInput, text } from './fixtures';
+import { SEARCH, bench, hash, searchInput, text, hooks } from './fixtures';
 
 type Reply = Record<string, unknown> | ModelError;
 
 const QUESTION = searchInput().question.text;
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const FINAL = { note: 'done', action: 'end', finalSql: 'SELECT count(*) AS n FROM entry WHERE place = 2' };
 const delegate = (...subtasks: string[]) => ({ note: 'split', action: 'delegate', subtasks });
 const asks = (sql: string) => ({ note: 'look', action: 'tool_call', tool: 'execute_sql', sql });
@@ -46,30 +45,19 @@ async function ran(
       return reply instanceof ModelError ? reply : text(reply);
     },
     {
-      settings: {
-        method: 'redel',
-        spec: `redel:${figures}`,
-        rounds,
-        ...(queriesPerAction === undefined ? {} : { queriesPerAction }),
-        ...given,
-      },
+      settings: { method: 'redel', spec: `redel:${figures}`, rounds, queriesPerAction, ...given },
     },
   );
-  const outcome = await runInProcess(
-    { searchId: SEARCH, settings: made.input.settings, state: null },
-    made.steps,
-    hooks,
-  );
+  const outcome = await runInProcess(made.start, made.steps, hooks);
   if (outcome.kind !== 'finished') throw new Error('not finished');
-  const run = createRunStore(made.deps.store, SEARCH, hash);
   const told = (task: string) =>
     made.model.requests.filter((request) => taskOf(request) === task).map(({ messages }) => messages.at(-1)!.content);
-  const record = await run.get('result', SEARCH);
+  const record = await made.record();
   const child = (at: number) => {
     const { id } = record.children![at]!;
     return createRunStore(made.deps.store, id, hash).get('input', id);
   };
-  return { ...made, run, record, told, child, summary: outcome.summary };
+  return { ...made, record, told, child, summary: outcome.summary };
 }
 
 const limits = (some: Partial<Budgets>) => ({ budgets: { ...searchInput().settings.budgets, ...some } });

@@ -1,9 +1,6 @@
 /** What the program asks about by itself: repeated rows and placeholders that change an answer. */
-import { createRunStore } from '../../../src/record/run-store';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
-import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
-
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+import { bench, sqliteEngine, text, hooks } from './fixtures';
 
 /** The file of day 2 was read twice; -999 stands for no reading. */
 const rows = Array.from({ length: 60 }, (_, at) => [
@@ -20,13 +17,13 @@ async function ask(...sqls: readonly string[]) {
   const replies = sqls.map((sql) =>
     text({ action: 'commit', operators: [{ name: 'op_answer', intent: 'the readings', sql }] }),
   );
-  const { deps, steps, input, model } = await bench(
+  const { steps, start, record, model } = await bench(
     { look: replies },
     { engine: sqliteEngine(SETUP), settings: { profiles: true } },
   );
-  await runLookThenProve({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+  await runLookThenProve(start, steps, hooks);
   const told = model.requests.slice(1).map(({ messages }) => messages.at(-1)!.content);
-  return { told, record: await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH) };
+  return { told, record: await record() };
 }
 
 test('repeated rows that change the answer are asked about once, with the answer without them', async () => {

@@ -1,9 +1,6 @@
 /** The whole search in-process: the control loop over the steps, a real SQLite and a scripted model. */
 import { runSearch } from '../../../src/search/search';
-import { createRunStore } from '../../../src/record/run-store';
-import { SEARCH, SETUP, TEST, bench, groundReply, hash, planReply, sqliteEngine, text } from './fixtures';
-
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+import { SETUP, TEST, bench, groundReply, planReply, sqliteEngine, text, hooks, promptOf } from './fixtures';
 
 test('a question is answered with its proof, and every operator has its evidence', async () => {
   const second = planReply({ tests: [] }, [
@@ -14,11 +11,16 @@ test('a question is answered with its proof, and every operator has its evidence
       assumptions: [{ kind: 'unit', statement: 'gaps are seconds', risk: 0.2 }],
     },
   ]);
-  const { deps, steps, input, model } = await bench(
+  const {
+    steps,
+    start,
+    record: stored,
+    model,
+  } = await bench(
     { plan: [text(planReply()), text(second), text(second)], ground: [text(groundReply())] },
     { settings: { materiality: false } },
   );
-  const outcome = await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+  const outcome = await runSearch(start, steps, hooks);
   expect(outcome).toMatchObject({
     kind: 'finished',
     summary: {
@@ -27,7 +29,7 @@ test('a question is answered with its proof, and every operator has its evidence
         '2; partly proved: "marks of runners-up are gaps to the winner in seconds" (1 of 3 steps proved, 2 assumed).',
     },
   });
-  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  const record = await stored();
   expect(record.evidence.map(({ operator, state }) => [operator, state])).toEqual([
     ['op_runners', 'assumed'],
     ['op_gap', 'proved'],
@@ -49,11 +51,10 @@ test('a question is answered with its proof, and every operator has its evidence
 test('a search that is run again from the start pays for no journalled call and runs no statement again', async () => {
   const replies = { plan: [text(planReply()), text(planReply()), text(planReply())], ground: [text(groundReply())] };
   const first = await bench(replies, { settings: { materiality: false, cMin: 1, cMax: 1 } });
-  const start = { searchId: SEARCH, settings: first.input.settings, state: null };
-  const outcome = await runSearch(start, first.steps, hooks);
+  const outcome = await runSearch(first.start, first.steps, hooks);
   const calls = first.model.requests.length;
   const statements = first.engine.runs.length;
-  expect(await runSearch(start, first.steps, hooks)).toEqual(outcome);
+  expect(await runSearch(first.start, first.steps, hooks)).toEqual(outcome);
   expect(first.model.requests).toHaveLength(calls);
   expect(first.engine.runs).toHaveLength(statements);
 });
@@ -74,12 +75,16 @@ test.each<[string, object, string]>([
   const plan = planReply({ tests: [{ ...TEST, hypotheses: [{ ...h1, sql: null, ...checks }, h2] }] }, [
     { ...written, assumptions: [assumed] },
   ]);
-  const { deps, steps, input } = await bench(
+  const {
+    steps,
+    start,
+    record: stored,
+  } = await bench(
     { plan: [text(plan)], ground: [text(groundReply())], select: [text({ reason: 'the only one', choice: 1 })] },
     { engine, settings: { materiality: false, cMin: 1, cMax: 1, attempts: 1, iterations: 1 } },
   );
-  await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
-  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  await runSearch(start, steps, hooks);
+  const record = await stored();
   expect(record.evidence[1]).toMatchObject({ state: 'assumed', against: [told] });
   expect(record.answer).toContain(`Assumed all the same: ${h1!.mapping} (${told}).`);
 });
@@ -99,19 +104,21 @@ test('columns that the rows contradict are replaced at once, by a plan that is t
     { ...rows, columns: [...cars, column('mark', 'text')] },
     { name: 'op_gap', columns: [...cars, column('gap', 'number')], grain: ['event', 'place', 'car'] },
   ]);
-  const { deps, steps, input, model } = await bench(
+  const {
+    steps,
+    start,
+    record: stored,
+    model,
+  } = await bench(
     { plan: [text(planReply()), text(second)], ground: [text(amending), text(groundReply())] },
     { settings: { materiality: false, cMin: 1, cMax: 1 } },
   );
-  const outcome = await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+  const outcome = await runSearch(start, steps, hooks);
   expect(outcome).toMatchObject({ summary: { status: 'answered', usage: { llmCalls: 4 } } });
-  const told = model.requests
-    .filter(({ role }) => role === 'plan')
-    .at(-1)!
-    .messages.at(-1)!.content;
+  const told = promptOf(model.requests.findLast(({ role }) => role === 'plan')!);
   expect(told).toContain('<data name="does not fit: op_gap">\na place of an event holds two cars\n</data>');
   expect(told).toContain('the rows contradict the columns or grain of op_gap');
-  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  const record = await stored();
   expect(record.evidence[1]).toMatchObject({ operator: 'op_gap', state: 'proved' });
   expect(record.sql).toContain('place, car,');
 });

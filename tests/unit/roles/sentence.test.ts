@@ -2,20 +2,15 @@
 import type { Question } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { answerText, statedText } from '../../../src/text/answer-text';
-import { createRunStore, storeInput } from '../../../src/record/run-store';
-import { GAP_SQL, SEARCH, bench, groundReply, hash, planReply, searchInput, text } from './fixtures';
+import { GAP_SQL, bench, groundReply, planReply, text, hooks } from './fixtures';
 
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const SENTENCE = 'In {n} of {examined} events the runner-up was within two seconds.';
 const once = { cMin: 1, cMax: 1, materiality: false };
 
 async function answer(replies: Parameters<typeof bench>[0], outputMode: Question['outputMode'] = 'answer') {
-  const made = await bench(replies, { settings: once, searchId: outputMode === 'answer' ? SEARCH : 's-sql' });
-  const input = searchInput(once, made.searchId);
-  await storeInput(made.deps, { ...input, question: { ...input.question, outputMode } });
-  await runSearch({ searchId: made.searchId, settings: input.settings, state: null }, made.steps, hooks);
-  const record = await createRunStore(made.deps.store, made.searchId, hash).get('result', made.searchId);
-  return { record, model: made.model };
+  const made = await bench(replies, { settings: once, question: { outputMode } });
+  await runSearch(made.start, made.steps, hooks);
+  return { record: await made.record(), model: made.model };
 }
 
 const plan = (sentence: unknown, more: Parameters<typeof planReply>[1] = []) => [text(planReply({ sentence }, more))];

@@ -1,11 +1,8 @@
 /** Web evidence in a search: cited, once by position, only where allowed, and only from addresses that were given. */
 import { runAgent } from '../../../src/methods/agent/loop';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/domain/ports';
-import { createSteps } from '../../../src/methods/steps';
-import { createRunStore, storeInput } from '../../../src/record/run-store';
-import { SEARCH, bench, hash, text } from './fixtures';
+import { SEARCH, bench, hash, text, hooks } from './fixtures';
 
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const RESULT: SearchResult = { title: 'Gaps', url: 'https://rules.example.org/gaps', snippet: 'A gap is in seconds' };
 const PAGE: WebPage = {
   url: 'https://rules.example.org/gaps',
@@ -48,22 +45,12 @@ function scriptedWeb(page: (url: string) => WebPage | Error = () => PAGE, result
 }
 
 async function ask(replies: string[], given = scriptedWeb(), question: { text?: string } = {}) {
-  const made = await bench({ react: replies }, { settings: { method: 'react', rounds: 6 } });
-  const input = {
-    ...made.input,
-    question: {
-      ...made.input.question,
-      tools: ['execute_sql' as const, 'web_search' as const, 'fetch_url' as const],
-      ...question,
-    },
-  };
-  await storeInput(made.deps, input);
-  const deps = { ...made.deps, web: () => Promise.resolve(given.web) };
-  const steps = createSteps(deps);
-  const outcome = await runAgent({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
-  const run = createRunStore(made.deps.store, SEARCH, hash);
+  const tools = ['execute_sql' as const, 'web_search' as const, 'fetch_url' as const];
+  const settings = { method: 'react' as const, rounds: 6 };
+  const made = await bench({ react: replies }, { settings, question: { tools, ...question }, web: given.web });
+  const outcome = await runAgent(made.start, made.steps, hooks);
   const lastMessage = () => made.model.requests.at(-1)!.messages.at(-1)!.content;
-  return { ...made, steps, outcome, run, asked: given.asked, lastMessage };
+  return { ...made, outcome, asked: given.asked, lastMessage };
 }
 
 test('a search and a page become cited observations, shown with address and time, and stand in the record', async () => {
@@ -194,11 +181,7 @@ test('a page that plants a closing tag stays in its section', async () => {
 });
 
 test('a worker without the web says so', async () => {
-  const made = await bench({ react: [search] }, { settings: { method: 'react', rounds: 3 } });
-  await storeInput(made.deps, {
-    ...made.input,
-    question: { ...made.input.question, tools: ['execute_sql', 'web_search'] },
-  });
-  const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-  await expect(runAgent(start, createSteps(made.deps), hooks)).rejects.toThrow('no web search');
+  const question = { tools: ['execute_sql' as const, 'web_search' as const] };
+  const made = await bench({ react: [search] }, { settings: { method: 'react', rounds: 3 }, question });
+  await expect(runAgent(made.start, made.steps, hooks)).rejects.toThrow('no web search');
 });

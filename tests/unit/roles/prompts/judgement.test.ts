@@ -143,48 +143,34 @@ describe('ground', () => {
       expect(parsed).toMatchObject({ kind: 'ok', reply: { written: [] } });
   });
 
-  it.each<[string, ReturnType<typeof judged>, string, string]>([
+  it.each<[string, string, ReturnType<typeof judged>]>([
+    ['judgements[0].operator: found "op_finals"', 'use one of op_gap', judged({ operator: 'op_finals' })],
+    ['judgements: nothing on op_gap', 'judge op_gap too', parse({ judgements: [] })],
+    ['op_gap is judged twice', 'one judgement per operator', parse({ judgements: [judgement, judgement] })],
     [
-      'an operator that was not observed',
-      judged({ operator: 'op_finals' }),
-      'judgements[0].operator: found "op_finals"',
-      'use one of op_gap',
-    ],
-    ['an observed operator left out', parse({ judgements: [] }), 'judgements: nothing on op_gap', 'judge op_gap too'],
-    [
-      'an operator judged twice',
-      parse({ judgements: [judgement, judgement] }),
-      'op_gap is judged twice',
-      'one judgement per operator',
-    ],
-    [
-      'an unknown hypothesis',
-      judged({ verdicts: [...judgement.verdicts, { hypothesis: 'h9', reason: '', verdict: 'open' }] }),
       'verdicts[2].hypothesis: found "h9"',
       'use one of h1, h2',
+      judged({ verdicts: [...judgement.verdicts, { hypothesis: 'h9', reason: '', verdict: 'open' }] }),
     ],
     [
-      'a second verdict',
-      judged({ verdicts: [...judgement.verdicts, judgement.verdicts[0]!] }),
       'h1 has a verdict already',
       'one verdict per hypothesis',
+      judged({ verdicts: [...judgement.verdicts, judgement.verdicts[0]!] }),
     ],
     [
-      'an unknown verdict',
-      judged({ verdicts: [{ hypothesis: 'h1', reason: '', verdict: 'true' }] }),
       'verdict: found "true"',
       '"supported", "refuted", "open"',
+      judged({ verdicts: [{ hypothesis: 'h1', reason: '', verdict: 'true' }] }),
     ],
-    ['an unknown winner', judged({ winner: 'h7' }), 'winner: found "h7"', 'use one of h1, h2'],
+    ['winner: found "h7"', 'use one of h1, h2', judged({ winner: 'h7' })],
     [
-      'a written risk out of range',
+      'written[0].assumptions[0].risk: found 2',
+      'from 0 to 1',
       parse({
         written: [{ operator: 'op_answer', sql: 'SELECT 1', assumptions: [{ kind: 'unit', statement: 's', risk: 2 }] }],
       }),
-      'written[0].assumptions[0].risk: found 2',
-      'from 0 to 1',
     ],
-  ])('refuses %s', (_, parsed, error, hint) => refused(parsed, error, hint));
+  ])('refuses %s', (error, hint, parsed) => refused(parsed, error, hint));
 
   it('refuses a winner without SQL anywhere', () => {
     const verdicts = [
@@ -210,24 +196,14 @@ describe('evaluate', () => {
   it('takes exactly one score per trajectory', () => {
     expect(parse(good).kind).toBe('ok');
   });
-  it.each<[string, object[], string, string]>([
-    ['a trajectory left out', good.slice(1), 'no score for t0', 'each of t0, t1'],
-    [
-      'another trajectory',
-      [...good, { ...score, trajectory: 't9' }],
-      'scores[2].trajectory: found "t9"',
-      'use one of t0, t1',
-    ],
-    ['a trajectory twice', [...good, good[0]!], 't0 is scored twice', 'one score per trajectory'],
-    ['progress in percent', [{ ...good[0]!, progress: 50 }, good[1]!], 'scores[0].progress: found 50', 'from 0 to 1'],
-    ['a negative potential', [{ ...good[0]!, potential: -2 }, good[1]!], 'scores[0].potential: found -2', '0 or more'],
-    [
-      'a bottleneck of another plan',
-      [{ ...good[0]!, bottleneck: 'op_gap' }, good[1]!],
-      'scores[0].bottleneck: found "op_gap"',
-      'use one of null',
-    ],
-  ])('refuses %s', (_, scores, error, hint) => refused(parse(scores), error, hint));
+  it.each<[string, string, object[]]>([
+    ['no score for t0', 'each of t0, t1', good.slice(1)],
+    ['scores[2].trajectory: found "t9"', 'use one of t0, t1', [...good, { ...score, trajectory: 't9' }]],
+    ['t0 is scored twice', 'one score per trajectory', [...good, good[0]!]],
+    ['scores[0].progress: found 50', 'from 0 to 1', [{ ...good[0]!, progress: 50 }, good[1]!]],
+    ['scores[0].potential: found -2', '0 or more', [{ ...good[0]!, potential: -2 }, good[1]!]],
+    ['scores[0].bottleneck: found "op_gap"', 'use one of null', [{ ...good[0]!, bottleneck: 'op_gap' }, good[1]!]],
+  ])('refuses %s', (error, hint, scores) => refused(parse(scores), error, hint));
 });
 
 describe('select', () => {
@@ -292,32 +268,14 @@ describe('react', () => {
   it('takes an unanswerable end with its reason', () => {
     expect(parse({ ...end, finalSql: null, unanswerable: true, answer: 'no weather is stored' }).kind).toBe('ok');
   });
-  it.each<[string, object, object, string, string]>([
-    ['a call without a tool', { ...call, tool: null }, {}, 'tool: found null', 'use "execute_sql"'],
-    ['a call of an unknown tool', { ...call, tool: 'web_search' }, {}, 'tool: found "web_search"', '"execute_sql"'],
-    ['a call without SQL', { ...call, sql: '' }, {}, 'sql: found null', 'or use action "end"'],
-    [
-      'a call without queries',
-      { ...call, queries: [] },
-      { queriesPerAction: 8 },
-      'queries: found no query',
-      'write 1 to 8',
-    ],
-    ['a call beyond the budget', call, { callsLimit: 1 }, 'no tool calls left', 'use "end"'],
-    ['an unknown action', { ...call, action: 'stop' }, {}, 'action: found "stop"', '"tool_call", "end"'],
-    [
-      'an end without SQL',
-      { ...end, finalSql: null },
-      {},
-      'finalSql: found null with action "end"',
-      'or use "tool_call"',
-    ],
-    [
-      'an unanswerable end without a reason',
-      { ...end, unanswerable: true },
-      {},
-      'answer: found null',
-      'which fact is not stored',
-    ],
-  ])('refuses %s', (_, reply, change, error, hint) => refused(parse(reply, change), error, hint));
+  it.each<[string, string, object, object]>([
+    ['tool: found null', 'use "execute_sql"', { ...call, tool: null }, {}],
+    ['tool: found "web_search"', '"execute_sql"', { ...call, tool: 'web_search' }, {}],
+    ['sql: found null', 'or use action "end"', { ...call, sql: '' }, {}],
+    ['queries: found no query', 'write 1 to 8', { ...call, queries: [] }, { queriesPerAction: 8 }],
+    ['no tool calls left', 'use "end"', call, { callsLimit: 1 }],
+    ['action: found "stop"', '"tool_call", "end"', { ...call, action: 'stop' }, {}],
+    ['finalSql: found null with action "end"', 'or use "tool_call"', { ...end, finalSql: null }, {}],
+    ['answer: found null', 'which fact is not stored', { ...end, unanswerable: true }, {}],
+  ])('refuses %s', (error, hint, reply, change) => refused(parse(reply, change), error, hint));
 });

@@ -91,74 +91,44 @@ describe('a plan reply', () => {
 });
 
 describe('a plan is refused, with the field, what was found and what is allowed:', () => {
-  it.each<[string, ReturnType<typeof parsePlan>, string, string]>([
-    ['no operators', parse({ operators: [] }), 'operators: found []', 'at least one operator'],
-    ['a name without prefix', withOperator(2, { name: 'answer' }), 'operators[2].name: found "answer"', 'use op_ and'],
-    ['a name used twice', withOperator(1, { name: 'op_rows', inputs: [] }), 'op_rows is used twice', 'its own name'],
+  it.each<[string, string, ReturnType<typeof parsePlan>]>([
+    ['operators: found []', 'at least one operator', parse({ operators: [] })],
+    ['operators[2].name: found "answer"', 'use op_ and', withOperator(2, { name: 'answer' })],
+    ['op_rows is used twice', 'its own name', withOperator(1, { name: 'op_rows', inputs: [] })],
+    ['operators[0].inputs: "op_gap" is no earlier', 'takes nothing here', withOperator(0, { inputs: ['op_gap'] })],
+    ['sql and mapping are both null', 'write sql, or describe', withOperator(1, { mapping: null })],
+    ['operators[1].columns: found []', 'at least one output column', withOperator(1, { columns: [], grain: [] })],
     [
-      'an input that comes later',
-      withOperator(0, { inputs: ['op_gap'] }),
-      'operators[0].inputs: "op_gap" is no earlier',
-      'takes nothing here',
-    ],
-    [
-      'neither sql nor mapping',
-      withOperator(1, { mapping: null }),
-      'sql and mapping are both null',
-      'write sql, or describe',
-    ],
-    [
-      'no columns',
-      withOperator(1, { columns: [], grain: [] }),
-      'operators[1].columns: found []',
-      'at least one output column',
-    ],
-    [
-      'a column twice',
-      withOperator(2, { columns: [answer.columns[0], { ...answer.columns[0], name: 'N' }] }),
       'n is declared twice',
       'its own name',
+      withOperator(2, { columns: [answer.columns[0], { ...answer.columns[0], name: 'N' }] }),
     ],
     [
-      'an unnamed column',
-      withOperator(2, { columns: [{ ...answer.columns[0], name: ' ' }] }),
       'columns[0].name: found ""',
       'as the SELECT does',
+      withOperator(2, { columns: [{ ...answer.columns[0], name: ' ' }] }),
     ],
+    ['"lap_id" is no output column', 'use race_id, or []', withOperator(0, { grain: ['lap_id'] })],
     [
-      'a grain that is no column',
-      withOperator(0, { grain: ['lap_id'] }),
-      '"lap_id" is no output column',
-      'use race_id, or []',
-    ],
-    [
-      'a risk above 1',
-      withOperator(0, { assumptions: [{ kind: 'unit', statement: 's', risk: 30 }] }),
       'assumptions[0].risk: found 30',
       'from 0 to 1',
+      withOperator(0, { assumptions: [{ kind: 'unit', statement: 's', risk: 30 }] }),
     ],
     [
-      'an unstated assumption',
-      withOperator(0, { assumptions: [{ kind: 'unit', statement: ' ', risk: 0 }] }),
       'assumptions[0].statement: found ""',
       'state what is assumed',
+      withOperator(0, { assumptions: [{ kind: 'unit', statement: ' ', risk: 0 }] }),
     ],
-    ['no intent', withOperator(0, { intent: '' }), 'operators[0].intent: found ""', 'in one sentence'],
-    ['an unknown kind', parse({ kind: 'maybe' }), 'kind: found "maybe"', '"plan", "unanswerable"'],
+    ['operators[0].intent: found ""', 'in one sentence', withOperator(0, { intent: '' })],
+    ['kind: found "maybe"', '"plan", "unanswerable"', parse({ kind: 'maybe' })],
+    ['bottleneck: found "op_z"', 'use one of op_rows, op_gap, op_answer', parse({ bottleneck: 'op_z' })],
+    ['potential: found -1', '0 or more', parse({ potential: -1 })],
     [
-      'an unknown bottleneck',
-      parse({ bottleneck: 'op_z' }),
-      'bottleneck: found "op_z"',
-      'use one of op_rows, op_gap, op_answer',
-    ],
-    ['a negative potential', parse({ potential: -1 }), 'potential: found -1', '0 or more'],
-    [
-      'wording on an unknown operator',
-      parse({ wording: [{ ...good.wording[0]!, operator: 'op_z' }] }),
       'wording[0].operator: found "op_z"',
       'use one of',
+      parse({ wording: [{ ...good.wording[0]!, operator: 'op_z' }] }),
     ],
-  ])('%s', (_, parsed, error, hint) => {
+  ])('%s', (error, hint, parsed) => {
     expect(parsed.kind).toBe('invalid');
     if (parsed.kind === 'invalid') {
       expect(parsed.error).toContain(error);
@@ -175,60 +145,36 @@ describe('a test that cannot run is dropped and the plan stands:', () => {
     operators: good.operators.map(({ name, inputs, sql }) => ({ name, inputs, written: sql !== null })),
   };
 
-  it.each<[string, (typeof test)[], string, string]>([
+  it.each<[string, string, (typeof test)[]]>([
+    ['tests[0].operator: found "op_z"', 'use one of op_rows', changed({ operator: 'op_z' })],
+    ['tests[1].operator: op_gap has a test already', 'one test per operator', [test, test]],
+    ['tests[0].hypotheses: found []', 'rival readings', changed({ hypotheses: [] })],
+    ['hypotheses[0].id: found "first"', 'h1, h2', changedHypothesis({ id: 'first' })],
+    ['h2 is used twice', 'number the hypotheses', changedHypothesis({ id: 'h2' })],
+    ['hypotheses[0].mapping: found ""', 'in words', changedHypothesis({ mapping: '' })],
+    ['tests[0].probe: found ""', 'write one SELECT', changed({ probe: ' ; ' })],
     [
-      'a test of an unknown operator',
-      changed({ operator: 'op_z' }),
-      'tests[0].operator: found "op_z"',
-      'use one of op_rows',
-    ],
-    [
-      'two tests of one operator',
-      [test, test],
-      'tests[1].operator: op_gap has a test already',
-      'one test per operator',
-    ],
-    ['a test without hypotheses', changed({ hypotheses: [] }), 'tests[0].hypotheses: found []', 'rival readings'],
-    ['a hypothesis id out of form', changedHypothesis({ id: 'first' }), 'hypotheses[0].id: found "first"', 'h1, h2'],
-    ['a hypothesis id twice', changedHypothesis({ id: 'h2' }), 'h2 is used twice', 'number the hypotheses'],
-    [
-      'a hypothesis without a reading',
-      changedHypothesis({ mapping: '' }),
-      'hypotheses[0].mapping: found ""',
-      'in words',
-    ],
-    ['an empty probe', changed({ probe: ' ; ' }), 'tests[0].probe: found ""', 'write one SELECT'],
-    [
-      'a probe that reads what it tests',
-      changed({ probe: 'SELECT * FROM op_gap' }),
       'it reads op_gap, the operator under test, without sql for h1, h2',
       'read its inputs',
+      changed({ probe: 'SELECT * FROM op_gap' }),
     ],
+    ['op_answer, which is built on op_gap', 'leave op_answer out', changed({ probe: 'SELECT * FROM op_answer' })],
     [
-      'a probe that reads what is built on it',
-      changed({ probe: 'SELECT * FROM op_answer' }),
-      'op_answer, which is built on op_gap',
-      'leave op_answer out',
-    ],
-    [
-      'a probe that reads an unwritten operator',
-      changed({ operator: 'op_rows', probe: 'SELECT * FROM OP_GAP' }),
       'it reads op_gap, which is built on op_rows',
       'leave op_gap out',
+      changed({ operator: 'op_rows', probe: 'SELECT * FROM OP_GAP' }),
     ],
     [
-      'a subquery that does not read the observation',
-      changedHypothesis({ predicates: ['(SELECT count(*) > 0 FROM lap)'] }),
       'which reads nothing from observation',
       '(SELECT … FROM observation)',
+      changedHypothesis({ predicates: ['(SELECT count(*) > 0 FROM lap)'] }),
     ],
     [
-      'an empty count',
-      changedHypothesis({ agreement: { matching: '', examined: 'n' } }),
       'agreement.matching: found ""',
       '(SELECT … FROM observation)',
+      changedHypothesis({ agreement: { matching: '', examined: 'n' } }),
     ],
-  ])('%s', (_, tests, error, hint) => {
+  ])('%s', (error, hint, tests) => {
     expect(replyOf(parse({ tests })).tests).toHaveLength(tests.length - 1);
     const [problem] = checkTests(tests, 'tests', shape);
     expect(`${problem?.where}: ${problem?.found}`).toContain(error);
