@@ -4,6 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
+import { temporal } from '@temporalio/proto';
 import { askedSteps } from '../../scripts/histories/asked';
 import { privateParts, readableText, recordedSteps, type HistoryJson } from '../../scripts/histories/history';
 import { quietLogger, testTemporal } from '../helpers/temporal';
@@ -45,6 +47,19 @@ test('every kind of step and every way to end is among the recorded', async () =
     'EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW',
     'EVENT_TYPE_WORKFLOW_EXECUTION_FAILED',
   ]);
+});
+
+/** Searches whose calls are in the histories of the runs that they begin. */
+const WITHOUT_CALLS = /^(batch|react-repeated)/;
+
+test.each(FILES.filter((file) => !WITHOUT_CALLS.test(file)))('%s costs at most 8 KB for each model call', (file) => {
+  const history = load(file);
+  const bytes = temporal.api.history.v1.History.encode(historyFromJSON(history)).finish().length;
+  const calls = history.events.filter(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType.name === 'callModel',
+  );
+  expect(calls.length).toBeGreaterThan(0);
+  expect(bytes / calls.length).toBeLessThan(8 * 1024);
 });
 
 test.each(FILES)('%s names no path, address, machine or key', async (file) => {

@@ -4,23 +4,16 @@ import { EncryptingCodec } from '../../src/adapters/encryption';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../../src/workers/client';
 import { describeQuestion, listQuestions, questionProgress } from '../../src/workers/workflow-views';
 import { createDataConverter } from '../../src/workers/payloads';
-import { createGateWorkers, type WorkersOptions } from '../../src/workers/run-worker';
+import { createGateWorkers } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError } from '../../src/domain/ports';
 import { quietLogger, testTemporal, unique } from '../helpers/temporal';
 import { ringOf } from '../unit/adapters/encryption/keys';
-import { scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
+import { holdAt } from './hold';
+import { noBatch as batch, scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
 
 const SECRET = 'Zyxwora Quillonbrack';
-const nothing = () => Promise.resolve();
-const batch: WorkersOptions['batch'] = {
-  store: {
-    ...{ get: () => Promise.resolve(null), put: nothing, delete: nothing },
-    ...{ list: () => Promise.resolve([]), entries: () => Promise.resolve([]) },
-  },
-  readAnswer: () => Promise.resolve(null),
-};
 const K1 = createDataConverter(ringOf('k1'));
 const K2 = createDataConverter(ringOf('k2'));
 const PLAIN = createDataConverter(null);
@@ -100,15 +93,9 @@ test('a step given to a worker without the key is given out again, and is done b
   const [database, searchId] = [unique('db'), unique('q')];
   await withClient(K1, async (gate) => {
     await begin(gate, searchId, database);
-    let inPlan: () => void = () => undefined;
-    const planning = new Promise<void>((resolve) => (inPlan = resolve));
     // The first worker is stopped in the middle of a step, which is then retried by whoever polls.
-    const onStep: Script['onStep'] = async ({ name, signal }) => {
-      if (name !== 'plan') return;
-      inPlan();
-      await new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('stopped'))));
-    };
-    await working(K1, database, { onStep }, () => planning);
+    const hold = holdAt('plan');
+    await working(K1, database, { onStep: hold.onStep }, () => hold.reached);
     await working(PLAIN, database, {}, async () => {
       const unreadable = async () => {
         const description = await describeQuestion(gate, searchId);

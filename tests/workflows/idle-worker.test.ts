@@ -4,23 +4,15 @@ import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { createGateWorkers } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
 import { quietLogger, testTemporal, unique, withClient } from '../helpers/temporal';
+import { holdAt } from './hold';
 import { noBatch as batch, scriptedSettings, scriptedSteps } from './scripted-steps';
 
 beforeAll(quietLogger);
 
 test('a worker is busy as long as a step runs, idle when none does, and polls until it is stopped', async () => {
   const [database, searchId] = [unique('db'), unique('q')];
-  let reached: () => void = () => undefined;
-  let letGo: () => void = () => undefined;
-  const arrived = new Promise<void>((resolve) => (reached = resolve));
-  const open = new Promise<void>((resolve) => (letGo = resolve));
-  const steps = scriptedSteps({
-    onStep: async ({ name }) => {
-      if (name !== 'plan') return;
-      reached();
-      await open;
-    },
-  });
+  const hold = holdAt('plan');
+  const steps = scriptedSteps({ onStep: hold.onStep });
   // A model's queue beside it has no workflows, and polls all the same.
   const modelQueues = [{ model: 'other', taskQueue: unique('other'), requestsPerSecond: null, concurrency: null }];
   const workers = await createGateWorkers({
@@ -39,10 +31,10 @@ test('a worker is busy as long as a step runs, idle when none does, and polls un
       ...{ searchId, settings: scriptedSettings({ maxPlans: 1, cMin: 1 }), modelTimeoutMs: 30_000, label: 'x' },
       queues: questionQueues(database),
     });
-    await arrived;
+    await hold.reached;
     await sleep(300);
     expect(workers.idleMs()).toBe(0);
-    letGo();
+    hold.release();
     expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
     while (workers.idleMs() < 200) await sleep(20);
     const before = workers.idleMs();

@@ -22,6 +22,7 @@ import { questionQueues } from '../../src/workers/task-queues';
 import { batchWorkflowId, questionWorkflowId } from '../../src/workflows/ids';
 import type { RunBatchInput } from '../../src/workflows/run-batch';
 import { quietLogger, testTemporal, unique, withClient, withWorkers } from '../helpers/temporal';
+import { holdAt } from './hold';
 import { dispatched, scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
 
 const store = createMemoryStore();
@@ -48,6 +49,10 @@ beforeAll(async () => {
 });
 afterAll(() => end());
 
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
+};
+
 class Fixture {
   readonly database: string;
   readonly batchId = unique('b');
@@ -68,8 +73,12 @@ class Fixture {
     }));
   }
 
+  count(step: string): number {
+    return [...this.calls.values()].flat().filter((name) => name === step).length;
+  }
+
   get plans(): number {
-    return [...this.calls.values()].flat().filter((name) => name === 'plan').length;
+    return this.count('plan');
   }
 
   steps(onStep: Script['onStep'] = () => undefined) {
@@ -122,6 +131,13 @@ class Fixture {
     await startBatch(gate, input, questionQueues(this.database).workflow, 'a batch');
   }
 
+  /** Runs it on the shared worker, to its end. */
+  async asked(steps: WorkerSteps, ...more: [pageSize?: number, eventsPerRun?: number, more?: Partial<RunBatchInput>]) {
+    scripts.set(this.batchId, steps);
+    await this.start(gate, ...more);
+    return awaitBatch(gate, this.batchId);
+  }
+
   async results(): Promise<BatchResult[]> {
     const keys = await store.list(`batches/${this.batchId}/results/`);
     return Promise.all(keys.map(async (key) => JSON.parse((await store.get(key)) ?? '') as BatchResult));
@@ -151,11 +167,8 @@ test('a question that infrastructure fails is recorded apart and the batch goes 
   const steps = fixture.steps(({ searchId, name }) => {
     if (searchId === bad && name === 'plan') throw new ModelError('authentication', 'no key');
   });
-  await fixture.run(steps, async (gate) => {
-    await fixture.start(gate);
-    const ended = await awaitBatch(gate, fixture.batchId);
-    expect(ended).toMatchObject({ kind: 'completed', value: { counts: { answered: 3, 'infrastructure-failure': 1 } } });
-  });
+  const ended = await fixture.asked(steps);
+  expect(ended).toMatchObject({ kind: 'completed', value: { counts: { answered: 3, 'infrastructure-failure': 1 } } });
   const failed = JSON.parse((await store.get(batchResultKey(fixture.batchId, 1))) ?? '') as BatchResult;
   expect(failed.outcome).toEqual({
     ...{ kind: 'infrastructure-failure', type: 'ModelError.authentication' },
@@ -168,13 +181,10 @@ test('three questions that the endpoint fails in a row end the batch, which says
   const steps = fixture.steps(({ name }) => {
     if (name === 'plan') throw new ModelError('bad-answer', 'a web page, not a completion');
   });
-  await fixture.run(steps, async (gate) => {
-    await fixture.start(gate, 4, 100, { concurrency: 2 });
-    const ended = await awaitBatch(gate, fixture.batchId);
-    expect(ended).toMatchObject({
-      kind: 'completed',
-      value: { done: 3, inFlight: [], held: 'a web page, not a completion: check OPENAI_BASE_URL' },
-    });
+  const ended = await fixture.asked(steps, 4, 100, { concurrency: 2 });
+  expect(ended).toMatchObject({
+    kind: 'completed',
+    value: { done: 3, inFlight: [], held: 'a web page, not a completion: check OPENAI_BASE_URL' },
   });
   expect(fixture.calls.size).toBe(3);
   // Three tries each.
@@ -201,28 +211,18 @@ test('an endpoint that answers again lets further questions start', async () => 
   const steps = fixture.steps(({ searchId, name }) => {
     if (bad.has(searchId) && name === 'plan') throw new ModelError('authentication', 'no key');
   });
-  await fixture.run(steps, async (gate) => {
-    await fixture.start(gate, 4, 100, { concurrency: 2 });
-    const ended = await awaitBatch(gate, fixture.batchId);
-    expect(ended).toMatchObject({ kind: 'completed', value: { done: 8, counts: { answered: 6 } } });
-    expect((ended as { value: object }).value).not.toHaveProperty('held');
-  });
+  const ended = await fixture.asked(steps, 4, 100, { concurrency: 2 });
+  expect(ended).toMatchObject({ kind: 'completed', value: { done: 8, counts: { answered: 6 } } });
+  expect((ended as { value: object }).value).not.toHaveProperty('held');
 });
 
 test('a cancelled batch starts nothing more and completes; run again, it goes on and pays nothing twice', async () => {
   const fixture = new Fixture(12, true);
-  let seen = 0;
-  let reached: () => void = () => undefined;
-  const some = new Promise<void>((resolve) => (reached = resolve));
-  const held = new Set(fixture.entries.slice(4).map(({ searchId }) => searchId));
-  const slow = fixture.steps(({ name, searchId, signal }) => {
-    if (name === 'finish' && ++seen === 4) reached();
-    if (name !== 'propose' || !held.has(searchId)) return;
-    return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))));
-  });
-  await fixture.run(slow, async (gate) => {
+  const late = new Set(fixture.entries.slice(4).map(({ searchId }) => searchId));
+  const hold = holdAt(({ name, searchId }) => name === 'propose' && late.has(searchId));
+  await fixture.run(fixture.steps(hold.onStep), async (gate) => {
     await fixture.start(gate, 4);
-    await some;
+    await until(() => Promise.resolve(fixture.count('finish') >= 4));
     await cancelWorkflow(gate, batchWorkflowId(fixture.batchId));
     const ended = await awaitBatch(gate, fixture.batchId);
     expect(ended).toMatchObject({ kind: 'completed', value: { stopping: true, inFlight: [] } });
@@ -246,15 +246,10 @@ test('a cancelled batch starts nothing more and completes; run again, it goes on
 
 test('a batch whose worker stopped in the middle goes on with the next worker', async () => {
   const fixture = new Fixture(8, true);
-  let seen = 0;
-  let reached: () => void = () => undefined;
-  const some = new Promise<void>((resolve) => (reached = resolve));
-  const counting = fixture.steps(({ name }) => {
-    if (name === 'finish' && ++seen === 3) reached();
-  });
+  const counting = fixture.steps();
   await fixture.run(counting, async (gate) => {
     await fixture.start(gate, 4);
-    await some;
+    await until(() => Promise.resolve(fixture.count('finish') >= 3));
   });
   await fixture.run(counting, async (gate) => {
     const ended = await awaitBatch(gate, fixture.batchId);
@@ -290,15 +285,11 @@ async function idle(gate: GateClient, batchId: string): Promise<number> {
 
 test('a paused batch starts nothing while those in flight finish, and stays paused with the next worker', async () => {
   const fixture = new Fixture(16, true);
-  let reached: () => void = () => undefined;
-  const some = new Promise<void>((resolve) => (reached = resolve));
-  const steps = fixture.steps(({ name }) => {
-    if (name === 'finish') reached();
-  });
+  const steps = fixture.steps();
   let done = 0;
   await fixture.run(steps, async (gate) => {
     await fixture.start(gate, 2, 10);
-    await some;
+    await until(() => Promise.resolve(fixture.count('finish') > 0));
     await signalBatch(gate, fixture.batchId, 'pause', { author: 'ann', now: false });
     done = await idle(gate, fixture.batchId);
     expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'ann', now: false });
@@ -314,23 +305,13 @@ test('a paused batch starts nothing while those in flight finish, and stays paus
 
 test('a pause with now reaches the questions in flight, which go on when the batch is resumed', async () => {
   const fixture = new Fixture(8);
-  let planned = 0;
-  let reached: () => void = () => undefined;
-  let release: () => void = () => undefined;
-  const all = new Promise<void>((resolve) => (reached = resolve));
-  const held = new Promise<void>((resolve) => (release = resolve));
-  const steps = fixture.steps(async ({ name }) => {
-    if (name !== 'plan') return;
-    if ((planned += 1) === 5) reached();
-    await held;
-  });
-  await fixture.run(steps, async (gate) => {
+  const hold = holdAt('plan', 5);
+  await fixture.run(fixture.steps(hold.onStep), async (gate) => {
     await fixture.start(gate);
-    await all;
+    await hold.reached;
     await signalBatch(gate, fixture.batchId, 'pause', { author: 'ann', now: true });
-    for (const { searchId } of fixture.entries.slice(0, 5))
-      while (!(await isPaused(gate, searchId))) await new Promise((resolve) => setTimeout(resolve, 50));
-    release();
+    for (const { searchId } of fixture.entries.slice(0, 5)) await until(() => isPaused(gate, searchId));
+    hold.release();
     expect(await batchProgress(gate, fixture.batchId)).toMatchObject({ done: 0, paused: true });
     await signalBatch(gate, fixture.batchId, 'resume', { author: 'ann' });
     expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 8 } } });
@@ -339,27 +320,17 @@ test('a pause with now reaches the questions in flight, which go on when the bat
   expect(fixture.plans).toBe(8);
 });
 
-const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
-};
-
 async function runOf(gate: GateClient, { batchId }: Fixture): Promise<string> {
   return (await gate.client.workflow.getHandle(batchWorkflowId(batchId)).describe()).runId;
 }
 
 test('a pause that arrives as a batch continues as new reaches the questions that it carries over', async () => {
   const fixture = new Fixture(3, true);
-  let reached: () => void = () => undefined;
-  const both = new Promise<void>((resolve) => (reached = resolve));
+  const both = holdAt('plan', 2);
   const inFlight = fixture.entries.slice(0, 2);
-  const held = fixture.steps(({ name, signal }) => {
-    if (name !== 'plan') return;
-    if (fixture.plans === 2) reached();
-    return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))));
-  });
-  await fixture.run(held, async (gate) => {
+  await fixture.run(fixture.steps(both.onStep), async (gate) => {
     await fixture.start(gate, 2, 100, { concurrency: 2 });
-    await both;
+    await both.reached;
   });
   // No worker has the next run before it is paused: its first task holds the pause, and its history is long already.
   await withClient(async (gate) => {
@@ -369,20 +340,16 @@ test('a pause that arrives as a batch continues as new reaches the questions tha
     await signalBatch(gate, fixture.batchId, 'pause', { author: 'bob', now: false });
     expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'bob', now: true });
   });
-  let release: () => void = () => undefined;
-  const planned = new Promise<void>((resolve) => (release = resolve));
-  await fixture.run(
-    fixture.steps(({ name }) => (name === 'plan' ? planned : undefined)),
-    async (gate) => {
-      const first = await runOf(gate, fixture);
-      await until(async () => (await runOf(gate, fixture)) !== first);
-      for (const { searchId } of inFlight) await until(() => isPaused(gate, searchId));
-      expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'bob', now: true });
-      release();
-      await signalBatch(gate, fixture.batchId, 'resume', { author: 'ann' });
-      expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 3 } } });
-    },
-  );
+  const planned = holdAt('plan');
+  await fixture.run(fixture.steps(planned.onStep), async (gate) => {
+    const first = await runOf(gate, fixture);
+    await until(async () => (await runOf(gate, fixture)) !== first);
+    for (const { searchId } of inFlight) await until(() => isPaused(gate, searchId));
+    expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'bob', now: true });
+    planned.release();
+    await signalBatch(gate, fixture.batchId, 'resume', { author: 'ann' });
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 3 } } });
+  });
 });
 
 test('a cancellation that arrives as a batch is about to continue as new ends it', async () => {
@@ -458,25 +425,22 @@ test('another concurrency is heard while the batch runs, and by the runs that it
 test('a lower concurrency lets those in flight finish, and starts the others so many at a time', async () => {
   const fixture = new Fixture(8);
   const five = fixture.entries.slice(0, 5).map(({ searchId }) => searchId);
-  let [reached, release] = [(): void => undefined, (): void => undefined];
-  const all = new Promise<void>((resolve) => (reached = resolve));
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const hold = holdAt('plan', 5);
   const open = new Set<string>();
   const withOthers: number[] = [];
-  const steps = fixture.steps(async ({ searchId, name }) => {
+  const steps = fixture.steps(async (call) => {
+    const { searchId, name } = call;
     if (name === 'finish') open.delete(searchId);
-    if (name !== 'plan') return;
-    open.add(searchId);
-    if (!five.includes(searchId)) withOthers.push(open.size);
-    else if (open.size === 5) reached();
-    await held;
+    if (name === 'plan' && !five.includes(searchId)) withOthers.push(open.add(searchId).size);
+    else if (name === 'plan') open.add(searchId);
+    await hold.onStep(call);
   });
   await fixture.run(steps, async (gate) => {
     await fixture.start(gate);
-    await all;
+    await hold.reached;
     await signalBatch(gate, fixture.batchId, 'concurrency', { concurrency: 1 });
     expect(await batchProgress(gate, fixture.batchId)).toMatchObject({ done: 0 });
-    release();
+    hold.release();
     expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 8 } } });
   });
   expect(withOthers).toEqual([1, 1, 1]);
@@ -487,19 +451,16 @@ test('a person who asks a worker that a batch fills waits for no more of its ste
   const person = unique('q');
   const order: string[] = [];
   const priorities = new Map<string, number>();
-  let [reached, release] = [(): void => undefined, (): void => undefined];
-  const full = new Promise<void>((resolve) => (reached = resolve));
-  const held = new Promise<void>((resolve) => (release = resolve));
-  const steps = fixture.steps(async ({ searchId, name }) => {
-    if (name !== 'plan') return;
-    order.push(searchId);
-    priorities.set(searchId, activityInfo().priority?.priorityKey ?? 3);
-    if (order.length === 1) reached();
-    await held;
+  const hold = holdAt('plan');
+  const steps = fixture.steps(async (call) => {
+    if (call.name !== 'plan') return;
+    order.push(call.searchId);
+    priorities.set(call.searchId, activityInfo().priority?.priorityKey ?? 3);
+    await hold.onStep(call);
   });
   const work = async (gate: GateClient): Promise<void> => {
     await fixture.start(gate, 10, 100, { concurrency: 8 });
-    await full;
+    await hold.reached;
     const handleOf = (searchId: string) => gate.client.workflow.getHandle(questionWorkflowId(searchId));
     const isWaiting = async (searchId: string) =>
       ((await handleOf(searchId).describe()).raw.pendingActivities ?? []).length > 0;
@@ -508,7 +469,7 @@ test('a person who asks a worker that a batch fills waits for no more of its ste
     const asked = { searchId: person, settings, modelTimeoutMs: 5_000, label: 'asked by a person' };
     await startQuestion(gate, { ...asked, queues: questionQueues(fixture.database) });
     await until(() => isWaiting(person));
-    release();
+    hold.release();
     await awaitQuestion(gate, person);
     expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 8 } } });
   };

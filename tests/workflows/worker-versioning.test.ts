@@ -10,6 +10,7 @@ import { questionQueues } from '../../src/workers/task-queues';
 import { workerVersion, type WorkerVersion } from '../../src/workers/workflow-bundle';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { quietLogger, testTemporal, unique, withClient } from '../helpers/temporal';
+import { holdAt } from './hold';
 import { scriptedSettings, scriptedSteps, type StepCall, noBatch as batch } from './scripted-steps';
 
 interface Build<Version> {
@@ -94,20 +95,6 @@ async function moveTo({ client }: GateClient, searchId: string, version: WorkerV
 const PINNED_OVERRIDE =
   temporal.api.workflow.v1.VersioningOverride.PinnedOverrideBehavior.PINNED_OVERRIDE_BEHAVIOR_PINNED;
 
-/** Holds every search at its first plan until it is told to go on. */
-function gate() {
-  let letGo: () => void = () => undefined;
-  let reached: () => void = () => undefined;
-  const open = new Promise<void>((resolve) => (letGo = resolve));
-  const arrived = new Promise<void>((resolve) => (reached = resolve));
-  const onStep = async ({ name }: StepCall): Promise<void> => {
-    if (name !== 'plan') return;
-    reached();
-    await open;
-  };
-  return { arrived, letGo: () => letGo(), onStep };
-}
-
 beforeAll(quietLogger);
 
 test('a search stays on the build it began on; it moves where the server offers it, or by hand; new ones begin on the current', async () => {
@@ -118,17 +105,17 @@ test('a search stays on the build it began on; it moves where the server offers 
   const queues = questionQueues(database);
   const start = { settings, modelTimeoutMs: 30_000, queues, label: 'x', iterationsPerRun: 2 };
   await withClient(async (client) => {
-    const held = gate();
+    const held = holdAt('plan');
     const a = await startBuild({ deploymentName, buildId: 'a' }, database, held.onStep);
     await makeCurrent(client, a.version);
     await startQuestion(client, { ...start, searchId: pinned });
     await startQuestion(client, { ...start, searchId: moved });
-    await held.arrived;
+    await held.reached;
     const b = await startBuild({ deploymentName, buildId: 'b' }, database, async () => undefined);
     await makeCurrent(client, b.version);
     await startQuestion(client, { ...start, searchId: later });
     await moveTo(client, moved, b.version);
-    held.letGo();
+    held.release();
     const ended = await Promise.all([pinned, moved, later].map((searchId) => awaitQuestion(client, searchId)));
     for (const end of ended) expect(end).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
 
