@@ -1,20 +1,19 @@
 /**
- * `gate-bench data`: where the data of benchmarks come from, and whether they are whole. A fetched folder notes the hash of each of its files in `gate-data.json`; a file with a hash that is known
- * beforehand (`data-sources.ts`) is refused if it has another.
+ * `gate-bench data`: where the data of benchmarks come from, and how they get into a folder. A file whose hash is known beforehand
+ * (`data-sources.ts`) is refused if it has another.
  */
 import { createReadStream, createWriteStream, existsSync, mkdirSync, statSync } from 'node:fs';
-import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { openPromise } from 'yauzl';
-import { z } from 'zod';
 import { download as webDownload } from '../src/adapters/web/download';
 import { QuestionFileError } from '../src/questions';
 import { BenchmarkDataError } from './benchmark';
 import { BENCHMARKS } from './boards';
 import { DATA_SOURCES, type DataSource } from './data-sources';
-import { parsedJson } from '../src/json';
+import { each } from '../src/limiter';
 import { counted } from '../src/report/printable';
 import { sha256OfFile } from '../src/sha256';
 import { GateError, UsageError } from '../src/app/errors';
@@ -26,15 +25,6 @@ export interface DataFlags {
   readonly from?: string;
   readonly json?: boolean;
 }
-
-const NOTES = 'gate-data.json';
-const Notes = z.object({
-  schemaVersion: z.literal(1),
-  name: z.string(),
-  fetchedAt: z.string(),
-  from: z.string(),
-  files: z.record(z.string(), z.string()),
-});
 
 export function listData({ json }: DataFlags, io: Io): void {
   if (json) {
@@ -59,51 +49,13 @@ export async function fetchData(name: string, flags: DataFlags, io: Io, download
   if (from === null) await downloaded(source, folder, io, download);
   else await copied(localFolder(source, from), folder);
   await unpackAll(source, folder);
-  const files = await hashesIn(folder);
-  const wrong = unexpected(source, files);
-  const [first] = wrong;
-  if (first !== undefined) throw new GateError(`${wrong.join('; ')}: not the published files`);
-  const notes = {
-    schemaVersion: 1,
-    name,
-    fetchedAt: new Date(io.now()).toISOString(),
-    from: from ?? source.home,
-    files,
-  };
-  await writeFile(join(folder, NOTES), `${JSON.stringify(notes, null, 2)}\n`);
-  const count = Object.keys(files).length;
-  io.out(flags.json ? `${JSON.stringify(notes, null, 2)}\n` : `${folder}: ${counted(count, 'file')}\n`);
+  const wrong = await unexpected(source, folder);
+  if (wrong.length > 0) throw new GateError(`${wrong.join('; ')}: not the published files`);
+  io.out(`${folder}: ${counted((await filesIn(folder)).length, 'file')}\n`);
   for (const line of source.byHand) io.err(`by hand: ${line}\n`);
   const lacking = await lackIn(name, folder);
   if (lacking !== null) io.err(`it cannot be used yet: ${lacking}\n`);
   return EXIT.ok;
-}
-
-export async function checkData(name: string, flags: DataFlags, io: Io): Promise<ExitCode> {
-  const source = sourceOf(name);
-  const folder = folderOf(name, flags, io);
-  const path = join(folder, NOTES);
-  if (!existsSync(path))
-    throw new UsageError(`${folder} has no ${NOTES}: get the data with gate-bench data fetch ${name}`);
-  const notes = Notes.safeParse(parsedJson(await readFile(path, 'utf8'))).data;
-  if (notes?.name !== name) throw new UsageError(`${path} is not about ${name}: fetch the data again`);
-  const files = await hashesIn(folder);
-  const problems = [
-    ...Object.entries(notes.files).flatMap(([file, sha256]) => {
-      const now = files[file];
-      return now === sha256
-        ? []
-        : [now === undefined ? `${file} is missing` : `${file} has changed since it was fetched`];
-    }),
-    ...unexpected(source, files),
-  ];
-  const lacking = problems.length === 0 ? await lackIn(name, folder) : null;
-  if (lacking !== null) problems.push(lacking);
-  const count = Object.keys(notes.files).length;
-  if (flags.json) io.out(`${JSON.stringify({ schemaVersion: 1, name, folder, files: count, problems }, null, 2)}\n`);
-  else
-    io.out(problems.length === 0 ? `${folder}: ${counted(count, 'file')}, as fetched\n` : `${problems.join('\n')}\n`);
-  return problems.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
 /** The reason why none of the benchmark's splits can be read there; null: one can. */
@@ -166,7 +118,7 @@ async function copied(from: string, to: string): Promise<void> {
 /** All files of a folder, without links, which could lead anywhere. */
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && entry.name !== NOTES);
+  const files = entries.filter((entry) => entry.isFile());
   return files.map((entry) => join(entry.parentPath, entry.name)).sort();
 }
 
@@ -226,16 +178,11 @@ async function unzip(file: string, folder: string, isWhole: boolean): Promise<vo
   }
 }
 
-async function hashesIn(folder: string): Promise<Record<string, string>> {
-  const hashes: Record<string, string> = {};
-  for (const file of await filesIn(folder))
-    hashes[relative(folder, file).split(sep).join('/')] = await sha256OfFile(file);
-  return hashes;
-}
-
-function unexpected({ downloads }: DataSource, files: Readonly<Record<string, string>>): string[] {
-  return downloads.flatMap(({ path, sha256 }) => {
-    const now = files[path];
-    return sha256 === null || now === undefined || now === sha256 ? [] : [`${path} has another hash than published`];
+async function unexpected({ downloads }: DataSource, folder: string): Promise<string[]> {
+  const found = await each(downloads, async ({ path, sha256 }) => {
+    const file = join(folder, path);
+    const isOther = sha256 !== null && existsSync(file) && (await sha256OfFile(file)) !== sha256;
+    return isOther ? [`${path} has another hash than published`] : [];
   });
+  return found.flat();
 }

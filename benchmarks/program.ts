@@ -131,7 +131,7 @@ const dataCommand: CommandFactory = (io, outcome) => {
     command.addArgument(nameOf()).option('--dir <folder>', 'where it is, or goes (default: a folder of that name)');
   return withExamples(
     new Command('data')
-      .description('the data of benchmarks: where they come from, their licence, and whether a folder is whole')
+      .description('the data of benchmarks: where they come from, and their licence')
       .addCommand(
         new Command('list')
           .description('sources, licences, and what has to be asked of each publisher')
@@ -143,25 +143,14 @@ const dataCommand: CommandFactory = (io, outcome) => {
       .addCommand(
         withExamples(
           inFolder(new Command('fetch'))
-            .description(
-              'download what may be downloaded, or copy it from a local folder, unpack it and note its hashes',
-            )
+            .description('download what may be downloaded, or copy it from a local folder, and unpack it')
             .option('--from <folder>', 'a local folder with the data, or with a folder of them; nothing is downloaded')
-            .option('--json', 'print JSON')
             .action(async (name: string, flags: DataFlags) => {
               outcome.code = await (await import('./data')).fetchData(name, flags, io);
             }),
           'gate-bench data fetch ehrsql2024 --dir ./ehrsql-2024',
           'gate-bench data fetch bird --from ./data --dir ./bird',
         ),
-      )
-      .addCommand(
-        inFolder(new Command('check'))
-          .description('name every file that is missing or not as it was fetched')
-          .option('--json', 'print JSON')
-          .action(async (name: string, flags: DataFlags) => {
-            outcome.code = await (await import('./data')).checkData(name, flags, io);
-          }),
       ),
     'gate-bench data fetch ehrsql2024 --dir ./ehrsql-2024',
   );
@@ -207,14 +196,12 @@ const compareCommand: CommandFactory = (io, outcome) =>
     addRunOptions(
       new Command('compare')
         .description(
-          'answer questions by several methods on equal terms: the .yaml of a run with benchmarks, judges and audits (docs/runs.md), a file of questions as gate batch run reads it, or one question',
+          'answer questions by several methods on equal terms: the .yaml of a run with benchmarks and judges (docs/runs.md), or a file of questions as gate batch run reads it',
         )
-        .argument('<what>', 'the .yaml of a run, a file of questions, or one question, in quotes'),
+        .argument('<what>', 'the .yaml of a run, or a file of questions'),
     )
       .option('--no-docs', 'use no documentation, not even that of the configuration')
       .option('--knowledge', "give each question the file's hidden_knowledge")
-      .option('--context <text>', 'background of the one question, such as the date that it refers to')
-      .option('--instructions <text>', 'rules that the answer to the one question must follow')
       .option('--data <folder>', 'with a .yaml: where its relative paths begin (default: its own folder)')
       .option('--record <file>', 'write every exchange with the model to this file')
       .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
@@ -227,7 +214,6 @@ const compareCommand: CommandFactory = (io, outcome) =>
       }),
     'gate-bench compare examples/paper/main-results.yaml --data ~/benchmarks --model gpt-5.4-mini --out report/',
     'gate-bench compare questions.jsonl --db sales=./sales.sqlite --methods fast,react --seeds 3 --out report/',
-    'gate-bench compare "Which region grew most in 2024?" --db sales --methods fast,paper,react',
   );
 
 export const GATE_BENCH: Program = {

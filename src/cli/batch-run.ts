@@ -58,8 +58,6 @@ export interface RunFlags extends LimitFlags {
   readonly data?: string;
   readonly record?: string;
   readonly replay?: string;
-  readonly context?: string;
-  readonly instructions?: string;
 }
 
 /** Options beside a plan; everything else is said in its file. */
@@ -69,7 +67,7 @@ const BESIDE_PLAN: readonly string[] = [
 ];
 const isPlan = (what: string): boolean => /\.ya?ml$/i.test(what);
 
-/** `what`: a plan, a file of questions or, where there is a laboratory, a question. `flags`: those that were typed. */
+/** `what`: a plan or a file of questions. `flags`: those that were typed. */
 export async function runCommand(
   what: string,
   flags: RunFlags,
@@ -78,13 +76,12 @@ export async function runCommand(
   laboratory?: Laboratory,
 ): Promise<ExitCode> {
   const { out, fresh, debug } = flags;
-  const isQuestion = laboratory !== undefined && !isPlan(what) && !existsSync(resolve(io.cwd, what));
   if (flags.detach && flags.dryRun) throw new UsageError('--dry-run starts nothing: leave --detach out');
-  if (out === undefined && !flags.dryRun && !flags.detach && !isQuestion)
+  if (out === undefined && !flags.dryRun && !flags.detach)
     throw new UsageError('where do the results go? add --out FOLDER (or --dry-run for an estimate)');
   const benchmarks = laboratory?.benchmarks ?? null;
   const program = laboratory === undefined ? 'gate' : 'gate-bench';
-  const asked = isPlan(what) ? planIn(what, flags, benchmarks, io) : planOf(what, flags, isQuestion, benchmarks, io);
+  const asked = isPlan(what) ? planIn(what, flags, benchmarks, io) : planOf(what, flags, benchmarks, io);
   const wanted: WantedRun = {
     ...{ ...asked, fresh, debug, laboratory, files: await recordingOf(flags, io) },
     out: out === undefined || flags.detach || flags.dryRun ? null : resolve(io.cwd, out),
@@ -133,39 +130,36 @@ function planIn(what: string, flags: RunFlags, benchmarks: readonly string[] | n
 
 const optionOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Options of a question alone, and of a file. */
-const OF_QUESTION = ['context', 'instructions'] as const;
-const OF_FILE = ['seeds', 'seed', 'limit', 'ids', 'knowledge', 'rows'] as const;
-
 /** The plan that options stand for. */
-function planOf(
-  what: string,
-  flags: RunFlags,
-  isQuestion: boolean,
-  benchmarks: readonly string[] | null,
-  io: Io,
-): Asked {
+function planOf(what: string, flags: RunFlags, benchmarks: readonly string[] | null, io: Io): Asked {
   if (flags.data !== undefined) throw new UsageError('--data is for the .yaml of a run; leave it out');
-  const wrong = (isQuestion ? OF_FILE : OF_QUESTION).find((name) => flags[name] !== undefined);
-  if (wrong !== undefined)
-    throw new UsageError(
-      `${optionOf(wrong)} is for ${isQuestion ? 'a file of questions' : 'one question'}; leave it out`,
-    );
-  const usual = isQuestion ? 'compare' : basename(what, extname(what));
-  const name = (flags.name ?? usual).trim();
+  const name = (flags.name ?? basename(what, extname(what))).trim();
   if (name === '' || name.length > 100) throw new UsageError('--name: give a name of 1 to 100 characters');
-  const { seed, methods, db: databases, model, docs, knowledge, limit, concurrency, output, web, memory, rows } = flags;
-  const { context, instructions, max } = flags;
+  const {
+    seed,
+    methods,
+    db: databases,
+    model,
+    docs,
+    knowledge,
+    limit,
+    concurrency,
+    output,
+    web,
+    memory,
+    rows,
+    max,
+  } = flags;
   const ids = flags.ids?.flatMap((text) => text.split(',').map((id) => id.trim())).filter((id) => id !== '');
   const options = {
     name,
-    questions: [isQuestion ? { name, question: what, context, instructions } : { name, file: what, ids }],
-    methods: methods?.map(({ spec }) => spec) ?? (isQuestion ? ['fast', 'react'] : undefined),
+    questions: [{ name, file: what, ids }],
+    methods: methods?.map(({ spec }) => spec),
     seeds: seed === undefined ? flags.seeds : [seed],
     ...{ databases, model, docs, knowledge, limit, concurrency, output, web, memory, rows, max },
     ...{ 'max-cost': flags.maxCost, 'max-total-cost': flags.maxTotalCost },
   };
-  return { read: configOf(options, isQuestion ? '--methods' : what, benchmarks), overrides: {}, base: io.cwd };
+  return { read: configOf(options, what, benchmarks), overrides: {}, base: io.cwd };
 }
 
 async function recordingOf({ record, replay }: RunFlags, { cwd }: Io): Promise<Recording> {
@@ -191,12 +185,10 @@ async function withDoor<T>(io: Io, work: (door: RunDoor & { readonly done: () =>
   const display = runDisplay(io);
   const stopping = watchInterrupts(io);
   try {
-    const { watched } = display;
     return await work({
       surroundings: io,
       tell: (event) => display.tell(event),
       stopping,
-      watched,
       done: () => display.stop(),
     });
   } finally {
@@ -246,7 +238,7 @@ function endingOf(
   return EXIT.failed;
 }
 
-function reportText({ run, lines }: RunResult, width: number): string {
+function reportText({ run }: RunResult, width: number): string {
   const { sets } = run;
   const all = sets.length > 1 ? [mainTable(run)] : [];
   const ofSets = sets.flatMap((set) => [
@@ -254,25 +246,13 @@ function reportText({ run, lines }: RunResult, width: number): string {
     ...set.remarks,
     ...setTables(set).map((table) => (sets.length > 1 ? { ...table, title: `${set.name}: ${table.title}` } : table)),
   ]);
-  const answers = isOneQuestion(run) ? lines.map(answerText) : [];
   return [...all, ...ofSets]
     .map((one) =>
       typeof one === 'string'
         ? `${one}\n`
         : `${one.title}\n${textTable(one.heads, one.rows, { width, whole: one.heads.length })}\n`,
     )
-    .concat(answers)
     .join('\n');
-}
-
-const isOneQuestion = ({ sets }: Run): boolean => sets.length === 1 && sets[0]?.comparison.file === '';
-
-function answerText({ method, status, answer, verdictReason, sql }: RunResult['lines'][number]): string {
-  const indented = (text: string): string => text.replace(/^/gm, '  ');
-  const says = answer ?? (status === 'answered' ? null : verdictReason);
-  return [`${method}: ${status}`, ...[says, sql].flatMap((text) => (text === null ? [] : [indented(text)])), ''].join(
-    '\n',
-  );
 }
 
 function shownEstimate(wanted: WantedRun, flags: RunFlags, io: Io): Promise<ExitCode> {

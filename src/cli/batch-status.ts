@@ -1,30 +1,18 @@
 /** `gate batch status`: where a batch stands, or the batches of the store, as text or JSON. */
 import { figuresText } from '../app/run/events';
-import {
-  batchStatus,
-  isMoving,
-  listStatuses,
-  type BatchStatus,
-  type ListedStatus,
-  type Looking,
-} from '../app/run/batch-status';
-import { findBatch, type ListedBatch } from '../app/run/stored-batches';
+import { batchStatus, listStatuses, type BatchStatus, type ListedStatus, type Looking } from '../app/run/batch-status';
+import { findBatch } from '../app/run/stored-batches';
 import { openServices } from '../app/services';
 import { openRunning, storeOnly } from '../app/temporal-session';
 import { cut, utc } from '../report/printable';
-import { eventPrinter, liveLines } from './follow';
-import { isOver, pause } from '../app/waiting';
-import { watchInterrupts } from './interrupts';
+import { eventPrinter } from './follow';
 import type { Io } from './io';
 import { textTable } from './table';
 
 export interface BatchStatusFlags {
   readonly json?: boolean;
-  readonly watch?: boolean;
   readonly limit: number;
 }
-
-const WATCH_MS = 2_000;
 
 export async function showBatchStatus(wanted: string | undefined, flags: BatchStatusFlags, io: Io): Promise<void> {
   const services = openServices(io);
@@ -39,12 +27,7 @@ export async function showBatchStatus(wanted: string | undefined, flags: BatchSt
       else io.out(listText(listed, io.columns));
       return;
     }
-    const batch = await findBatch(services.store, wanted);
-    if (flags.watch) {
-      await watch(at, batch, flags, io);
-      return;
-    }
-    const status = await batchStatus(at, batch);
+    const status = await batchStatus(at, await findBatch(services.store, wanted));
     io.out(flags.json ? `${JSON.stringify(status, null, 2)}\n` : `${statusLines(status).join('\n')}\n`);
   } finally {
     await session?.close();
@@ -80,27 +63,4 @@ function statusLines(status: BatchStatus): string[] {
     ...(ui === null ? [] : [`UI ${ui}`]),
     ...(next === null ? [] : [next]),
   ];
-}
-
-/** Until it moves no more: redrawn for a person, else a line whenever something changes. */
-async function watch(at: Looking, batch: ListedBatch, { json }: BatchStatusFlags, io: Io): Promise<void> {
-  const interrupts = watchInterrupts(io);
-  let status = await batchStatus(at, batch);
-  const live = io.live && !json ? liveLines(io, 1_000, () => statusLines(status)) : null;
-  let shown = '';
-  try {
-    for (;;) {
-      const { perMinute: _, secondsLeft: __, ...news } = status;
-      if (live === null && JSON.stringify(news) !== shown)
-        io.out(json ? `${JSON.stringify(status)}\n` : `${status.status}: ${figuresText(status)}\n`);
-      shown = JSON.stringify(news);
-      if (!isMoving(status) || isOver(interrupts.asked)) break;
-      await pause(WATCH_MS, interrupts.asked);
-      status = await batchStatus(at, await findBatch(at.services.store, batch.id));
-    }
-  } finally {
-    live?.stop();
-    interrupts.stopListening();
-  }
-  if (live !== null) io.out(`${statusLines(status).join('\n')}\n`);
 }

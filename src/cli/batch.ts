@@ -101,14 +101,13 @@ const batchStatusCommand: CommandFactory = (io) =>
     new Command('status')
       .description('show where a batch stands, or list the batches of the store')
       .argument('[id]', BATCH_ARGUMENT[1])
-      .option('--watch', 'go on showing it until it has ended')
       .option('--limit <n>', 'without an id: at most this many', positiveInteger, 20)
       .option('--json', 'print JSON')
       .action(async (wanted: string | undefined, flags: BatchStatusFlags) =>
         (await import('./batch-status')).showBatchStatus(wanted, flags, io),
       ),
     'gate batch status',
-    'gate batch status last --watch',
+    'gate batch status last',
   );
 
 const batchRetryCommand: CommandFactory = (io, outcome) =>

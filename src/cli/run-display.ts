@@ -1,17 +1,9 @@
 /**
- * A run as it goes, on stderr: with a person watching a live table, with one line for each batch under way or, of a batch alone, for
- * each question in flight; otherwise lines at the start, as each question ends and every minute.
+ * A run as it goes, on stderr: with a person watching a live table, with one line for each batch under way;
+ * otherwise lines at the start, as each question ends and every minute.
  */
 import { outageLines, outageText, type Outage } from '../app/outages';
-import {
-  figuresText,
-  paceOf,
-  Tally,
-  type RunFigures,
-  type InFlight,
-  type RunEvent,
-  type ShownArm,
-} from '../app/run/events';
+import { figuresText, paceOf, Tally, type RunFigures, type RunEvent, type ShownArm } from '../app/run/events';
 import type { ResultLine } from '../questions';
 import { counted, cut, dollars, duration } from '../report/printable';
 import { liveLines } from './follow';
@@ -20,8 +12,6 @@ import { textTable } from './table';
 
 export interface RunDisplay {
   tell(event: RunEvent): void;
-  /** Questions in flight that are shown; null: nobody watches. */
-  readonly watched: number | null;
   stop(): void;
 }
 
@@ -34,7 +24,6 @@ interface ArmState extends ShownArm {
   state: 'waiting' | 'under way' | 'over';
   isPaused: boolean;
   outage: Outage | null;
-  inFlight: readonly InFlight[];
 }
 
 /** Takes in an event; the arm that it is of, as it is then. */
@@ -47,7 +36,7 @@ class Arms {
     if (event.kind === 'planned')
       this.all = event.arms.map(({ label, batch }) => ({
         ...{ label, batch, tally: new Tally(batch.questions.length, this.now()) },
-        ...{ state: 'waiting', isPaused: false, outage: null, inFlight: [] },
+        ...{ state: 'waiting', isPaused: false, outage: null },
       }));
     const arm = event.kind === 'planned' || event.arm === null ? null : (this.all[event.arm] ?? null);
     if (arm === null) return null;
@@ -58,12 +47,10 @@ class Arms {
         break;
       case 'ended':
         arm.tally.add(event.line, event.now);
-        arm.inFlight = arm.inFlight.filter(({ searchId }) => searchId !== event.line.searchId);
         break;
       case 'in-flight':
-        arm.inFlight = event.questions;
         arm.isPaused = event.paused;
-        arm.tally.running = event.questions.length;
+        arm.tally.running = event.searches.length;
         break;
       case 'retried':
         arm.outage = event.outage;
@@ -95,7 +82,6 @@ function plainLines(io: DisplayIo): RunDisplay {
     for (const arm of arms.all) if (arm.state === 'under way') figures(arm);
   }, LINE_EVERY_MS);
   return {
-    watched: null,
     tell: (event) => {
       const before = event.kind === 'in-flight' ? arms.all[event.arm]?.isPaused : false;
       const arm = arms.take(event);
@@ -130,23 +116,18 @@ function endedLine({ id, verdict, status, usage, wallMs, error }: ResultLine): s
 }
 
 const REDRAW_MS = 250;
-const ROWS = 10;
 const ARM_HEAD = ['batch', 'done', 'running', 'failed', 'correct', 'calls', 'cost', 'a minute', 'left'];
-const QUESTION_HEAD = ['question', 'database', 'for', 'iteration', 'calls', 'working on', 'text'];
 
 function liveTable(io: DisplayIo): RunDisplay {
   const arms = new Arms(io.now);
   const startedAtMs = io.now();
-  const since = new Map<string, number>();
   let live: ReturnType<typeof liveLines> | null = null;
   const lines = (): string[] => {
     const now = io.now();
     const under = arms.all.filter(({ state }) => state === 'under way');
     const [only] = arms.all;
     return [
-      ...(arms.all.length === 1 && only !== undefined
-        ? [figuresText(only.tally.figures(now)), ...questionRows(only)]
-        : armRows(now)),
+      ...(arms.all.length === 1 && only !== undefined ? [figuresText(only.tally.figures(now))] : armRows(now)),
       ...under.flatMap((arm) => (arm.isPaused ? [`${arms.named(arm)}${pausedLine(arm)}`] : [])),
       ...under.flatMap((arm) => (arm.outage === null ? [] : [`${arms.named(arm)}${outageText(arm.outage, now)}`])),
       'Ctrl-C stops; the same command continues',
@@ -164,32 +145,10 @@ function liveTable(io: DisplayIo): RunDisplay {
       ...textTable(ARM_HEAD, rows, { width: io.columns - 1 }).split('\n'),
     ];
   };
-  const questionRows = ({ batch, inFlight }: ArmState): string[] => {
-    const shown = inFlight.slice(0, ROWS);
-    if (shown.length === 0) return [];
-    const questions = new Map(batch.questions.map((question) => [question.input.searchId, question]));
-    const rows = shown.map(({ searchId, progress }) => {
-      const question = questions.get(searchId);
-      return [
-        question?.item.id ?? searchId,
-        question?.item.database ?? question?.database.name ?? '',
-        duration(io.now() - (since.get(searchId) ?? io.now())),
-        progress?.iteration ?? '',
-        progress?.usage.llmCalls ?? '',
-        progress?.bottleneck ?? '',
-        question?.item.question ?? '',
-      ];
-    });
-    const more = inFlight.length > shown.length ? [`… and ${inFlight.length - shown.length} more in flight`] : [];
-    return [...textTable(QUESTION_HEAD, rows, { width: io.columns - 1 }).split('\n'), ...more];
-  };
   return {
-    watched: ROWS,
     tell: (event) => {
       const arm = arms.take(event);
       if (event.kind === 'planned') live ??= liveLines(io, REDRAW_MS, lines);
-      if (event.kind === 'in-flight')
-        for (const { searchId } of event.questions) if (!since.has(searchId)) since.set(searchId, io.now());
       if (event.kind !== 'note') return;
       const text = `${arm === null ? '' : arms.named(arm)}${event.text}`;
       if (live === null) io.err(`${text}\n`);

@@ -37,9 +37,9 @@ export function accuracyPlot(methods: readonly ComparedMethod[]): Html | null {
 }
 
 /** The letter of a method in a plot, by its place among all of them. */
-export const letterOf = (at: number): string => String.fromCharCode(65 + at);
+const letterOf = (at: number): string => String.fromCharCode(65 + at);
 
-export function legend(methods: readonly Pick<Placed, 'letter' | 'method'>[]): Html {
+function legend(methods: readonly Pick<Placed, 'letter' | 'method'>[]): Html {
   return markup`<ul class="legend">
     ${methods.map(({ letter, method }) => markup`<li><b>${letter}</b> ${method}</li>`)}
   </ul>`;

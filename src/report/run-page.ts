@@ -1,6 +1,5 @@
 /** A run as Markdown and as one self-contained page: nothing is loaded, no script runs (`html.ts`, `render.ts`). */
-import { accuracyPlot, differencePlot, legend, letterOf } from './comparison-plots';
-import { drawBars } from './chart';
+import { accuracyPlot, differencePlot } from './comparison-plots';
 import { markup, type Html, details, head, table } from './html';
 import { counted, utc, visible } from './printable';
 import { page } from './render';
@@ -24,7 +23,7 @@ export function runPage(run: Run): string {
           (set) =>
             markup`<h2>${set.name}</h2>
               ${aboutSet(set).map((line) => markup`<p class="soft small">${line}</p>`)} ${accuracyPlot(set.comparison.methods)}
-              ${differencePlot(set.comparison.methods)} ${difficultyPlot(set)} ${reusePlot(set)} ${setTables(set).map(drawn)}`,
+              ${differencePlot(set.comparison.methods)} ${setTables(set).map(drawn)}`,
         )}
         <h2>How to make it again</h2>
         <p>Save this file and run <code>${run.command}</code>.</p>
@@ -57,38 +56,6 @@ const BATCH_ID = /^b-[\da-f]+$/;
 /** Also with a unit or an interval; no hash, which may begin with a digit. */
 const isNumber = (value: string | number): boolean =>
   typeof value === 'number' || (/^[-+$]?\d/.test(value) && !/^[\da-f]{64}$/.test(value));
-
-function difficultyPlot({ figures }: RunSet): Html | null {
-  if (figures.every(({ byDifficulty }) => byDifficulty.length < 2)) return null;
-  const bars = figures.flatMap(({ byDifficulty }, at) =>
-    byDifficulty.map(({ name, calls }) => ({
-      label: `${letterOf(at)} ${name === '' ? 'not stated' : name}`,
-      value: calls,
-    })),
-  );
-  return plot('Model calls of a question', 'by method and difficulty', figures, bars);
-}
-
-function reusePlot({ figures }: RunSet): Html | null {
-  const bars = figures.flatMap(({ reuse }, at) =>
-    reuse === null
-      ? []
-      : [
-          { label: `${letterOf(at)} made`, value: reuse.updates / reuse.searches },
-          { label: `${letterOf(at)} reused`, value: reuse.reused / reuse.searches },
-        ],
-  );
-  if (bars.length === 0) return null;
-  return plot('Grounding updates', 'of a search, and how many another plan took over', figures, bars);
-}
-
-function plot(what: string, by: string, figures: RunSet['figures'], bars: Parameters<typeof drawBars>[0]): Html {
-  const label = `${what} ${by}: ${bars.map((bar) => `${bar.label} ${bar.value?.toFixed(1) ?? 'none'}`).join('; ')}`;
-  return markup`<figure class="chart">
-    <figcaption><b>${what}</b> ${by}</figcaption>
-    ${legend(figures.map(({ method }, at) => ({ letter: letterOf(at), method })))} ${drawBars(bars, label)}
-  </figure>`;
-}
 
 export function runMarkdown(run: Run): string {
   const { name, sets, config, command } = run;
@@ -152,9 +119,7 @@ function aboutSet({ note, remarks, benchmark, comparison, figures }: RunSet): st
     ...remarks,
     `${counted(questions, 'question')}, ${fewest < seeds ? `${fewest} to ` : ''}${counted(seeds, 'seed')}`,
     benchmark === null
-      ? file === ''
-        ? 'One question'
-        : `From ${file}, scored by its gold`
+      ? `From ${file}, scored by its gold`
       : `${benchmark.title}, split ${benchmark.split}, scored by the rules of ${benchmark.source}; licence: ${benchmark.licence}`,
     ...(judge === undefined
       ? []

@@ -303,7 +303,7 @@ it.each([
   ],
   [
     'name: a\nmethods:\n  - { method: fast, seeds: 0 }\nquestions: [{ file: q.jsonl }]\n',
-    'run.yaml, line 3: methods.0: seeds: ',
+    'run.yaml, line 3: methods.0.seeds: ',
   ],
   [
     'name: a\nmethods: [fast]\nquestions:\n  - file: q.jsonl\n    seeds: [1, 1]\n',

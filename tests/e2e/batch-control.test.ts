@@ -253,21 +253,18 @@ test('a question that is cancelled by itself cancels no batch; a batch whose que
   });
 });
 
-test('a worker that is too busy to answer is not taken for one that is gone, and --watch stays until the end', async () => {
+test('a worker that is too busy to answer is not taken for one that is gone', async () => {
   writeQuestions(2);
   const release = model.holdAfter(1);
   const running = home.start(run());
   await model.billed(1);
   await until(({ status }) => status === 'running');
-  const watching = home.start(['batch', 'status', 'last', '--watch']);
-  await new Promise<void>((resolve) => watching.child.stdout?.once('data', () => resolve()));
   running.child.kill('SIGSTOP');
   expect(await statusOf()).toMatchObject({ status: 'running', running: null, next: null });
   running.child.kill('SIGCONT');
   release();
   const done = await running.ended;
   expect([done.code, done.code === 0 ? '' : done.err]).toEqual([0, '']);
-  expect((await watching.ended).out).toMatch(/\nended: .*\n$/);
 });
 
 test('a file that grew goes on under its name and pays only its new questions', async () => {

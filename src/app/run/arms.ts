@@ -11,7 +11,7 @@ import { each } from '../../limiter';
 import { hasGold, loadQuestions, type BenchmarkItem } from '../../questions';
 import { compose, type Composition } from '../../workers/composition';
 import { UsageError } from '../errors';
-import { askedDatabase, checkWeb, hasNoWeb, modelsFor, offeredModels, questionText } from '../question-input';
+import { checkWeb, hasNoWeb, modelsFor, offeredModels } from '../question-input';
 import { sha256, type Services } from '../services';
 import type { Surroundings } from '../surroundings';
 import { planBatch, selectItems, type AskedWith, type Batch } from './batch-plan';
@@ -43,8 +43,6 @@ export interface QuestionSet {
   readonly databases: QuestionDatabases;
   /** The file, or the folder of a benchmark. */
   readonly file: string;
-  /** The questions are no file but one that was typed. */
-  readonly isTyped: boolean;
   readonly note: string | null;
   /** null: a file of questions. */
   readonly board: Board | null;
@@ -82,16 +80,15 @@ export async function openSet(entry: RunQuestions, at: OpenSet): Promise<Questio
   const { config } = services;
   const own = { ...run, ...entry };
   const { docs, web, memory, knowledge = false, judge } = own;
-  const isTyped = entry.question !== undefined;
   const settings: AskedWith = {
     ...{ docs, web, memory, knowledge, fresh, dryRun },
-    output: own.output ?? (isTyped ? 'answer' : 'sql'),
+    output: own.output ?? 'sql',
     model: overrides.model ?? run.model,
     budgets: budgetsOf(run),
   };
   checkWeb(config, settings);
   const board = entry.benchmark === undefined ? null : ((await laboratory?.board(entry, base, knowledge)) ?? null);
-  const items = board?.items ?? (await itemsOf(entry, base, knowledge));
+  const items = board?.items ?? (await loadQuestions(resolve(base, entry.file ?? ''), { hiddenKnowledge: knowledge }));
   const selected = selectItems(items, { ids: entry.ids, limit: overrides.limit ?? own.limit });
   if (selected.length === 0) throw new UsageError(`${nameOf(entry)}: no question is selected`);
   const names = new Set(selected.map(({ database }) => database));
@@ -100,25 +97,17 @@ export async function openSet(entry: RunQuestions, at: OpenSet): Promise<Questio
     return named === undefined || names.has(named);
   });
   const given = typed.length > 0 ? typed : (own.databases ?? []);
-  const only = isTyped && given.length === 0 ? [askedDatabase(config, {}, { cwd }).name] : given;
-  const specs = board === null ? only : board.databases(selected, given);
+  const specs = board === null ? given : board.databases(selected, given);
   const wanted = { selected, others: board === null ? items : [] };
   const found = questionDatabases(config, specs, wanted, typed.length > 0 ? cwd : base);
   return {
-    ...{ name: nameOf(entry), items: selected, isTyped, board, settings },
+    ...{ name: nameOf(entry), items: selected, board, settings },
     databases: board === null ? found : documented(found, board, selected),
     file: entry.file ?? entry.data ?? '',
     note: entry.note ?? null,
     judge: judge || null,
     methods: askedWith(run, entry, { only: overrides.seed, method: config.method }),
   };
-}
-
-async function itemsOf(entry: RunQuestions, base: string, hiddenKnowledge: boolean): Promise<BenchmarkItem[]> {
-  const { question, context = null, instructions = null } = entry;
-  if (question === undefined) return loadQuestions(resolve(base, entry.file ?? ''), { hiddenKnowledge });
-  const item = { id: 'question', question: questionText(question), context, instructions };
-  return [{ ...item, engine: null, database: null, gold: null }];
 }
 
 /** What the benchmark says of a database stands where a configuration would say it. */
@@ -182,8 +171,6 @@ export interface AskingRun extends Composing {
   };
   readonly tell: (event: RunEvent) => void;
   readonly stopping: Stopping;
-  /** Somebody watches questions in flight, and sees so many of them; null: nobody does. */
-  readonly watched: number | null;
   /** What the workers log is told. */
   readonly debug: boolean;
   /** What each search has cost. */

@@ -48,7 +48,6 @@ export type ListedStatus = Readonly<z.infer<typeof Named>> & Pick<BatchStatus, '
 type State = BatchStatus['status'];
 
 const MOVING: readonly State[] = ['running', 'paused', 'cancelling'];
-export const isMoving = ({ status }: Pick<BatchStatus, 'status'>): boolean => MOVING.includes(status);
 
 export interface Looking {
   readonly services: Services;

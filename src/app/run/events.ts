@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { counted, dollars, duration } from '../../report/printable';
 import type { ResultLine } from '../../questions';
-import type { Progress } from '../../search/progress';
 import type { Outage } from '../outages';
 import type { Batch } from './batch-plan';
 
@@ -14,12 +13,6 @@ export interface ShownArm {
   /** It tells the arm from the others. */
   readonly label: string;
   readonly batch: Batch;
-}
-
-export interface InFlight {
-  readonly searchId: string;
-  /** Null: not known, or nobody looks at it. */
-  readonly progress: Progress | null;
 }
 
 /** `arm`: its position in `planned`. */
@@ -32,7 +25,8 @@ export type RunEvent =
   | {
       readonly kind: 'in-flight';
       readonly arm: number;
-      readonly questions: readonly InFlight[];
+      /** Ids of the searches. */
+      readonly searches: readonly string[];
       readonly paused: boolean;
     }
   /** Null: nothing is being retried. */

@@ -25,7 +25,7 @@ import { recordOf } from '../services';
 import type { TemporalSession } from '../temporal-session';
 import type { ReadyArm } from './arms';
 import type { BatchQueues } from './batch-queues';
-import { aborted, type InFlight } from './events';
+import { aborted } from './events';
 
 interface StartBatch {
   readonly ready: ReadyArm;
@@ -236,19 +236,13 @@ const MOST_MISSED = 3;
 
 /** Ends when the signal aborts; rejects when Temporal is gone. */
 async function watchBatch({ ready, session, index: arm }: FollowBatch, end: AbortSignal): Promise<void> {
-  const { watched, tell } = ready.run;
+  const { tell } = ready.run;
   let held: string | undefined;
   const look = async (looksForOutages: boolean): Promise<void> => {
     const progress = await session.batchProgress(ready.arm.batch.batchId);
     if (progress === null || isOver(end)) return;
     const searches = progress.inFlight.map(({ searchId }) => searchId);
-    const questions = await Promise.all(
-      searches.map(async (searchId, at): Promise<InFlight> => ({
-        searchId,
-        progress: at < (watched ?? 0) ? await session.progress(searchId) : null,
-      })),
-    );
-    tell({ kind: 'in-flight', arm, questions, paused: progress.paused ?? false });
+    tell({ kind: 'in-flight', arm, searches, paused: progress.paused ?? false });
     if (progress.held !== undefined && held === undefined)
       ready.note(`no further question starts until the model answers: ${progress.held}`);
     if (progress.held === undefined && held !== undefined) ready.note('the model answers: further questions start');
@@ -262,7 +256,6 @@ async function watchBatch({ ready, session, index: arm }: FollowBatch, end: Abor
     await pause(ROUND_MS, end);
     if (isOver(end)) return;
     const looksForOutages = round % OUTAGES_EVERY === 0;
-    if (watched === null && !looksForOutages) continue;
     try {
       await look(looksForOutages);
       missed = 0;

@@ -59,10 +59,6 @@ const Questions = Settings.extend({
   /** Of what is not what it stands for, such as data made up in place of others: said wherever figures are. */
   note: text.optional(),
   file: text.optional(),
-  /** The question itself, where there is one alone. */
-  question: text.optional(),
-  context: text.optional(),
-  instructions: text.optional(),
   /** One of those that a laboratory knows. */
   benchmark: text.optional(),
   data: text.optional(),
@@ -71,10 +67,9 @@ const Questions = Settings.extend({
   draw: z.int().optional(),
   ids: z.array(z.union([text, z.number().transform(String)])).optional(),
 }).superRefine((entry, context) => {
-  const given = [entry.file, entry.question, entry.benchmark].filter((one) => one !== undefined).length;
   const isOfBenchmark = [entry.data, entry.split, entry.draw].some((one) => one !== undefined);
   const problem =
-    given !== 1
+    (entry.file === undefined) === (entry.benchmark === undefined)
       ? 'give a file of questions, or a benchmark with data'
       : entry.benchmark === undefined
         ? isOfBenchmark && 'data, split and draw are for a benchmark; leave them out beside file'
@@ -212,9 +207,8 @@ export function askedWith(
 }
 
 /** As tables have it; also the name of its batches, as of a file that `gate batch run` is given. */
-export function nameOf({ name, file, question, benchmark, split }: RunQuestions): string {
+export function nameOf({ name, file, benchmark, split }: RunQuestions): string {
   if (name !== undefined) return name;
-  if (question !== undefined) return 'question';
   if (file !== undefined) return (file.split(/[/\\]/).at(-1) ?? file).replace(/\.[^.]+$/, '');
   return [benchmark, split].filter((part) => part !== undefined).join(' ');
 }
@@ -223,6 +217,13 @@ export function nameOf({ name, file, question, benchmark, split }: RunQuestions)
 function problems(document: Document, issue: z.core.$ZodIssue): [number, string][] {
   const path = issue.path.filter((part) => typeof part !== 'symbol');
   const where = path.join('.');
+  if (issue.code === 'invalid_union' && issue.message.startsWith('Invalid input')) {
+    // The alternative that came closest says what is wrong.
+    const isClose = ([first]: readonly z.core.$ZodIssue[]): boolean =>
+      first !== undefined && (first.code !== 'invalid_type' || first.path.length > 0);
+    const [closest] = issue.errors.find(isClose) ?? issue.errors[0] ?? [];
+    if (closest !== undefined) return problems(document, { ...closest, path: [...issue.path, ...closest.path] });
+  }
   switch (issue.code) {
     case 'unrecognized_keys': {
       const keys = path[0] === 'questions' && path.length === 2 ? Questions : path.length === 0 ? RunConfig : null;
@@ -232,8 +233,6 @@ function problems(document: Document, issue: z.core.$ZodIssue): [number, string]
         `${[...path, key].join('.')}: unknown key${allowed}`,
       ]);
     }
-    case 'invalid_union':
-      return [[offset(document, path), `${where}: ${unionText(issue)}`]];
     case 'invalid_value':
       return [[offset(document, path), `${where}: allowed: ${issue.values.map(String).join(', ')}`]];
     default: {
@@ -242,30 +241,6 @@ function problems(document: Document, issue: z.core.$ZodIssue): [number, string]
       return [[offset(document, path), where === '' ? message : `${where}: ${message}`]];
     }
   }
-}
-
-/** The alternative that came closest says what is wrong. */
-function unionText(issue: z.core.$ZodIssueInvalidUnion): string {
-  if (!issue.message.startsWith('Invalid input')) return issue.message;
-  const ofItsType = issue.errors.filter(([first]) => first?.code !== 'invalid_type' || first.path.length > 0);
-  const [first] = ofItsType.length === 1 ? (ofItsType[0] ?? []) : [];
-  if (first !== undefined && first.code !== 'unrecognized_keys')
-    return [
-      ...first.path.slice(0, 1).map(String),
-      first.code === 'invalid_union' ? unionText(first) : first.message.replace(/^Invalid input: /, ''),
-    ].join(': ');
-  const texts = issue.errors.flatMap((errors) => {
-    const unknown = errors.find(({ code }) => code === 'unrecognized_keys');
-    if (unknown?.code === 'unrecognized_keys') return [`unknown key ${unknown.keys.join(', ')}`];
-    const [first] = errors;
-    if (first === undefined) return [];
-    return [
-      first.code === 'invalid_value'
-        ? first.values.map(String).join(', ')
-        : first.message.replace(/^Invalid input: /, ''),
-    ];
-  });
-  return `is none of: ${[...new Set(texts)].join('; ')}`;
 }
 
 /** Of the value there, or of what holds it. */

@@ -69,8 +69,6 @@ export interface RunDoor {
   readonly surroundings: Surroundings;
   readonly tell: (event: RunEvent) => void;
   readonly stopping: Stopping;
-  /** Somebody watches questions in flight, and sees so many of them; null: nobody does. */
-  readonly watched: number | null;
 }
 
 export interface RunResult {
@@ -247,7 +245,7 @@ function inFolder<T>(out: string | null, work: () => Promise<T>): Promise<T> {
 /** `composition`: of all databases of the run, without a recording. */
 async function withRun<T>(
   wanted: WantedRun,
-  { surroundings, tell, stopping, watched }: RunDoor,
+  { surroundings, tell, stopping }: RunDoor,
   dryRun: boolean,
   work: (ready: ReportedRun, composition: Composition) => Promise<T>,
 ): Promise<T> {
@@ -273,7 +271,7 @@ async function withRun<T>(
         `${retry.batchId}: its file, settings or databases have changed since; the same command is another batch now`,
       );
     const run: AskingRun = {
-      ...{ ...composing, surroundings, arms, retry, tell, stopping, watched, debug, costs: new Map<string, number>() },
+      ...{ ...composing, surroundings, arms, retry, tell, stopping, debug, costs: new Map<string, number>() },
       concurrency: overrides.concurrency ?? plan.concurrency,
       maxTotalCost: overrides.maxTotalCost ?? plan['max-total-cost'],
       rows: plan.rows ?? false,

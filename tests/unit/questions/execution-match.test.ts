@@ -28,57 +28,21 @@ test('equal rows in another order match; duplicates count', () => {
   expect(kind(result([['a'], ['b']]), result([['a'], ['b'], ['b']]))).toBe('different');
 });
 
-test('names of columns do not matter, their order neither, their number does', () => {
-  expect(kind(result([['a', 1]], ['n', 'c']), result([['a', 1]], ['name', 'count']))).toBe('match');
-  expect(
-    kind(
-      result([
-        [1, 'a'],
-        [2, 'b'],
-      ]),
-      result([
-        ['a', 1],
-        ['b', 2],
-      ]),
-    ),
-  ).toBe('match');
-  expect(kind(result([[1, 'a']]), result([['a']]))).toBe('different');
-});
+/** `a 1, b 2`: rows of cells; digits are numbers. */
+const table = (text: string, ...names: string[]): Rows =>
+  result(
+    text.split(', ').map((row) => row.split(' ').map((cell) => (/^\d+$/.test(cell) ? Number(cell) : cell))),
+    names,
+  );
 
-test('equal names on swapped columns do not force a pairing', () => {
-  expect(
-    kind(
-      result(
-        [
-          [1, 2],
-          [3, 4],
-        ],
-        ['a', 'b'],
-      ),
-      result(
-        [
-          [2, 1],
-          [4, 3],
-        ],
-        ['a', 'b'],
-      ),
-    ),
-  ).toBe('match');
-});
-
-test('columns that are equal one by one but not row by row differ', () => {
-  expect(
-    kind(
-      result([
-        [1, 'a'],
-        [2, 'b'],
-      ]),
-      result([
-        [1, 'b'],
-        [2, 'a'],
-      ]),
-    ),
-  ).toBe('different');
+test.each([
+  ['names of columns do not matter', 'match', table('a 1', 'n', 'c'), table('a 1', 'name', 'count')],
+  ['their order does not matter', 'match', table('1 a, 2 b'), table('a 1, b 2')],
+  ['their number does', 'different', table('1 a'), table('a')],
+  ['equal names do not force a pairing', 'match', table('1 2, 3 4', 'a', 'b'), table('2 1, 4 3', 'a', 'b')],
+  ['columns equal one by one, but not row by row', 'different', table('1 a, 2 b'), table('1 b, 2 a')],
+])('%s: %s', (_claim, expected, predicted, gold) => {
+  expect(kind(predicted, gold)).toBe(expected);
 });
 
 test('numbers with a fraction match to 1e-6 relative, whole numbers exactly', () => {
@@ -160,87 +124,17 @@ describe('beyond the row cap', () => {
   });
 });
 
-describe('where the question orders', () => {
-  const gold = result([
-    ['a', 3],
-    ['b', 2],
-    ['c', 2],
-  ]);
-  const byCount = { orders: [{ kind: 'keys' as const, columns: [1] }] };
-  const inPlace = { orders: [{ kind: 'sequence' as const }] };
-
-  test('ties may stand in any order, other rows may not', () => {
-    expect(
-      executionMatch(
-        result([
-          ['a', 3],
-          ['c', 2],
-          ['b', 2],
-        ]),
-        [gold],
-        byCount,
-      ).kind,
-    ).toBe('match');
-    expect(
-      executionMatch(
-        result([
-          ['b', 2],
-          ['a', 3],
-          ['c', 2],
-        ]),
-        [gold],
-        byCount,
-      ).kind,
-    ).toBe('different');
-  });
-  test('sort keys are followed through a change of columns', () => {
-    expect(
-      executionMatch(
-        result([
-          [3, 'a'],
-          [2, 'c'],
-          [2, 'b'],
-        ]),
-        [gold],
-        byCount,
-      ).kind,
-    ).toBe('match');
-    expect(
-      executionMatch(
-        result([
-          [2, 'c'],
-          [3, 'a'],
-          [2, 'b'],
-        ]),
-        [gold],
-        byCount,
-      ).kind,
-    ).toBe('different');
-  });
-  test('without keys in the output every row has its place', () => {
-    expect(
-      executionMatch(
-        result([
-          ['a', 3],
-          ['c', 2],
-          ['b', 2],
-        ]),
-        [gold],
-        inPlace,
-      ).kind,
-    ).toBe('different');
-    expect(
-      executionMatch(
-        result([
-          [3, 'a'],
-          [2, 'b'],
-          [2, 'c'],
-        ]),
-        [gold],
-        inPlace,
-      ).kind,
-    ).toBe('match');
-  });
+const BY_COUNT = { kind: 'keys' as const, columns: [1] };
+const IN_PLACE = { kind: 'sequence' as const };
+test.each([
+  ['ties may stand in any order', 'a 3, c 2, b 2', BY_COUNT, 'match'],
+  ['other rows may not', 'b 2, a 3, c 2', BY_COUNT, 'different'],
+  ['sort keys are followed through a change of columns', '3 a, 2 c, 2 b', BY_COUNT, 'match'],
+  ['there too other rows may not', '2 c, 3 a, 2 b', BY_COUNT, 'different'],
+  ['without keys in the output every row has its place', 'a 3, c 2, b 2', IN_PLACE, 'different'],
+  ['its place, whatever the order of columns', '3 a, 2 b, 2 c', IN_PLACE, 'match'],
+])('where the question orders, %s', (_claim, predicted, order, expected) => {
+  expect(executionMatch(table(predicted), [table('a 3, b 2, c 2')], { orders: [order] }).kind).toBe(expected);
 });
 
 const cell = fc.oneof(
