@@ -22,7 +22,6 @@ import { openServices } from '../app/services';
 import type { MethodSpec } from '../config/method-specs';
 import type { MemoryMode, Question } from '../domain';
 import { counted } from '../report/printable';
-import type { Run } from '../report/run';
 import { mainTable, setTables } from '../report/run-tables';
 import { decodedInUi } from '../app/temporal-session';
 import { EXIT, type ExitCode } from './exit';
