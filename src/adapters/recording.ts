@@ -108,11 +108,6 @@ function notWritable(file: string, cause: unknown): ModelError {
   return new ModelError('not-configured', message, { cause });
 }
 
-export interface ReplayModel extends LanguageModel {
-  /** Models whose replies the recording holds. */
-  readonly models: readonly string[];
-}
-
 interface Recorded extends Exchange {
   /** From 1, among all exchanges of the file. */
   readonly number: number;
@@ -126,7 +121,7 @@ interface Recorded extends Exchange {
  * invented. Where a file holds several runs of a comparison, each run is answered by its own exchanges (`scope`). Tokens and
  * cost are those of the recording, so that budgets end a replayed search where they ended the recorded one.
  */
-export async function replayModel(file: string, scope?: string): Promise<ReplayModel> {
+export async function replayModel(file: string, scope?: string): Promise<LanguageModel> {
   const recorded = (await readRecording(file)).exchanges
     .map((exchange, index): Recorded => ({ ...exchange, number: index + 1, used: false }))
     .filter((one) => scope === undefined || one.scope === undefined || one.scope === scope);

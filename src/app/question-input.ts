@@ -122,8 +122,7 @@ export function documentationOf(
 
 /** Names of a recording or of a local Ollama. */
 export function offeredModels({ model, ollamaModels }: Composition): readonly string[] {
-  const recorded = 'models' in model && Array.isArray(model.models) ? (model.models as string[]) : [];
-  return ollamaModels ?? recorded;
+  return ollamaModels ?? model.models ?? [];
 }
 
 /** `offered`: the models to use when none is configured. */

@@ -66,13 +66,19 @@ const register: CommandFactory = (io) =>
       .addOption(new Option('--provider <name>', 'what runs the workers').choices(PROVIDERS).makeOptionMandatory())
       .option('--set <key=value>', 'a setting of the provider, under its name in Temporal (repeatable)', collectSetting)
       .option('--wait <seconds>', 'for how long its first worker may take', positiveNumber, 120)
-      .action(async ({ provider, set = {}, wait }: Pick<Registration, 'provider' | 'set'> & { wait: number }) => {
-        const { deployRegister } = await import('../app/deploy-register');
-        const made = await deployRegister({ provider, set, waitMs: wait * 1000 }, io);
-        io.out(
-          `${made.deploymentName}.${made.buildId} is current, by ${provider}: it serves ${made.queues.join(', ')}\n`,
-        );
-      }),
+      .action(
+        async ({
+          provider,
+          set = {},
+          wait,
+        }: Pick<Registration, 'provider'> & Partial<Pick<Registration, 'set'>> & { wait: number }) => {
+          const { deployRegister } = await import('../app/deploy-register');
+          const made = await deployRegister({ provider, set, waitMs: wait * 1000 }, io);
+          io.out(
+            `${made.deploymentName}.${made.buildId} is current, by ${provider}: it serves ${made.queues.join(', ')}\n`,
+          );
+        },
+      ),
     'gate ops deploy register --provider aws-lambda --set arn=ARN --set role=ARN --set role_external_id=ID',
     'GATE_BUILD_ID=v2 gate ops deploy register --provider k8s --set namespace=N --set deployment=D',
   );

@@ -53,15 +53,15 @@ interface Rules extends Pick<CodecServerOptions, 'codecs' | 'token'> {
 
 async function handle(request: IncomingMessage, response: ServerResponse, rules: Rules): Promise<void> {
   const { origin, host, authorization = '' } = request.headers;
-  if (isLoopback(rules.host) && !isLoopback((host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '')))
-    return fail(response, 421, 'this server is not asked by that name');
+  if (isLoopback(rules.host) && !isLoopback((host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, ''))) {
+    fail(response, 421, 'this server is not asked by that name');
+    return;
+  }
   if (origin !== undefined) {
-    if (!rules.origins.has(origin))
-      return fail(
-        response,
-        403,
-        `the origin ${origin} is not allowed: start gate ops codec-server with --origin ${origin}`,
-      );
+    if (!rules.origins.has(origin)) {
+      fail(response, 403, `the origin ${origin} is not allowed: start gate ops codec-server with --origin ${origin}`);
+      return;
+    }
     response.setHeader('Access-Control-Allow-Origin', origin);
     response.setHeader('Access-Control-Allow-Credentials', 'true');
     response.setHeader('Vary', 'Origin');
@@ -71,11 +71,19 @@ async function handle(request: IncomingMessage, response: ServerResponse, rules:
     return;
   }
   const [, action] = /\/(encode|decode)(?:\?.*)?$/.exec(request.url ?? '') ?? [];
-  if (request.method !== 'POST' || action === undefined) return fail(response, 404, 'POST to /decode or /encode');
-  if (rules.token !== null && !isSame(authorization, `Bearer ${rules.token}`))
-    return fail(response, 401, 'the bearer token is missing or wrong');
+  if (request.method !== 'POST' || action === undefined) {
+    fail(response, 404, 'POST to /decode or /encode');
+    return;
+  }
+  if (rules.token !== null && !isSame(authorization, `Bearer ${rules.token}`)) {
+    fail(response, 401, 'the bearer token is missing or wrong');
+    return;
+  }
   const body = CodecBody.safeParse(parsedJson(await text(request)));
-  if (!body.success) return fail(response, 400, 'give {"payloads": […]} with metadata and data in base64');
+  if (!body.success) {
+    fail(response, 400, 'give {"payloads": […]} with metadata and data in base64');
+    return;
+  }
   let payloads = body.data.payloads.map(fromJson);
   if (action === 'encode') for (const codec of rules.codecs) payloads = await codec.encode(payloads);
   else for (const codec of [...rules.codecs].reverse()) payloads = await codec.decode(payloads);

@@ -228,8 +228,9 @@ export async function planArms(
   );
 }
 
+/** Of a recording without exchanges of this scope. */
 export function isEmpty({ model }: Composition): boolean {
-  return 'remaining' in model && (model.remaining as () => number)() === 0;
+  return model.models?.length === 0;
 }
 
 export const modelsOf = (arms: readonly Arm[]): string[] => [

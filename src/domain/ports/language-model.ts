@@ -20,6 +20,8 @@ export interface LanguageModel {
   complete(request: ModelRequest, options: { readonly signal: AbortSignal }): Promise<ModelReply>;
   /** Host (and port) that receives the prompts and so the rows in them, for the notice of the first run. */
   readonly endpoint: string;
+  /** Models whose replies a recording holds; left out where the model is no recording. */
+  readonly models?: readonly string[];
 }
 
 export type ModelErrorCode =
