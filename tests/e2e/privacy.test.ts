@@ -266,7 +266,6 @@ describe('with encryption on', () => {
     expect(plain.map(({ path }) => path).sort()).toEqual([
       ...[
         'out/.gate-batch.lock',
-        'out/report.csv',
         'out/report.html',
         'out/report.md',
         'out/results.jsonl',

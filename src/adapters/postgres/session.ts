@@ -138,8 +138,10 @@ export class PostgresSession implements Session {
   }
 
   async close(): Promise<void> {
-    if (!this.isUp()) this.client.disconnect();
-    else await this.client.end();
+    if (!this.isUp()) return this.client.disconnect();
+    // An idle connection does not keep the process; its end does, or what follows would never run.
+    this.client.hold(true);
+    await this.client.end();
   }
 
   /** Sends the statement and its first page at once, unless its plan is to be looked at. */

@@ -131,7 +131,7 @@ export class SnowflakeSession implements Session {
   close(): Promise<void> {
     if (!this.connection.isUp()) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, DROP_AFTER_MS).unref();
+      const timer = setTimeout(resolve, DROP_AFTER_MS);
       this.connection.destroy(() => {
         clearTimeout(timer);
         resolve();
