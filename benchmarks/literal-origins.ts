@@ -80,11 +80,15 @@ interface Literal {
   readonly isGiven: boolean;
   readonly before: string;
   readonly after: string;
+  /** The function whose argument it is; empty: none. */
+  readonly call: string;
 }
 
 /** The literals that come from nowhere, as they are written; in doubt, too many. */
 export function unknownLiterals(sql: string, dialect: Dialect, { told, seen, clock }: Origins): readonly string[] {
-  const known = { told: wordsOf(told), seen: wordsOf(seen), days: daysIn(`${told} ${clock ?? ''}`) };
+  const toldWords = wordsOf(told);
+  const days = daysIn(`${told} ${clock ?? ''}`);
+  const known = { told: toldWords, seen: wordsOf(seen), days, calendar: calendarOf(toldWords) };
   const unknown = literalsOf(sql, dialect).filter((literal) => !isKnown(literal, known));
   return [...new Set(unknown.map(({ kind, value }) => (kind === 'text' ? `'${value}'` : value)))];
 }
@@ -99,12 +103,16 @@ const KEYWORDS = new Set(
   ),
 );
 const COMPARISON = /^(?:=|<|>|!|<>|<=|>=|!=)$/;
+/** Words that end the list after SELECT. */
+const CLAUSES = new Set('from where group having order window qualify limit offset fetch'.split(' '));
 
 /** Parentheses, or the whole: a list of items after SELECT, or rows that are written out. */
 interface Frame {
   isList: boolean;
   item: { readsColumn: boolean } | null;
   isRows: boolean;
+  /** The function in whose parentheses it is. */
+  readonly call: string;
 }
 
 function literalsOf(sql: string, dialect: Dialect): readonly Literal[] {
@@ -112,7 +120,7 @@ function literalsOf(sql: string, dialect: Dialect): readonly Literal[] {
   const word = (at: number): string => tokens[at]?.text.toLowerCase() ?? '';
   const isLiteral = (at: number): boolean => ['string', 'number'].includes(tokens[at]?.kind ?? '');
   const aliases = new Set(tokens.flatMap(({ text }, at) => (word(at - 1) === 'as' ? [text] : [])));
-  const frames: Frame[] = [{ isList: false, item: null, isRows: false }];
+  const frames: Frame[] = [{ isList: false, item: null, isRows: false, call: '' }];
   const found: {
     readonly literal: Omit<Literal, 'isGiven'>;
     readonly isFixed: boolean;
@@ -124,13 +132,14 @@ function literalsOf(sql: string, dialect: Dialect): readonly Literal[] {
     const item = frames.findLast((one) => one.item !== null)?.item ?? null;
     if (text === '(') {
       const isRows = frame.isRows || ROWS.test(word(at - 1));
-      frames.push({ isList: false, item: null, isRows });
+      const call = tokens[at - 1]?.kind === 'word' ? word(at - 1) : '';
+      frames.push({ isList: false, item: null, isRows, call });
     } else if (text === ')') {
       if (frames.length > 1) frames.pop();
     } else if (token.kind === 'word' && text === 'select')
       Object.assign(frame, { isList: true, item: { readsColumn: false } });
     else if (token.kind === 'word' && text === 'values') frame.isRows = true;
-    else if (token.kind === 'word' && text === 'from') Object.assign(frame, { isList: false, item: null });
+    else if (token.kind === 'word' && frame.isList && endsList(at)) Object.assign(frame, { isList: false, item: null });
     else if (text === ',' && frame.isList) frame.item = { readsColumn: false };
     else if (isLiteral(at) || (dialect === 'sqlite' && token.kind === 'quoted' && !aliases.has(token.text))) {
       const value = token.kind === 'string' ? textIn(token.raw) : token.text;
@@ -138,16 +147,22 @@ function literalsOf(sql: string, dialect: Dialect): readonly Literal[] {
       // A comparison of two literals decides nothing about rows.
       const isAlone = [1, -1].some((by) => COMPARISON.test(word(at + by)) && isLiteral(at + 2 * by));
       const isFixed = frame.isRows || isAlone;
-      found.push({ literal: { kind, value, before: word(at - 1), after: word(at + 1) }, isFixed, item });
+      const { call } = frame;
+      found.push({ literal: { kind, value, before: word(at - 1), after: word(at + 1), call }, isFixed, item });
       if (token.kind === 'quoted' && item !== null && !isLiteral(at - 1)) item.readsColumn = true;
     } else if (['true', 'false'].includes(text) && item !== null)
-      found.push({ literal: { kind: 'text', value: text, before: '', after: '' }, isFixed: false, item });
+      found.push({ literal: { kind: 'text', value: text, before: '', after: '', call: '' }, isFixed: false, item });
     else if (item !== null && readsColumn(at)) item.readsColumn = true;
   }
   return found.map(({ literal, isFixed, item }) => ({
     ...literal,
     isGiven: isFixed || (item !== null && !item.readsColumn),
   }));
+
+  /** Not `IS DISTINCT FROM` and `WITHIN GROUP (`. */
+  function endsList(at: number): boolean {
+    return CLAUSES.has(word(at)) && word(at - 1) !== '.' && word(at - 1) !== 'distinct' && word(at + 1) !== '(';
+  }
 
   function readsColumn(at: number): boolean {
     const { kind } = tokens[at] as Token;
@@ -189,6 +204,8 @@ interface Known {
   readonly seen: Words;
   /** Dates that were told, and the clock. */
   readonly days: readonly (readonly [number, number, number])[];
+  /** Numbers of months, weekdays and quarters that are told by name. */
+  readonly calendar: ReadonlySet<number>;
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
@@ -205,28 +222,53 @@ const GENERIC = new Set(
 );
 /** Formats of dates and numbers, their units, and spans: `%Y-%m`, `YYYY-MM`, `start of month`, `-1 month`. */
 const WRITTEN = [
-  /^(?:[^%\p{L}\p{N}]*(?:%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z%])?)+$/u,
+  /^(?:[^%\p{L}\p{N}]|%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z%])+$/u,
   /^(?:fm|yyyy|yy|month|mon|mm|day|dd|hh24|hh12|hh|mi|ss|[^\p{L}\p{N}])+$/iu,
   /^(?:fm)?[09]*9[09.,]*$/i,
   /^(?:(?:start of )?(?:micro|milli)?(?:second|minute|hour|day|week|month|quarter|year|decade|epoch|dow|doy)s?|weekday [0-6]|now|utc|localtime)$/i,
   /^(?:\s*[+-]\s*)?(?:1|12|7)?\s*(?:second|minute|hour|day|week|month|year)s?$/i,
 ];
 const AROUND_FACTOR = /^[-+*/%]$/;
-const BEFORE_COUNT = new Set([',', 'limit', 'offset', 'by', 'rows', 'between', 'and']);
+/** Functions that take a format, a unit or a span. */
+const FORMATTERS = new Set(
+  'date time datetime julianday unixepoch strftime date_trunc date_part datediff dateadd timestampdiff timestampadd format printf to_char to_date to_timestamp to_number trunc'.split(
+    ' ',
+  ),
+);
+const BEFORE_FORMAT = new Set(['interval', 'zone', ':', '::']);
+/** Functions that take a position, a length or a number of places. */
+const COUNTING = new Set(
+  'substr substring left right round trunc lpad rpad split_part nth_value ntile lag lead power mod percentile_cont percentile_disc repeat width_bucket generate_series'.split(
+    ' ',
+  ),
+);
+const SHARES = new Set([0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]);
 
-function isKnown({ kind, value: given, isGiven, before, after }: Literal, known: Known): boolean {
+/** Rows to give, the place of a column to order by, the bounds of a window, a position. */
+function isCount({ kind, before, after, call }: Literal, size: number): boolean {
+  if (kind !== 'number' || COMPARISON.test(after)) return false;
+  if (COUNTING.has(call) && SHARES.has(size)) return true;
+  const isPlace = ['limit', 'offset', 'by'].includes(before) || ['preceding', 'following'].includes(after);
+  return Number.isInteger(size) && size <= 12 && (isPlace || (before === ',' && COUNTING.has(call)));
+}
+
+function isKnown(literal: Literal, known: Known): boolean {
+  const { kind, value: given, isGiven, before, after, call } = literal;
   const { told, seen } = known;
   const value = given.trim();
-  const isFormat = kind === 'text' && (!/[\p{L}\p{N}]/u.test(value) || WRITTEN.some((form) => form.test(value)));
+  const isEmpty = kind === 'text' && !/[\p{L}\p{N}]/u.test(value);
+  const takesFormat = FORMATTERS.has(call) || BEFORE_FORMAT.has(before) || BEFORE_FORMAT.has(after);
+  const isFormat = isEmpty || (kind === 'text' && takesFormat && WRITTEN.some((form) => form.test(value)));
   if (isFormat && !NUMBER.test(value)) return true;
   if (kind === 'number' || NUMBER.test(value)) {
     const size = Math.abs(Number(value));
     if (told.numbers.has(size)) return true;
     if (isGiven) return false;
-    if (size <= 1 || seen.numbers.has(size) || (isFormat && size >= 99)) return Number.isInteger(size) || size > 0;
+    if (size === 0 || size === 1 || seen.numbers.has(size) || known.calendar.has(size)) return true;
+    if (isFormat && size >= 99) return true;
     if (SCALES.some((by) => told.numbers.has(rounded(size / by)))) return true;
     const isFactor = AROUND_FACTOR.test(before) || AROUND_FACTOR.test(after);
-    return (isFactor && UNITS.has(size)) || (BEFORE_COUNT.has(before) && Number.isInteger(size) && size <= 12);
+    return (isFactor && UNITS.has(size)) || isCount(literal, size);
   }
   const parts = plainWords(value);
   if (told.text.includes(` ${parts.join(' ')} `) || parts.every((word) => isTold(word, told))) return true;
@@ -238,6 +280,17 @@ function isKnown({ kind, value: given, isGiven, before, after }: Literal, known:
 }
 
 const MONTHS = 'january february march april may june july august september october november december'.split(' ');
+const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
+
+function calendarOf({ words }: Words): ReadonlySet<number> {
+  const has = (...names: string[]): boolean => names.some((name) => words.has(name) || words.has(`${name}s`));
+  return new Set([
+    ...MONTHS.flatMap((name, at) => (has(name, name.slice(0, 3)) ? [at + 1] : [])),
+    ...WEEKDAYS.flatMap((name, at) => (has(name) ? [at, at === 0 ? 7 : at] : [])),
+    ...(has('weekend', 'weekday') ? [0, 1, 5, 6, 7] : []),
+    ...(has('quarter', 'half', 'semester') ? [1, 2, 3, 4, 6, 7, 9, 10, 12] : []),
+  ]);
+}
 
 /** A date whose year was told, or lies beside one that was, and which begins or ends a month, or has a day that was told. */
 function isCounted(value: string, { told, days }: Known): boolean {

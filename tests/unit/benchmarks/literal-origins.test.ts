@@ -51,6 +51,28 @@ describe('an answer that is written into the SQL is found', () => {
     expect(unknownLiterals(sql, 'postgresql', origins)).toEqual(literals);
   });
 
+  test.each([
+    ['SELECT name FROM people WHERE id IN (0, 7, 11)', ['7', '11']],
+    ['SELECT name FROM people WHERE id BETWEEN 7 AND 7', ['7']],
+    ['SELECT name FROM people WHERE paid = 1 AND 7 = id', ['7']],
+    ['SELECT name FROM people ORDER BY 7 = id DESC LIMIT 1', ['7']],
+    ['SELECT coalesce(max(a) + NULL, 7) FROM people', ['7']],
+    ['SELECT 0 * count(*) + 0.4213 FROM people', ['0.4213']],
+    ["SELECT 'Monday'", ["'Monday'"]],
+    ["SELECT iif(count(*) > 0, 'Monday', '') FROM people", ["'Monday'"]],
+    ["SELECT name FROM people WHERE code = '990'", ["'990'"]],
+  ])('a small number, a share, or what looks like a format: %s', (sql, expected) => {
+    expect(unknown(sql, { told: `Who is it? ${CLOCK}` })).toEqual(expected);
+  });
+
+  test.each([
+    ["SELECT 'Ann Lee' WHERE EXISTS (SELECT a FROM people)", ["'Ann Lee'"]],
+    ["SELECT 'Ann Lee' GROUP BY a", ["'Ann Lee'"]],
+    ["SELECT a IS DISTINCT FROM b, 'Ann Lee' FROM people", ["'Ann Lee'"]],
+  ])('even if a probe has shown it, whatever clause follows: %s', (sql, expected) => {
+    expect(unknown(sql, { told: 'Who?', seen: 'name Ann Lee' })).toEqual(expected);
+  });
+
   test('even if a probe has shown it, where the query reads no row for it', () => {
     const seen = 'name Ann Lee\nn 57';
     expect(unknown("SELECT 'Ann Lee', 57", { told: 'Who paid most, and how much?', seen })).toEqual([
@@ -111,6 +133,7 @@ describe('what was told or seen, and what belongs to SQL, is no answer', () => {
     ['Visits last month', "SELECT count(*) FROM v WHERE d >= '2100-11-01' AND d < '2100-12-01'"],
     ['Visits since 1 year ago', "SELECT count(*) FROM v WHERE d >= datetime('2100-12-31 23:59:00', '-1 year')"],
     ['Shipped on weekends', "SELECT count(*) FROM v WHERE strftime('%w', d) IN ('0', '6')"],
+    ['Visits in any March', "SELECT count(*) FROM v WHERE strftime('%m', d) = '03'"],
     ['Is it paid?', "SELECT CASE WHEN paid = 1 THEN 'yes' ELSE 'no' END FROM o"],
     ['Names', "SELECT first || ' ' || last FROM p"],
     ['Average price', "SELECT printf('%.2f', avg(price)) FROM o"],
@@ -140,6 +163,11 @@ test.each([
 test.each(['999', '990.00', 'FM999,990.00'])('the format %s of a number is no number', (format) => {
   const sql = `SELECT to_char(a, '${format}') FROM t`;
   expect(unknownLiterals(sql, 'postgresql', { told: 'All', seen: '', clock: null })).toEqual([]);
+});
+
+test('a long line of signs takes no time', () => {
+  const line = `${'-'.repeat(60)} end`;
+  expect(unknown(`SELECT date(a, '${line}') FROM t`, { told: 'All' })).toEqual([`'${line}'`]);
 });
 
 test('a date that nothing leads to is found', () => {
