@@ -165,7 +165,7 @@ const auditCommand: CommandFactory = (io, outcome) =>
           addJudgeOptions(
             new Command('updates')
               .description('count updates, their reuse, and the pairs of one search that read a common table')
-              .argument('<what>', 'the --out folder of a batch, a batch id (b-…), search ids, or last')
+              .argument('<what...>', 'the --out folder of a batch, a batch id (b-…), search ids, or last')
               .option('--judge', 'let a model judge whether the two updates of each such pair contradict each other'),
           ).option('--json', 'print everything as JSON'),
           'gate-bench audit updates b-3f9a --judge --model gpt-5.4',
