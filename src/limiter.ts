@@ -52,11 +52,12 @@ export async function each<T, R>(items: readonly T[], work: (item: T) => Promise
 
 /** The result of `work`; an abort ends the wait for it with the signal's reason. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   let abort: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     abort = () => reject(signal.reason as Error);
     signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
   });
-  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort));
+  // Both are raced even then: nobody else would hear of a failure of the work, which would end the process.
+  return Promise.race([aborted, work]).finally(() => signal.removeEventListener('abort', abort));
 }

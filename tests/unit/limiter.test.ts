@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { each, limiter } from '../../src/limiter';
+import { each, limiter, untilAborted } from '../../src/limiter';
 
 test('a limiter runs so many at once, in order, and idle tells of the first failure', async () => {
   const jobs = limiter(2);
@@ -49,4 +49,14 @@ test('each gives results in order, and fails only when nothing runs any more', a
   };
   await expect(each([1, 20], work)).rejects.toThrow('one');
   expect(ended).toEqual([1, 20]);
+});
+
+test('work whose caller has left already may fail unheard', async () => {
+  const unheard = jest.fn();
+  process.on('unhandledRejection', unheard);
+  const work = Promise.reject(new Error('failed'));
+  await expect(untilAborted(work, AbortSignal.abort(new Error('left')))).rejects.toThrow('left');
+  await sleep(5);
+  process.off('unhandledRejection', unheard);
+  expect(unheard).not.toHaveBeenCalled();
 });
