@@ -134,15 +134,20 @@ export class Pace {
     let end: () => void = () => undefined;
     const begun = new Promise<PacedCall>((resolve, reject) => {
       const waiter: Waiter = { tokens, rank, go: resolve };
-      const aborted = (): void => reject(signal.reason as Error);
-      const deadline = setTimeout(() => reject(new NoPlaceError(later(0))), this.longestWaitMs);
+      const leave = (error: Error): void => {
+        // At once: a place given to one that has left would never be free again.
+        this.#waiting.delete(waiter);
+        reject(error);
+      };
+      const aborted = (): void => leave(signal.reason as Error);
+      const deadline = setTimeout(() => leave(new NoPlaceError(later(0))), this.longestWaitMs);
       signal.addEventListener('abort', aborted, { once: true });
       this.#waiting.add(waiter);
       end = () => {
         clearTimeout(deadline);
         signal.removeEventListener('abort', aborted);
-        // Whoever stood behind one that leaves may go now.
-        if (this.#waiting.delete(waiter)) this.#pump();
+        // Whoever stood behind one that left may go now.
+        this.#pump();
       };
     });
     this.#pump();

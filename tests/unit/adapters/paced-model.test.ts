@@ -224,3 +224,13 @@ test('what was given back is there again, up to what may begin at once', async (
   await jest.advanceTimersByTimeAsync(100);
   expect(begun).toHaveLength(1);
 });
+
+test('a call that has left takes no place, whoever makes room in the same moment', async () => {
+  const [limits, left] = [pace({ concurrency: 1 }), new AbortController()];
+  const first = await limits.begin(1, signal);
+  const second = limits.begin(1, left.signal);
+  left.abort(new Error('left'));
+  first.ended(null);
+  await expect(second).rejects.toThrow('left');
+  (await limits.begin(1, signal)).ended(null);
+});
