@@ -75,6 +75,8 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
         const cut = (): void => session.cut();
         options.signal.addEventListener('abort', cut, { once: true });
         try {
+          // It may have been aborted while the session was opened, and then the listener hears of nothing.
+          options.signal.throwIfAborted();
           await session.begin(options);
           const value = await use(session);
           options.signal.throwIfAborted();
@@ -93,9 +95,10 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
       asked.push({ sql, tries: [], settled: refused && timed(refused, options) });
     }
     for (;;) {
-      const takenAt = new Date().toISOString();
+      let takenAt = '';
       const results: SqlResult[] = [];
       await inSession(options, async (session) => {
+        takenAt = new Date().toISOString();
         for (const each of asked) {
           options.signal.throwIfAborted();
           const again = each.tries.length > 0;

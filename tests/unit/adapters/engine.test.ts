@@ -1,0 +1,42 @@
+import { createEngine, type Session } from '../../../src/adapters/engine';
+import { SqlEngineError } from '../../../src/domain/ports/sql-engine';
+
+function session() {
+  return {
+    isUp: jest.fn(() => true),
+    begin: jest.fn((_options: unknown) => Promise.resolve()),
+    execute: jest.fn((_sql: string, _options: unknown) => Promise.resolve({ kind: 'rows', columns: [], rows: [], truncated: false } as const)),
+    end: jest.fn(() => Promise.resolve()),
+    cut: jest.fn(),
+    close: jest.fn(() => Promise.resolve()),
+  } satisfies Session;
+}
+
+const engineOf = (opened: Session, wait: () => void = () => undefined) =>
+  createEngine({
+    dialect: 'postgresql',
+    poolSize: 1,
+    open: () => {
+      wait();
+      return Promise.resolve(opened);
+    },
+    toError: (error) => new SqlEngineError('connection', String(error)),
+  });
+
+test('nothing begins in a session that was opened after its caller had left', async () => {
+  const [opened, left] = [session(), new AbortController()];
+  const engine = engineOf(opened, () => left.abort(new Error('left')));
+  const use = jest.fn(() => Promise.resolve());
+  await expect(engine.inSession({ timeoutMs: 1_000, signal: left.signal, tag: 't' }, use)).rejects.toThrow('left');
+  expect(opened.begin).not.toHaveBeenCalled();
+  expect(use).not.toHaveBeenCalled();
+  expect(opened.close).toHaveBeenCalledTimes(1);
+});
+
+test('rows are as of the time when their session began, and not when they began to wait for it', async () => {
+  jest.useFakeTimers({ now: 0 });
+  const engine = engineOf(session(), () => jest.setSystemTime(60_000));
+  const options = { timeoutMs: 1_000, maxRows: 1, tag: 't', signal: new AbortController().signal };
+  expect((await engine.run(['SELECT 1'], options)).takenAt).toBe(new Date(60_000).toISOString());
+  jest.useRealTimers();
+});
