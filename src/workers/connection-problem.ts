@@ -92,6 +92,8 @@ async function tlsProblem(address: string, { tls }: Options): Promise<TemporalPr
   const { code } = failure;
   if (code === 'CERT_HAS_EXPIRED')
     return { what: `the certificate of ${who} has expired`, fix: 'renew it on the server' };
+  if (code === 'CERT_NOT_YET_VALID')
+    return { what: `the certificate of ${who} is not valid yet`, fix: 'correct the clock of this machine, or wait' };
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const names = failure.cert?.subjectaltname?.replace(/DNS:|IP Address:/g, '') ?? 'another host';
     return {

@@ -165,8 +165,15 @@ async function runningServer(files: Files): Promise<ServerInfo | null> {
 
 /** A copied store has the record of a server that is another store's. One folder may have several paths. */
 function livingServer({ info: file }: Files): ServerInfo | null {
-  if (!existsSync(file)) return null;
-  const { data: info } = ServerInfo.safeParse(parsedJson(readFileSync(file, 'utf8')));
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    // Another process may remove it at any time.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  const { data: info } = ServerInfo.safeParse(parsedJson(text));
   if (info === undefined || !temporal.isServerProcess(info.pid)) return null;
   const folder = dirname(info.databaseFile);
   return existsSync(folder) && realpathSync(folder) === realpathSync(dirname(file)) ? info : null;

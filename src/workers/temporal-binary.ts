@@ -61,6 +61,8 @@ export const SERVERLESS_SERVER = {
   },
 } as const satisfies TemporalServer;
 
+/** A proxy that takes every connection must not keep Go waiting. */
+const HEADERS_TIMEOUT_MS = 5_000;
 const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
 interface BinarySearch {
@@ -90,8 +92,8 @@ export async function findTemporalBinary(search: BinarySearch): Promise<string> 
         renameSync(join(folder, EXECUTABLE), cached);
         return cached;
       } catch (error) {
-        const { message } = ((error as Error).cause ?? error) as Error;
-        tried.push(`${name}: ${message}`);
+        const { message, name: kind } = ((error as Error).cause ?? error) as Error;
+        tried.push(`${name}: ${message || kind}`);
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }
@@ -137,7 +139,11 @@ async function download(
   if (archive === null) throw new Error('no release has what it needs');
   if (platform === undefined || arch === undefined) throw new Error(`no build for ${process.platform} ${process.arch}`);
   const signal = AbortSignal.timeout(300_000);
-  const response = await fetch(downloads + archive(platform, arch), { signal });
+  const silence = new AbortController();
+  const late = setTimeout(() => silence.abort(new Error('no reply in time')), HEADERS_TIMEOUT_MS);
+  const response = await fetch(downloads + archive(platform, arch), {
+    signal: AbortSignal.any([signal, silence.signal]),
+  }).finally(() => clearTimeout(late));
   if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`);
   onProgress?.(`downloading the Temporal server ${version}`);
   const file = join(folder, 'archive');

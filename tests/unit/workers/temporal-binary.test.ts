@@ -158,3 +158,17 @@ test('what is built is the version of its place in the cache, pinned with its ch
   expect(file('go.sum')).toContain(`go.temporal.io/server ${version} h1:`);
   expect(existsSync(join(build.cwd, 'main.go'))).toBe(true);
 });
+
+test('a download that gets no answer is given up after five seconds', async () => {
+  const later = globalThis.setTimeout;
+  const quick = (act: () => void, ms?: number) => later(act, ms === 5_000 ? 50 : ms);
+  const timers = jest.spyOn(globalThis, 'setTimeout').mockImplementation(quick as typeof setTimeout);
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const downloads = `http://127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
+  const found = findTemporalBinary({ env: { PATH: '' }, cacheFolder: emptyFolder(), downloads });
+  await expect(found).rejects.toThrow('download: no reply in time; go install: Go is not installed');
+  timers.mockRestore();
+  silent.closeAllConnections();
+  silent.close();
+});
