@@ -47,6 +47,8 @@ const NEXT_PAGE = 10_000;
 const MAX_PAGE_BYTES = 128 * 1024 * 1024;
 /** How long after its time limit a statement is given up, if the server's own statement_timeout does not end it. */
 const CUT_AFTER_MS = 2_000;
+/** For a server that no longer answers. */
+const CLOSE_WITHIN_MS = 2_000;
 /** Also releases what outlives a transaction: advisory locks and prepared statements. */
 const END = 'ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(); DEALLOCATE ALL';
 const TOO_LARGE = `the rows of this result are too large (more than ${MAX_PAGE_BYTES / 1024 / 1024} MB at once): select parts of the values, for example left(column, 1000), or their length`;
@@ -137,11 +139,15 @@ export class PostgresSession implements Session {
     this.client.disconnect();
   }
 
+  /** Held until the server is gone: a process with nothing else to wait for would end in the middle of its own closing. */
   async close(): Promise<void> {
-    if (!this.isUp()) return this.client.disconnect();
-    // An idle connection does not keep the process; its end does, or what follows would never run.
+    if (!this.isUp()) {
+      this.client.disconnect();
+      return;
+    }
     this.client.hold(true);
-    await this.client.end();
+    const late = setTimeout(() => this.client.disconnect(), CLOSE_WITHIN_MS);
+    await this.client.end().finally(() => clearTimeout(late));
   }
 
   /** Sends the statement and its first page at once, unless its plan is to be looked at. */

@@ -1,3 +1,6 @@
+import { EventEmitter } from 'node:events';
+import type { GateClient } from '../../../../src/adapters/postgres/connection';
+import { PostgresSession } from '../../../../src/adapters/postgres/session';
 import { createPostgresInspector } from '../../../../src/adapters/postgres/inspector';
 import type { SqlInspector } from '../../../../src/domain/ports/sql-inspector';
 import { toConnectError, toEngineError, toOutcome } from '../../../../src/adapters/postgres/errors';
@@ -150,4 +153,25 @@ test('a line that breaks later was PostgreSQL', () => {
   expect(toEngineError({ message: 'Connection terminated unexpectedly' }, target).message).toMatch(
     /^lost PostgreSQL at db/,
   );
+});
+
+test('closing holds the process until the server is gone, and cuts one that says nothing', async () => {
+  jest.useFakeTimers();
+  const done: string[] = [];
+  let gone: () => void = () => undefined;
+  const client = Object.assign(new EventEmitter(), {
+    ...{ overran: false, hold: (isHeld: boolean) => void done.push(`held: ${isHeld}`) },
+    end: () => new Promise<void>((resolve) => (gone = resolve)),
+    disconnect: () => {
+      done.push('cut');
+      gone();
+    },
+  });
+  const settings = { target, role: null, schemas: [], maxPlanCost: null };
+  const closed = new PostgresSession(client as unknown as GateClient, settings).close();
+  expect(done).toEqual(['held: true']);
+  await jest.advanceTimersByTimeAsync(2_000);
+  await closed;
+  expect(done).toEqual(['held: true', 'cut']);
+  jest.useRealTimers();
 });
