@@ -148,7 +148,7 @@ function parsedYaml(text: string): unknown {
     return parse(text, { maxAliasCount: 100, uniqueKeys: false, logLevel: 'error' }) as unknown;
   } catch (error) {
     const { message } = error as Error;
-    const told = /call stack/i.test(message) ? 'nested too deeply' : message.split(/[\n;]/)[0];
+    const told = /call stack/i.test(message) ? 'nested too deeply' : message.split(/[\n;]/)[0]?.replace(/:$/, '');
     throw new OssieError(`it is no YAML that is read: ${told ?? ''}`, { cause: error });
   }
 }

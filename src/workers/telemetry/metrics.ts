@@ -103,7 +103,8 @@ export function createMetrics(meter: MetricMeter): Metrics {
   const recorders = new Map(
     Object.entries<Definition>(METRICS).map(([name, definition]) => [name, recorder(meter, name, definition)]),
   );
-  return { add: (name, labels, value = 1) => recorders.get(name)?.(value, labels) };
+  const bounded = boundedLabels();
+  return { add: (name, labels, value = 1) => recorders.get(name)?.(value, bounded(labels)) };
 }
 
 function recorder(
@@ -127,4 +128,18 @@ function recorder(
     default:
       return kind satisfies never;
   }
+}
+
+/** Whoever asks may name any model: beyond this many values of a label the others are one. */
+const MOST_VALUES = 100;
+
+function boundedLabels(): (labels: Readonly<Record<string, string>>) => MetricTags {
+  const seen = new Map<string, Set<string>>();
+  const bounded = (label: string, value: string): string => {
+    const known = seen.get(label) ?? new Set();
+    seen.set(label, known);
+    if (known.size < MOST_VALUES) known.add(value);
+    return known.has(value) ? value : 'other';
+  };
+  return (labels) => Object.fromEntries(Object.entries(labels).map(([label, value]) => [label, bounded(label, value)]));
 }

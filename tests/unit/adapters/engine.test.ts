@@ -5,7 +5,9 @@ function session() {
   return {
     isUp: jest.fn(() => true),
     begin: jest.fn((_options: unknown) => Promise.resolve()),
-    execute: jest.fn((_sql: string, _options: unknown) => Promise.resolve({ kind: 'rows', columns: [], rows: [], truncated: false } as const)),
+    execute: jest.fn((_sql: string, _options: unknown) =>
+      Promise.resolve({ kind: 'rows', columns: [], rows: [], truncated: false } as const),
+    ),
     end: jest.fn(() => Promise.resolve()),
     cut: jest.fn(),
     close: jest.fn(() => Promise.resolve()),

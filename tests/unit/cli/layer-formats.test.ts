@@ -264,7 +264,11 @@ test('what is printed of a file moves no cursor and stays on its line', async ()
 describe('a file that cannot be imported is one line, and nothing is written', () => {
   test.each<[string, (text: string) => string, string]>([
     ['no JSON', () => '{"version"', 'layer.json: it is no JSON; nothing was imported'],
-    ['no YAML', () => 'version: 1\na: "', 'layer.json: it is no YAML: line 2: Missing closing "quote; nothing was'],
+    [
+      'no YAML',
+      () => 'version: 1\na: "',
+      'layer.json: it is no YAML that is read: Missing closing "quote at line 2, column 5; nothing was',
+    ],
     ['another version', (text) => text.replace('0.2.0.dev0', '9'), 'it has version "9"; only Ossie 0.2.0.dev0 is read'],
     [
       'another schema',
