@@ -6,7 +6,6 @@
  */
 import type { Outcome } from '../engine';
 import { isCancelled, isOfStatement } from './errors';
-import type { Request, SnowflakeSession } from './session';
 
 interface Scan {
   readonly bytesAssigned?: number;
@@ -22,19 +21,21 @@ interface Plan {
 
 /** Null when the statement is within the ceiling. Errors of the statement itself are thrown. */
 export async function refuseScan(
-  session: SnowflakeSession,
+  query: (
+    sql: string,
+    how: { readonly maxRows?: number; readonly describeOnly?: boolean },
+  ) => Promise<{ readonly rows: readonly (readonly unknown[])[] }>,
   sql: string,
-  request: Request,
   ceiling: number,
 ): Promise<Outcome | null> {
   let explained: string;
   try {
-    const { rows } = await session.query(`EXPLAIN USING JSON ${sql}`, { ...request, maxRows: 1 });
+    const { rows } = await query(`EXPLAIN USING JSON ${sql}`, { maxRows: 1 });
     explained = String(rows[0]?.[0]);
   } catch (error) {
     if (!isOfStatement(error) || isCancelled(error)) throw error;
     // Compile the statement alone: then an error in it gives positions in its own text.
-    await session.query(sql, { ...request, describeOnly: true });
+    await query(sql, { describeOnly: true });
     return unbounded((error as Error).message, ceiling);
   }
   const plan = planOf(explained);

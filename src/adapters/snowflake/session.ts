@@ -102,7 +102,10 @@ export class SnowflakeSession implements Session {
     try {
       if (asSubquery)
         await this.query(`SELECT 1 FROM (\n${text}\n) AS gate_check LIMIT 0`, { ...request, describeOnly: true });
-      const refused = maxScanBytes === undefined ? null : await refuseScan(this, text, request, maxScanBytes);
+      const refused =
+        maxScanBytes === undefined
+          ? null
+          : await refuseScan((sql, how) => this.query(sql, { ...request, ...how }), text, maxScanBytes);
       if (refused !== null) return refused;
       // The plan was read within the statement's time limit.
       const left = maxScanBytes === undefined ? 0 : Date.now() - started;
