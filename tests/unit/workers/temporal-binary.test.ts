@@ -162,7 +162,7 @@ test('what is built is the version of its place in the cache, pinned with its ch
 test('a download that gets no answer is given up after five seconds', async () => {
   const later = globalThis.setTimeout;
   const quick = (act: () => void, ms?: number) => later(act, ms === 5_000 ? 50 : ms);
-  const timers = jest.spyOn(globalThis, 'setTimeout').mockImplementation(quick as typeof setTimeout);
+  const timers = jest.spyOn(globalThis, 'setTimeout').mockImplementation(quick);
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const downloads = `http://127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
