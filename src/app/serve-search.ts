@@ -23,7 +23,7 @@ import { told } from './rows';
 import { recordOf } from './services';
 import { announcedFor, checkAndStore, startAsked, type Asking } from './start-search';
 import { openTemporal, type Target, type TemporalSession } from './temporal-session';
-import { aborted } from './run/events';
+import { aborted } from './waiting';
 
 export async function serveHere(asking: Asking, patience: Patience): Promise<Asked> {
   const { app, input } = asking;

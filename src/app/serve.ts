@@ -16,6 +16,7 @@ import { GateError, errorText, UsageError } from './errors';
 import type { HealthServer } from '../workers/health';
 import type { Told } from './surroundings';
 import type { TemporalSession } from './temporal-session';
+import { aborted } from './waiting';
 
 /** `--serve` of `gate ops worker`: which task queues a process serves. */
 export interface ServedParts {
@@ -71,10 +72,7 @@ export async function serve(
     store: storeLocation(config.store),
     background: serving.background,
   });
-  const stopped = new Promise<void>((resolve) => {
-    if (stop.aborted) resolve();
-    else stop.addEventListener('abort', () => resolve(), { once: true });
-  });
+  const stopped = aborted(stop);
   void stopped.then(() => {
     io.err(
       `stopping: running steps may finish (up to ${graceMs / 1000} s), then they are tried again elsewhere; interrupt again to quit at once\n`,

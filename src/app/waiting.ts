@@ -7,3 +7,10 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** A function, because the signal changes while a loop awaits. */
 export const isOver = (signal: AbortSignal): boolean => signal.aborted;
+
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -41,13 +41,6 @@ export interface Stopping {
   readonly quit: AbortSignal;
 }
 
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
 export const RunFigures = z.object({
   total: z.number().int().describe('questions of the batch'),
   done: z.number().int().describe('have ended, infrastructure failures included'),

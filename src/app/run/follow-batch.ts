@@ -7,7 +7,6 @@
  * 4. The ceiling of the whole run ends the batch's own workflow only: questions are workflows of their own, so those in flight go
  *    on and are followed.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { batchResultKey, outcomeOf, putBatchResult, writeBatchManifest } from '../../activities/batch';
 import type { BatchOutcome, BatchResult } from '../../domain/ports/batch';
 import { groupBy } from '../../group-by';
@@ -23,9 +22,9 @@ import { GateError } from '../errors';
 import { outagesOf, type Outage } from '../outages';
 import { recordOf } from '../services';
 import type { TemporalSession } from '../temporal-session';
+import { aborted, isOver, pause } from '../waiting';
 import type { ReadyArm } from './arms';
 import type { BatchQueues } from './batch-queues';
-import { aborted } from './events';
 
 interface StartBatch {
   readonly ready: ReadyArm;
@@ -53,14 +52,6 @@ const PAGE_SIZE = 50;
 const EVENTS_PER_RUN = 4_000;
 const ITERATIONS_PER_RUN = 20;
 const POLL_MS = 250;
-
-/** Its only error is that the signal has ended it. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
-}
-
-/** A function, because the signal changes while a loop awaits. */
-const isOver = (signal: AbortSignal): boolean => signal.aborted;
 
 /** A batch that is being cancelled is begun again only when its questions in flight have ended. */
 export async function untilCancelled({ ready, session }: Pick<StartBatch, 'ready' | 'session'>): Promise<void> {

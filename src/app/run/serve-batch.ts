@@ -12,8 +12,9 @@ import { GateError } from '../errors';
 import { openTemporal, type TemporalSession } from '../temporal-session';
 import type { ReadyArm } from './arms';
 import { databaseQueues, isServed, ownQueues, takeOverBatch, type BatchQueues } from './batch-queues';
-import { aborted, type Stopping } from './events';
-import { pause, startOrJoin, untilCancelled, type FollowBatch, type FollowEnd } from './follow-batch';
+import type { Stopping } from './events';
+import { startOrJoin, untilCancelled, type FollowBatch, type FollowEnd } from './follow-batch';
+import { aborted, pause } from '../waiting';
 
 /** How long a model call in flight, which is paid for, may take to finish. */
 const GRACE_MS = 60_000;
