@@ -16,6 +16,7 @@ import type { ModelRequest } from '../src/domain/ports';
 import { userFolders } from '../src/config/folders';
 import { settingsFor } from '../src/config/presets';
 import { runSearch } from '../src/search/search';
+import { withCheckpoints } from '../src/methods/checkpoints';
 import { createSteps } from '../src/methods/steps';
 import { storeInput } from '../src/record/run-store';
 import { firstPlan, judgement } from '../scripts/histories/search-replies';
@@ -99,7 +100,7 @@ async function measureSearch(): Promise<readonly Figure[]> {
     const direct = await begin('q-direct');
     const directStart = Date.now();
     const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
-    await runSearch({ searchId: direct.searchId, settings: limited, state: null }, steps, hooks);
+    await runSearch({ searchId: direct.searchId, settings: limited, state: null }, withCheckpoints(steps, null), hooks);
     const directMs = Date.now() - directStart;
     const directCalls = model.replied;
 

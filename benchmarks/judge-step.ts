@@ -17,7 +17,7 @@ import {
   type ContradictionInput,
   type JudgeTask,
 } from './judge-prompt';
-import { callOnce, type Called } from '../src/record/journal';
+import { callOnce } from '../src/record/journal';
 import { createRunStore, JUDGEMENTS } from '../src/record/run-store';
 import type { Hash } from '../src/sql/body';
 
@@ -100,7 +100,7 @@ const TRIES = 3;
 async function askJudge<Reply>(judge: Judge, task: JudgeTask<Reply>): Promise<Asked<Reply>> {
   const { store, hash, name, maxOutputTokens, signal } = judge;
   const position = hash(canonical([JUDGE_VERSION, name, maxOutputTokens, task.messages, task.schema]));
-  const run = createRunStore(store, 'judge', hash, JUDGEMENTS.slice(0, -1));
+  const run = createRunStore(store, 'judge', hash, { folder: JUDGEMENTS.slice(0, -1) });
   let problem = '';
   let messages = [...task.messages];
   for (let tryNumber = 0; tryNumber < TRIES; tryNumber += 1) {
@@ -109,17 +109,17 @@ async function askJudge<Reply>(judge: Judge, task: JudgeTask<Reply>): Promise<As
       ...{ temperature: 0, topP: 1, maxOutputTokens, seed: 0 },
     };
     const before = { paid: false as boolean };
-    const { id, text, usage } = await patiently(judge, () =>
+    const { called } = await patiently(judge, () =>
       callOnce({
         ...{ store, run, position, tryNumber, request, hash, signal },
         ...{ model: judge.model, clock: judge.clock, onHit: () => (before.paid = true) },
       }),
     );
-    if (!before.paid) judge.onPaid?.(usage, id);
-    const parsed = task.parse(text);
+    if (!before.paid) judge.onPaid?.(called.usage, called.id);
+    const parsed = task.parse(called.text);
     if (parsed.kind === 'ok') return { kind: 'decided', reply: parsed.reply };
     problem = parsed.error;
-    messages = [...messages, ...retryMessages(text, parsed.error, parsed.hint, tryNumber + 1, TRIES - 1)];
+    messages = [...messages, ...retryMessages(called.text, parsed.error, parsed.hint, tryNumber + 1, TRIES - 1)];
   }
   return { kind: 'undecided', reason: `the judge's reply could not be read: ${problem}` };
 }
@@ -130,8 +130,8 @@ const AGAIN_AFTER_MS = [1_000, 4_000, 16_000, 60_000];
 /** Outside a workflow nobody else tries again. */
 async function patiently(
   { againAfterMs = AGAIN_AFTER_MS, signal }: Judge,
-  call: () => Promise<Called>,
-): Promise<Called> {
+  call: () => ReturnType<typeof callOnce>,
+): ReturnType<typeof callOnce> {
   for (const pause of againAfterMs) {
     try {
       return await call();

@@ -7,6 +7,7 @@
  */
 import type { AnswerRecord, Dialect, SearchInput, SqlResult } from '../src/domain';
 import type { ObjectStore } from '../src/domain/ports';
+import type { Contents, Kind } from '../src/record/contents';
 import { createRunStore } from '../src/record/run-store';
 import type { Hash } from '../src/sql/body';
 import { tokensOf, type Token } from '../src/sql/lexer';
@@ -42,12 +43,8 @@ export async function originsOf(
 
 async function shownIn(store: ObjectStore, searchId: string, hash: Hash): Promise<readonly unknown[]> {
   const run = createRunStore(store, searchId, hash);
-  const all = async <T>(kind: string, get: (id: string) => Promise<T>): Promise<T[]> => {
-    const prefix = `runs/${searchId}/${kind}/`;
-    const keys = await store.list(prefix);
-    return Promise.all(keys.map((key) => get(key.slice(prefix.length, -'.json'.length))));
-  };
-  const observations = await all('observation', (id) => run.get('observation', id));
+  const all = async <K extends Kind>(kind: K): Promise<Contents[K][]> => [...(await run.all(kind)).values()];
+  const observations = await all('observation');
   const rowsOf = (result: SqlResult): unknown => (result.kind === 'rows' ? result.rows : null);
   return [
     observations.flatMap(({ tests, web }) => [
@@ -57,9 +54,9 @@ async function shownIn(store: ObjectStore, searchId: string, hash: Hash): Promis
       ]),
       web?.text,
     ]),
-    (await all('schema', (id) => run.get('schema', id))).map(({ text, description }) => [text, description.tables]),
-    await all('profile', (id) => run.get('profile', id)),
-    await all('known', (id) => run.get('known', id)),
+    (await all('schema')).map(({ text, description }) => [text, description.tables]),
+    await all('profile'),
+    await all('known'),
   ];
 }
 

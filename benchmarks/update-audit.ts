@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import type { TestOutcome, Update, UpdateView } from '../src/domain';
 import { type ObjectStore, type SqlInspector, StoreError } from '../src/domain/ports';
-import { readStored, writeStored } from '../src/record/run-store';
+import { readStored, writeStored } from '../src/record/envelope';
 import type { Trace } from '../src/report/trace';
 import type { Hash } from '../src/sql/body';
 import { CLOCK } from '../src/sql/clock';

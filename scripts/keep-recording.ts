@@ -16,11 +16,9 @@ import { createRunStore } from '../src/record/run-store';
 async function exchangesOf(folder: string, searchId: string): Promise<Exchange[]> {
   const store = createLocalStore(folder);
   const run = createRunStore(store, searchId, sha256);
-  const prefix = `runs/${searchId}/reply/`;
-  const calls = (await store.list(prefix)).map((key) => key.slice(prefix.length).replace(/\.json$/, ''));
   const made = await Promise.all(
-    calls.map(async (id) => {
-      const [intent, { reply, endedAtMs }] = [await run.get('intent', id), await run.get('reply', id)];
+    [...(await run.all('reply'))].map(async ([id, { reply, endedAtMs }]) => {
+      const intent = await run.get('intent', id);
       const role = Role.parse(intent.role);
       const { messages } = intent;
       return { endedAtMs, exchange: { role, contentHash: contentHash(role, messages), messages, reply } };

@@ -7,7 +7,8 @@ import { runSearch } from '../../src/search/search';
 import type { SearchHooks } from '../../src/search/run';
 import type { AnswerSummary } from '../../src/domain/ports/step-parts';
 import type { BenchSteps } from '../world/steps';
-import type { SearchSteps } from '../../src/domain/ports/steps';
+import type { StoredSteps } from '../../src/domain/ports/steps';
+import { withCheckpoints } from '../../src/methods/checkpoints';
 
 export const CONTESTANTS = ['in-process', 'gate', 'langgraph-sqlite', 'langgraph-postgres', 'dbos'] as const;
 export type ContestantKind = (typeof CONTESTANTS)[number];
@@ -44,9 +45,9 @@ export const HOOKS: SearchHooks = {
 };
 
 /** The control loop of the product over steps that an engine has wrapped. */
-export async function loop(input: SearchInput, steps: SearchSteps): Promise<AnswerSummary> {
+export async function loop(input: SearchInput, steps: StoredSteps): Promise<AnswerSummary> {
   const { searchId, settings } = input;
-  const outcome = await runSearch({ searchId, settings, state: null }, steps, HOOKS);
+  const outcome = await runSearch({ searchId, settings, state: null }, withCheckpoints(steps, null), HOOKS);
   if (outcome.kind !== 'finished') throw new Error(`${searchId} asked to be continued`);
   return outcome.summary;
 }
@@ -60,9 +61,9 @@ export function isModelStep(name: string): boolean {
 
 /** Every step through `wrap`, which makes it durable. */
 export function wrapSteps(
-  steps: SearchSteps,
+  steps: StoredSteps,
   wrap: (name: string, step: (input: unknown) => Promise<unknown>) => (input: unknown) => Promise<unknown>,
-): SearchSteps {
+): StoredSteps {
   const entries = Object.entries(steps) as [string, (input: unknown) => Promise<unknown>][];
-  return Object.fromEntries(entries.map(([name, step]) => [name, wrap(name, step)])) as unknown as SearchSteps;
+  return Object.fromEntries(entries.map(([name, step]) => [name, wrap(name, step)])) as unknown as StoredSteps;
 }

@@ -18,6 +18,7 @@ import type { SearchInput } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { clockAt } from '../../src/sql/clock';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
+import { withCheckpoints } from '../../src/methods/checkpoints';
 import { createSteps } from '../../src/methods/steps';
 import { storeInput } from '../../src/record/run-store';
 import { sha256 } from '../../src/sha256';
@@ -62,7 +63,11 @@ export async function record(file: string): Promise<string | null> {
   await storeInput(deps, input);
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const steps = createSteps(deps);
-  const outcome = await runLookThenProve({ searchId: input.searchId, settings, state: null }, steps, hooks);
+  const outcome = await runLookThenProve(
+    { searchId: input.searchId, settings, state: null },
+    withCheckpoints(steps, null),
+    hooks,
+  );
   await engine.close();
   renameSync(fresh, file);
   return outcome.kind === 'finished' ? outcome.summary.answer : null;

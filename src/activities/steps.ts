@@ -4,7 +4,6 @@
  * children (D4).
  */
 import { activityInfo } from '@temporalio/activity';
-import type { SearchState } from '../domain';
 import { SQL_PURPOSES, type SqlPurpose } from '../domain/role-names';
 import type {
   ChildInput,
@@ -17,11 +16,11 @@ import type {
 } from '../domain/ports/step-parts';
 import type {
   AdoptInput,
-  AllSteps,
   AmendInput,
   FinishInput,
   NewRemark,
   RemarkStep,
+  StoredSteps,
   WebInput,
 } from '../domain/ports/steps';
 import type { WatchRun, WatchSteps } from '../domain/ports/steps';
@@ -30,19 +29,35 @@ import { runStep } from './run-step';
 /** A site that does not answer is tried so often; then the failure is an observation. */
 const TRIES_OF_A_SITE = 3;
 
+/** Tells this process from all others, and from the one that it replaces. */
+const PROCESS = crypto.randomUUID().slice(0, 8);
+
+async function runHeld<Output extends object>(
+  { heldBy }: Pick<StepBase, 'heldBy'>,
+  step: (options: StepOptions) => Promise<Output>,
+): Promise<Output & { readonly by: string }> {
+  return runStep(async (options) => {
+    const { attempt, workflowExecution } = activityInfo();
+    const holding = { runId: workflowExecution?.runId ?? '', holdsAll: heldBy === PROCESS && attempt === 1 };
+    return { ...(await step({ ...options, holding })), by: PROCESS };
+  });
+}
+
 /** One function of the table, whatever it is given. */
 type AnyStep<Output> = (input: StepBase, options: StepOptions) => Promise<Output>;
 
-export function createModelActivities(steps: AllSteps) {
+export function createModelActivities(steps: StoredSteps) {
   return {
     callModel: (input: ModelCall) =>
-      runStep((options) => (steps[input.role] as unknown as AnyStep<ModelOutcome<unknown>>)(input, options)),
+      runHeld(input, (options) => (steps[input.role] as unknown as AnyStep<ModelOutcome<unknown>>)(input, options)),
   };
 }
 
-export function createStepActivities(steps: AllSteps & RemarkStep) {
+export function createStepActivities(steps: StoredSteps & RemarkStep) {
   const executeSql = (input: SqlCall) =>
-    runStep((options) => (steps[input.purpose] as unknown as AnyStep<{ readonly usage: UsageDelta }>)(input, options));
+    runHeld(input, (options) =>
+      (steps[input.purpose] as unknown as AnyStep<{ readonly usage: UsageDelta }>)(input, options),
+    );
   return {
     ...createModelActivities(steps),
     // The UI's timeline shows the type of a local activity, not its summary: each purpose is also a type.
@@ -52,17 +67,16 @@ export function createStepActivities(steps: AllSteps & RemarkStep) {
     >),
     executeSql,
     useWeb: (input: WebInput) =>
-      runStep((options) => steps.web(input, { ...options, mayRetry: activityInfo().attempt < TRIES_OF_A_SITE })),
-    saveCheckpoint: (state: SearchState) => runStep((options) => steps.checkpoint(state, options)),
+      runHeld(input, (options) => steps.web(input, { ...options, mayRetry: activityInfo().attempt < TRIES_OF_A_SITE })),
     saveRemark: (searchId: string, remark: NewRemark) => runStep(() => steps.keepRemark(searchId, remark)),
     finishSearch: (input: FinishInput) =>
-      runStep(async (options) => {
+      runHeld(input, async (options) => {
         const { answer, sql, proof } = await steps.finish(input, options);
         return { answer, sql, proof };
       }),
     amendRecord: (input: AmendInput) => runStep((options) => steps.amend(input, options)),
     openChild: (input: ChildInput) => runStep((options) => steps.openChild(input, options)),
-    adoptAnswer: (input: AdoptInput) => runStep((options) => steps.adopt(input, options)),
+    adoptAnswer: (input: AdoptInput) => runHeld(input, (options) => steps.adopt(input, options)),
   };
 }
 

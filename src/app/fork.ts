@@ -65,9 +65,9 @@ export async function fork(wanted: string, request: ForkRequest, app: App, serve
 
 async function checkpointAfter({ store }: App, parentId: string, at: number): Promise<SearchState> {
   const checkpoints = await checkpointsOf(store, parentId);
-  const found = checkpoints.find(({ next }) => next === at + 1);
-  if (found !== undefined) return found.read();
-  const last = (checkpoints.at(-1)?.next ?? 1) - 1;
+  const found = checkpoints.find(({ iteration }) => iteration === at + 1);
+  if (found !== undefined) return found;
+  const last = (checkpoints.at(-1)?.iteration ?? 1) - 1;
   throw new GateError(
     last < 1
       ? `${parentId} has no checkpoint: it ended within its first iteration; ask the question again instead`

@@ -17,13 +17,13 @@ import { each } from '../limiter';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../domain/ports';
 import { searchesInLayers } from '../record/layer-store';
 import { objectName, OBJECTS } from '../record/objects';
-import { JUDGEMENTS, referenceIn } from '../record/run-store';
+import { JUDGEMENTS, mayRefer, referencesIn } from '../record/run-store';
 import type { GateClient } from '../workers/client';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { UsageError } from './errors';
 import { isPageKey, ManifestPage } from './run/stored-batches';
-import { inputOf, openServices } from './services';
+import { inputOf, openServices, sha256 } from './services';
 import type { Surroundings } from './surroundings';
 import { openRunning } from './temporal-session';
 
@@ -36,9 +36,6 @@ export const UNREACHABLE: AskTemporal = () => Promise.resolve('unknown');
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 export const OBJECT_GRACE_MS = DAY_MS;
-/** References are short, also encrypted; what is longer holds its content itself. */
-const LONGEST_REFERENCE_BYTES = 4_096;
-
 /** `olderThanMs`: by default `store.retentionDays` of the configuration. */
 export async function cleanStore(
   at: Surroundings,
@@ -200,16 +197,10 @@ async function unneededObjects(
 ): Promise<{ readonly objects: readonly ObjectEntry[]; readonly problem: string | null }> {
   const objects = await store.entries(OBJECTS);
   if (objects.length === 0) return { objects, problem: null };
-  const short = (await store.entries('runs/')).filter(({ bytes }) => bytes <= LONGEST_REFERENCE_BYTES);
+  const referring = (await store.list('runs/')).filter((key) => mayRefer(key) && !without.has(key));
   try {
-    const names = await each(
-      short.filter(({ key }) => !without.has(key)),
-      async ({ key }) => {
-        const text = await store.get(key);
-        return text && referenceIn(text, key)?.name;
-      },
-    );
-    const needed = new Set(names);
+    const names = await each(referring, async (key) => referencesIn((await store.get(key)) ?? '', key, sha256));
+    const needed = new Set(names.flat());
     return { objects: objects.filter(({ key }) => !needed.has(objectName(key) ?? key)), problem: null };
   } catch (error) {
     if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;

@@ -130,8 +130,7 @@ function wayOn(input: SearchInput | null): string {
 }
 
 async function lastUsage(store: App['store'], id: string): Promise<Usage | null> {
-  const last = (await checkpointsOf(store, id)).at(-1);
-  return last === undefined ? null : (await last.read()).usage;
+  return (await checkpointsOf(store, id)).at(-1)?.usage ?? null;
 }
 
 export type Plans = readonly { readonly trajectory: string; readonly plan: PlanView | null }[];
@@ -151,7 +150,7 @@ export async function knowledge(wanted: string, app: App): Promise<Knowledge & {
   const session = await openRunning(app.config, app.env, storeOnly(app));
   try {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';
-    const state = await (await checkpointsOf(app.store, id)).at(-1)?.read();
+    const state = (await checkpointsOf(app.store, id)).at(-1);
     const view = async <T>(query: 'plan' | 'memory' | 'candidates', stored: T): Promise<T> =>
       (isRunning ? await session.view<T>(id, query) : null) ?? stored;
     const { trajectories = [], updates = [], facts = [], candidates = [] } = state ?? {};

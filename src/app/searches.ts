@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { presetOf, type SearchInput } from '../domain';
 import { compareText } from '../domain/canonical';
 import type { ObjectStore } from '../domain/ports';
-import { readEnvelope, writeEnvelope } from '../record/run-store';
+import { readEnvelope, writeEnvelope } from '../record/envelope';
 import { sha256 } from '../sha256';
 import { statedText } from '../text/answer-text';
 import type { App } from './app';

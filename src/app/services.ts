@@ -28,19 +28,10 @@ export async function inputOf(store: ObjectStore, searchId: string): Promise<Sea
   return createRunStore(store, searchId, sha256).find('input', searchId);
 }
 
-/** Oldest first, by the iteration that runs next. */
-export async function checkpointsOf(
-  store: ObjectStore,
-  searchId: string,
-): Promise<readonly { readonly next: number; readonly read: () => Promise<SearchState> }[]> {
-  const prefix = `runs/${searchId}/checkpoint/`;
-  const run = createRunStore(store, searchId, sha256);
-  return (await store.list(prefix))
-    .flatMap((key) => {
-      const next = /^i(\d+)\.json$/.exec(key.slice(prefix.length))?.[1];
-      return next === undefined ? [] : [{ next: Number(next), read: () => run.get('checkpoint', `i${next}`) }];
-    })
-    .sort((a, b) => a.next - b.next);
+/** The states after each iteration, oldest first. */
+export async function checkpointsOf(store: ObjectStore, searchId: string): Promise<readonly SearchState[]> {
+  const states = await createRunStore(store, searchId, sha256).all('checkpoint');
+  return [...states.values()].sort((a, b) => a.iteration - b.iteration);
 }
 
 export async function saveInput(store: ObjectStore, input: SearchInput): Promise<void> {

@@ -6,9 +6,11 @@ import { runLookThenProve } from './look-then-prove';
 import { runAgent } from './agent/loop';
 import { runReactRepeated } from './react-repeated';
 import { runReforce } from './reforce/loop';
+import { withCheckpoints } from './checkpoints';
 import type { MethodSteps } from '../domain/ports/steps';
 
-export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+export function runMethod(start: SearchStart, given: MethodSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+  const steps = withCheckpoints(given, start.state);
   const { method, procedure, repeated } = start.settings;
   switch (method) {
     case 'fast':

@@ -68,9 +68,9 @@ class LookLoop extends Run<Steps> {
     await super.prepare();
   }
 
-  protected override async save(): Promise<SearchOutcome | null> {
+  protected override save(): SearchOutcome | null {
     if (!isHandedOver(this.state)) return super.save();
-    await this.steps.checkpoint(this.state);
+    this.steps.checkpoint(this.state);
     return { kind: 'continue', state: this.state };
   }
 

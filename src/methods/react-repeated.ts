@@ -14,9 +14,10 @@ import { noted } from '../search/plan-view';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { BrokenModelError, chooseByNumber, judge, judged } from '../search/select-answer';
 import { addUsage, budgetsOfChild } from '../search/budgets';
-import type { MethodSteps } from '../domain/ports/steps';
+import type { ChildSteps } from '../domain/ports/step-parts';
+import type { AllSteps } from '../domain/ports/steps';
 
-type RepeatedSteps = Pick<MethodSteps, 'prepare' | 'checkpoint' | 'finish' | 'select' | 'child' | 'adopt'>;
+type RepeatedSteps = Pick<AllSteps, 'prepare' | 'checkpoint' | 'finish' | 'select' | 'adopt'> & ChildSteps;
 
 export function runReactRepeated(start: SearchStart, steps: RepeatedSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new RepeatedRuns(start, steps, hooks).run();

@@ -5,8 +5,8 @@
  */
 import { act, final, tool } from './agent/steps';
 import * as reforce from './reforce/steps';
-import type { StepOptions } from '../domain/ports/step-parts';
-import type { AllSteps, ModelSteps, OtherSteps, RemarkStep, SqlSteps } from '../domain/ports/steps';
+import type { StepBase, StepOptions } from '../domain/ports/step-parts';
+import type { ModelSteps, OtherSteps, RemarkStep, SqlSteps, StoredSteps } from '../domain/ports/steps';
 import { createRunStore } from '../record/run-store';
 import { adopt, openChild } from '../roles/answer/children';
 import { amend, finish } from '../roles/answer/finish';
@@ -18,7 +18,7 @@ import { look } from '../roles/look';
 import { plan } from '../roles/plan/step';
 import { propose } from '../roles/propose';
 import { select } from '../roles/select';
-import { openStep, type StepContext, type StepDeps } from '../roles/shared/context';
+import { once, openStep, type StepContext, type StepDeps } from '../roles/shared/context';
 import { candidate } from '../roles/sql/candidate';
 import { check } from '../roles/sql/check';
 import { commit } from '../roles/sql/commit';
@@ -54,8 +54,10 @@ const OF_MODELS: Table<ModelSteps> = {
   'reforce-answer': reforce.phrase,
 };
 
-const OF_DATABASES: Table<SqlSteps> = {
-  prepare,
+/** Once each (`once`). */
+const STORED: Table<Omit<SqlSteps, 'prepare'> & Pick<OtherSteps, 'web' | 'adopt'>> = {
+  web,
+  adopt,
   queries,
   commit,
   prove,
@@ -73,24 +75,27 @@ const OF_DATABASES: Table<SqlSteps> = {
   agree: reforce.agree,
 };
 
-const OTHERS: Table<OtherSteps> = { web, openChild, adopt, finish, amend };
+const OTHERS: Table<Pick<SqlSteps, 'prepare'> & Omit<OtherSteps, 'web' | 'adopt'>> = {
+  prepare,
+  openChild,
+  finish,
+  amend,
+};
 
-export function createSteps(deps: StepDeps): AllSteps & RemarkStep {
-  const table: Record<string, (context: StepContext, input: never, options: StepOptions) => Promise<unknown>> = {
-    ...OF_MODELS,
-    ...OF_DATABASES,
-    ...OTHERS,
-  };
-  const steps = Object.entries(table).map(([name, step]) => [
+export function createSteps(deps: StepDeps): StoredSteps & RemarkStep {
+  type Step = (context: StepContext, input: never, options: StepOptions) => Promise<unknown>;
+  const stored = Object.entries(STORED as Record<string, Step>).map(([name, step]): [string, Step] => [
     name,
-    async (input: { readonly searchId: string; readonly position?: string }, options: StepOptions = {}) =>
+    (context, input, options) => once(context, input, (within) => step(within, input, options)),
+  ]);
+  const table = Object.entries({ ...OF_MODELS, ...Object.fromEntries(stored), ...OTHERS } as Record<string, Step>);
+  const steps = table.map(([name, step]) => [
+    name,
+    async (input: Pick<StepBase, 'searchId'>, options: StepOptions = {}) =>
       step(await openStep(deps, { position: name, ...input }, options), input as never, options),
   ]);
   return {
-    ...(Object.fromEntries(steps) as Omit<AllSteps, 'checkpoint'>),
-    checkpoint: async (state) => {
-      await createRunStore(deps.store, state.searchId, deps.hash).put('checkpoint', `i${state.iteration}`, state);
-    },
+    ...(Object.fromEntries(steps) as StoredSteps),
     keepRemark: (searchId, remark) => {
       const at = new Date(deps.clock.now()).toISOString();
       const run = createRunStore(deps.store, searchId, deps.hash);

@@ -1,6 +1,6 @@
 /**
  * The kinds of stored contents (design D1) and their schemas. Everything that the control loop refers to by id is one of
- * these, under `runs/<search id>/<kind>/<id>.json`.
+ * these (`run-store.ts` says where each stands).
  */
 import { z } from 'zod';
 import { ChatMessage, ModelReply } from '../domain/model-call';
@@ -99,6 +99,8 @@ export const CallReply = z.object({
   reply: ModelReply,
   possiblyBilledCalls: z.number().int(),
   endedAtMs: z.number(),
+  /** What its step gives, without its usage. Left out: the reply could not be read to its end. */
+  outcome: z.unknown().optional(),
 });
 export type CallReply = z.infer<typeof CallReply>;
 
@@ -125,7 +127,7 @@ export const CONTENTS = {
   lesson: z.object({ turnId: z.string(), reply: LearnReply }),
   /** What the probes of a search proved of its answer, as claims with checks, by the position of the step. */
   restated: z.object({ candidateId: z.string(), claims: z.array(Claim) }),
-  /** What a search proved and the layer keeps, by the position of the reading. */
+  /** What a search proved and the layer keeps, by the position of the reading: there also if it is nothing. */
   kept: z.object({
     entries: z.array(z.object({ entryId: EntryId, statement: z.string() })),
   }),
@@ -177,13 +179,12 @@ export const CONTENTS = {
   link: z.object({ table: z.string(), columns: z.array(z.string()) }),
   /** The header of the answer. */
   format: z.object({ header: z.string() }),
+  /** The state after an iteration, stored with the next SQL step or the final record. */
   checkpoint: SearchState,
   /** Replaced when the question is asked again and the answer still holds (`roles/answer/refresh.ts`). */
   result: AnswerRecord,
   intent: CallIntent,
   reply: CallReply,
-  /** The output of a finished SQL step, so that a repeated step does not run its SQL again. */
-  step: z.object({ output: z.unknown(), input: z.string().optional() }),
 };
 export type Kind = keyof typeof CONTENTS;
 export type Contents = { readonly [K in Kind]: z.infer<(typeof CONTENTS)[K]> };

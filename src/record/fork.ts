@@ -2,7 +2,7 @@
  * A fork: a new search that continues from a checkpoint of another one (design D4). It copies everything that the parent had
  * stored until then, including the journal of its model calls (D2), and does not need the parent afterwards.
  *
- * 1. Contents are copied as they are stored. An object that one refers to is written again first: that resets its age, so
+ * 1. The objects of its steps are copied as they are stored. What they refer to is written again first: that resets its age, so
  *    `gate ops gc` does not delete it (`objects.ts`).
  * 2. Later work of the parent and its ending are not copied: the fork decides and pays for itself.
  * 3. The checkpoint is written last. A fork with its checkpoint is complete, and making it again changes nothing.
@@ -13,7 +13,7 @@ import type { Hash } from '../sql/body';
 import { each } from '../limiter';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import { objectKey } from './objects';
-import { createRunStore, referenceIn } from './run-store';
+import { createRunStore, referencesIn, withoutKinds } from './run-store';
 
 interface ForkDeps {
   readonly store: ObjectStore;
@@ -39,7 +39,7 @@ export async function storeFork(deps: ForkDeps, fork: Fork): Promise<SearchState
   const made = await run.find('checkpoint', checkpoint);
   if (made !== null && made.searchId === searchId && (await run.find('input', searchId)) !== null) return made;
   const without = input.settings.layer === undefined ? ['known', 'told'] : [];
-  await copyContents(deps.store, fork, parent, without);
+  await copyObjects(deps, fork, parent, without);
   const state = forkedState(fork);
   if (hint !== null) {
     const remarkId = state.steered?.remarks.at(-1) ?? 'h1';
@@ -91,19 +91,14 @@ function withoutConversation(state: SearchState): SearchState {
 }
 
 /** `without`: kinds that the fork may not use. */
-async function copyContents(
-  store: ObjectStore,
+async function copyObjects(
+  { store, hash }: ForkDeps,
   { state, input }: Fork,
   from: NonNullable<SearchInput['parent']>,
   without: readonly string[],
 ): Promise<void> {
   const prefix = `runs/${from.searchId}/`;
-  const taken = (await store.list(prefix)).filter((key) => {
-    const [, kind, id] = /^([a-z-]+)\/(.+)\.json$/.exec(key.slice(prefix.length)) ?? [];
-    return (
-      kind !== undefined && id !== undefined && !without.includes(kind) && isBefore(kind, id, state, from.iteration)
-    );
-  });
+  const taken = (await store.list(prefix)).filter((key) => isBefore(key.slice(prefix.length), state, from.iteration));
   const copied = async (key: string, neededBy: string): Promise<string> => {
     const text = await store.get(key);
     if (text !== null) return text;
@@ -113,23 +108,21 @@ async function copyContents(
     );
   };
   await each(taken, async (key) => {
-    const text = await copied(key, 'the fork copies it');
-    const reference = referenceIn(text, key);
-    const object = reference && objectKey(reference.name);
-    if (object !== null) await store.put(object, await copied(object, `${key} needs it`), { overwrite: true });
+    const text = withoutKinds(await copied(key, 'the fork copies it'), key, without, hash);
+    for (const name of referencesIn(text, key, hash)) {
+      const object = objectKey(name);
+      await store.put(object, await copied(object, `${key} needs it`), { overwrite: true });
+    }
     await store.put(`runs/${input.searchId}/${key.slice(prefix.length)}`, text, { overwrite: true });
   });
 }
 
-/** Whether a content existed when the iteration ended. */
-export function isBefore(kind: string, id: string, state: SearchState, after: number): boolean {
-  if (['input', 'result', 'selection', 'restated', 'kept'].includes(kind)) return false;
-  if (kind === 'remark') return state.steered?.remarks.includes(id) ?? false;
-  if (kind === 'candidate') return state.candidates.some((candidate) => candidate.id === id);
-  // Structural ids begin with the iteration, as in `i12.t3.s1.a1.ground`; others tell the content. A checkpoint has the number
-  // of the next iteration; the one forked from is written separately.
-  const iteration = /^i(\d+)(?:\.|$)/.exec(id)?.[1];
-  if (iteration !== undefined) return Number(iteration) <= after;
-  // Of steps and calls outside iterations, only `prepare` came before; `select` belongs to the ending.
-  return !['checkpoint', 'step', 'intent', 'reply'].includes(kind) || id === 'prepare' || id.startsWith('prepare.');
+/** Whether an object, by its key below the search, was there when the iteration ended. */
+export function isBefore(key: string, state: SearchState, after: number): boolean {
+  const [, folder, id = ''] = /^([a-z]+)\/(.+)\.json$/.exec(key) ?? [];
+  if (folder === 'remark') return state.steered?.remarks.includes(id) ?? false;
+  if (folder !== 'steps' && folder !== 'intent' && folder !== 'reply') return false;
+  // Positions begin with the iteration, as in `i12.t3.s1.a1.ground`. Of those outside iterations only `prepare` came before.
+  const iteration = /^i(\d+)\./.exec(id)?.[1];
+  return iteration === undefined ? id.startsWith('prepare.') : Number(iteration) <= after;
 }

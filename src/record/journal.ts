@@ -9,6 +9,7 @@
  * 3. A request that differs from the answered one under the same key is an error, because the program cannot know which one
  *    is right. An intent without a reply is replaced: the call must be made again, after a deploy perhaps with other words.
  * 4. The first stored reply wins: a worker that was thought dead and returns later uses the stored one, not its own.
+ * 5. The reply is stored together with what its step makes of it (`settle`), in one write (`run-store.ts`).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -23,7 +24,7 @@ import {
 import type { Hash } from '../sql/body';
 import type { UsageDelta } from '../domain/ports/step-parts';
 import type { CallIntent, CallReply } from './contents';
-import { perStore } from './content-cache';
+import { perStore } from './per-store';
 import type { RunStore } from './run-store';
 import { shareWork } from './shared-work';
 
@@ -37,6 +38,8 @@ export interface Call {
   readonly clock: Clock;
   readonly hash: Hash;
   readonly signal: AbortSignal;
+  /** What the step makes of the reply: it puts contents and gives the outcome. It asks nobody, so that it takes no time. */
+  readonly settle?: (called: Called) => Promise<unknown>;
   /** Pauses before further attempts to store a reply. */
   readonly storeAgainAfterMs?: readonly number[];
   /** Told when the reply was in the journal. */
@@ -70,27 +73,39 @@ const STORE_AGAIN_AFTER_MS = [100, 200, 400, 800, 1_600, 2_000, 2_000, 2_000, 2_
 /** Paid replies that could not be stored yet. */
 const unstoredIn = perStore(() => new Map<string, CallReply>());
 
-export async function callOnce(call: Call): Promise<Called> {
+/** `outcome`: what `settle` gives, or gave before. */
+export async function callOnce(call: Call): Promise<{ readonly called: Called; readonly outcome: unknown }> {
   const id = callId(call.position, call.tryNumber, call.request.seed);
   const inputHash = call.hash(JSON.stringify(fingerprint(call.request)));
   const known = await call.run.find('reply', id);
-  if (known !== null) {
-    const reply = checked(known, call, inputHash, id);
-    call.onHit?.(call.request);
-    return answered(id, reply);
-  }
+  const reply = known === null ? await askAndStore(call, id, inputHash) : checked(known, call, inputHash, id);
+  if (known !== null) call.onHit?.(call.request);
+  const called = answered(id, reply);
+  if (reply.outcome !== undefined || call.settle === undefined) return { called, outcome: reply.outcome };
+  // Its step ended before it could settle.
+  const outcome = await call.settle(called);
+  await call.run.put('reply', id, { ...reply, outcome });
+  return { called, outcome };
+}
+
+async function askAndStore(call: Call, id: string, inputHash: string): Promise<CallReply> {
   const key = `${call.run.searchId}/${id} ${call.request.model} ${inputHash}`;
   const unstored = unstoredIn(call.store);
-  const askAndStore = async (signal: AbortSignal): Promise<CallReply> => {
+  const work = async (signal: AbortSignal): Promise<CallReply> => {
     const shared = { ...call, signal };
     const paid = unstored.get(key) ?? (await ask(shared, id, inputHash));
     unstored.set(key, paid);
-    const stored = await storeReply(shared, id, paid);
+    const stored = await storeReply(shared, id, await settled(call, id, paid));
     unstored.delete(key);
     return stored;
   };
-  const reply = await shareWork(call.store, key, call.signal, askAndStore, 'stops');
-  return answered(id, reply);
+  return shareWork(call.store, key, call.signal, work, 'stops');
+}
+
+/** A paid reply is stored also if it cannot be settled. Then the error comes again when the stored one is. */
+async function settled(call: Call, id: string, reply: CallReply): Promise<CallReply> {
+  const outcome = await call.settle?.(answered(id, reply)).catch(() => undefined);
+  return outcome === undefined ? reply : { ...reply, outcome };
 }
 
 /** The reply and the whole conversation of an earlier try. */

@@ -10,8 +10,8 @@ import { canonical } from '../domain/canonical';
 import type { Hash } from '../sql/body';
 import { BoundedMap } from '../bounded-map';
 import { each } from '../limiter';
-import { perStore } from './content-cache';
-import { readEnvelope, writeEnvelope } from './run-store';
+import { perStore } from './per-store';
+import { readEnvelope, writeEnvelope } from './envelope';
 
 export const LAYER = 'layer/';
 const KIND = 'layer';

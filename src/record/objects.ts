@@ -6,19 +6,20 @@
  * 2. Before a step refers to an object, it writes the object again, unless this process did so recently. That resets its
  *    age, and `gate ops gc` keeps young objects (`REWRITE_AFTER_MS` is far below its grace period).
  */
-import { z } from 'zod';
 import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Hash } from '../sql/body';
-import { perStore } from './content-cache';
+import { perStore } from './per-store';
 
 export const OBJECTS = 'objects/sha256/';
 /** In characters of JSON. Smaller contents are stored in their envelope, not as objects of their own. */
 export const INLINE_LIMIT = 8 * 1024;
 export const REWRITE_AFTER_MS = 10 * 60_000;
 
-export const ObjectReference = z.object({ name: z.string().regex(/^[A-Za-z0-9_-]{16,128}$/), bytes: z.number() });
-export type ObjectReference = z.infer<typeof ObjectReference>;
+export interface ObjectReference {
+  readonly name: string;
+  readonly bytes: number;
+}
 
 export function objectKey(name: string): string {
   return `${OBJECTS}${name.slice(0, 2)}/${name}`;
@@ -33,8 +34,8 @@ export function objectName(key: string): string | null {
 /** When this process wrote an object, by name. */
 const writtenTo = perStore(() => new BoundedMap<number>(10_000));
 
-export async function putObject(store: ObjectStore, text: string, hash: Hash): Promise<ObjectReference> {
-  const name = (store.nameOf ?? hash)(text);
+export async function putObject(store: ObjectStore, text: string, sha256: string): Promise<ObjectReference> {
+  const name = store.nameOf?.(text) ?? sha256;
   const writtenMs = writtenTo(store);
   const last = writtenMs.get(name);
   if (last === undefined || performance.now() - last > REWRITE_AFTER_MS) {

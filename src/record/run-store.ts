@@ -1,18 +1,27 @@
 /**
- * Typed contents of one search over the object store.
+ * What a search has stored: one object a step, under its position.
  *
- * 1. An envelope has a hash of its data, which is checked on every read: a damaged object is always an error.
- * 2. Ids are structural, so a repeated step writes the same keys again; readers never see half an object (`put`).
- * 3. Large contents are stored once for all searches (`objects.ts`): the readable key then holds a reference.
- * 4. Contents are parsed once per process (`content-cache.ts`), because every step loads much of what earlier steps wrote.
+ * 1. A step writes all contents that it made, with its output, as one object when it ends. Objects never change: where two
+ *    tries of a step end, the first one counts. The name of the object tells the step's input too: a step that comes again with
+ *    another input, where a search that was cut short is asked again, is another object.
+ * 2. The input, the journal (an intent before a model call, a reply after it), remarks of people and the final record are
+ *    objects of their own. A reply and a record carry what their step had made until then, and so are the object of that step.
+ * 3. Contents that many searches share, such as the schema, are stored once by their hash (`objects.ts`). The name of a step's
+ *    object that refers to some ends in `REFERRING`.
+ * 4. A process remembers what it wrote or read of a search. Each step lists the objects of its search and reads the unknown ones;
+ *    not even that where this process has run all steps of the workflow so far (`Holding`).
  */
-import { z } from 'zod';
 import type { SearchInput } from '../domain';
+import { BoundedMap } from '../bounded-map';
+import { canonical, compareText } from '../domain/canonical';
 import { StoreError, type ObjectStore } from '../domain/ports';
+import type { Holding } from '../domain/ports/step-parts';
+import { each } from '../limiter';
 import type { Hash } from '../sql/body';
-import { CONTENTS, type Contents, type Kind } from './contents';
-import { cachedObject, putCached, readCached } from './content-cache';
-import { INLINE_LIMIT, ObjectReference, putObject, readObject } from './objects';
+import type { Contents, Kind } from './contents';
+import { envelopeOf, openEnvelope, writeEnvelope } from './envelope';
+import { INLINE_LIMIT, putObject, readObject, type ObjectReference } from './objects';
+import { perStore } from './per-store';
 
 /** Where `gate-bench` keeps what judges said. */
 export const JUDGEMENTS = 'judgements/';
@@ -23,51 +32,92 @@ export interface RunStore {
   of(searchId: string): RunStore;
   get<K extends Kind>(kind: K, id: string): Promise<Contents[K]>;
   find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null>;
-  /** Replaces an existing content by default. With `overwrite: false`, a different content is a conflict. */
+  /** All of a kind, by id. */
+  all<K extends Kind>(kind: K): Promise<ReadonlyMap<string, Contents[K]>>;
+  /**
+   * Within a step, a content that is no object of its own is written when the step ends; the same step finds it before.
+   * `overwrite: false`: another text under the key of an object of its own is a conflict.
+   */
   put<K extends Kind>(kind: K, id: string, data: Contents[K], options?: { readonly overwrite: boolean }): Promise<void>;
   delete(kind: 'reply', id: string): Promise<void>;
+  /** What the steps gave that have ended, by position. */
+  outputs(): Promise<ReadonlyMap<string, unknown>>;
+  /** For one step. `input` tells whether a finished one was asked the same. */
+  step(position: string, input: unknown): StepStore;
 }
 
-const Envelope = z.object({
-  kind: z.string(),
-  /** Hash of the data's JSON, in the envelope or in an object of its own. */
-  sha256: z.string(),
-  data: z.unknown().optional(),
-  object: ObjectReference.optional(),
-});
-type Envelope = z.infer<typeof Envelope>;
+export interface StepStore {
+  readonly run: RunStore;
+  /** What the step gave, if it has ended before. */
+  done(): Promise<{ readonly output: unknown } | null>;
+  /** Writes the step's object. Returns the output that the store holds: another try may have ended first. */
+  end<T>(output: T): Promise<T>;
+}
 
-/** Kinds that many searches may share or that are read often. The journal and checkpoints belong to one search. */
+/** Kinds that are objects of their own. */
+const OWN = ['input', 'intent', 'reply', 'remark', 'result'] as const;
+type Own = (typeof OWN)[number];
+/** Kinds that many searches may share, or that may be long. */
 const SHARED: ReadonlySet<Kind> = new Set(['input', 'schema', 'profile', 'observation', 'candidate', 'result']);
+
+/** The end of the name of a step's object that refers to others. */
+export const REFERRING = '.refs.json';
+const PLAIN = '.json';
+
+/** What a step has made. */
+interface Made {
+  /** How far its process had read: contents of later objects replace those of earlier ones. */
+  readonly after: number;
+  readonly contents: readonly Entry[];
+}
+
+/** A content as it is stored. */
+interface Entry {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly data?: unknown;
+  readonly shared?: Shared;
+}
+
+interface Shared {
+  readonly sha256: string;
+  readonly object: ObjectReference;
+}
+
+/** What this process knows of a search. */
+interface Known {
+  readonly keys: Set<string>;
+  /** By kind and id. */
+  readonly contents: Map<string, unknown>;
+  /** Of steps, by key without its ending. */
+  readonly outputs: Map<string, unknown>;
+  after: number;
+  chars: number;
+  /** The run of the workflow at whose beginning all was read. */
+  runId: string | null;
+}
+
+const MOST_CHARS = 32 * 1024 * 1024;
+const knownTo = perStore(() => new BoundedMap<Known>(MOST_CHARS));
+/** Shared contents by their hash: parsed once, however many searches refer to them. */
+const sharedIn = perStore(() => new BoundedMap<unknown>(MOST_CHARS));
+
+interface Place {
+  readonly store: ObjectStore;
+  readonly searchId: string;
+  readonly hash: Hash;
+  readonly folder: string;
+  readonly holding: Holding | null;
+}
 
 /** `folder`: of contents that belong to no search. */
 export function createRunStore(
   store: ObjectStore,
   searchId: string,
   hash: Hash,
-  folder = `runs/${searchId}`,
+  { holding, folder = `runs/${searchId}` }: { readonly holding?: Holding | undefined; readonly folder?: string } = {},
 ): RunStore {
-  const keyOf = (kind: Kind, id: string): string => `${folder}/${kind}/${id}.json`;
-  async function find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null> {
-    const key = keyOf(kind, id);
-    return readCached(store, kind, key, (text) => {
-      const reading = { key, kind, schema: CONTENTS[kind], hash };
-      return readContent(store, text, reading) as Promise<Contents[K]>;
-    });
-  }
-  return {
-    searchId,
-    of: (other) => createRunStore(store, other, hash),
-    find,
-    async get(kind, id) {
-      const found = await find(kind, id);
-      if (found !== null) return found;
-      throw new StoreError('missing', `${keyOf(kind, id)} is missing from the store: restore it, or ask with --fresh`);
-    },
-    put: async (kind, id, data, options = { overwrite: true }) =>
-      putCached(store, kind, keyOf(kind, id), await writeContent(store, kind, data, hash), options),
-    delete: (kind, id) => store.delete(keyOf(kind, id)),
-  };
+  return new Run({ store, searchId, hash, folder, holding: holding ?? null }, null);
 }
 
 /** Stores the input of a search, which every step loads first. */
@@ -78,91 +128,345 @@ export async function storeInput(
   await createRunStore(store, input.searchId, hash).put('input', input.searchId, input);
 }
 
-/** Uses the same JSON for the hash and the envelope, because states and prompts are long. */
-export function writeEnvelope(kind: string, data: unknown, hash: Hash, json = JSON.stringify(data)): string {
-  const head = JSON.stringify({ kind, sha256: hash(json) });
-  return `${head.slice(0, -1)},"data":${json}}`;
+/** Whether what stands under a key may refer to objects. */
+export function mayRefer(key: string): boolean {
+  return key.endsWith(REFERRING) || /^runs\/[^/]+\/(input|result)\//.test(key);
 }
 
-interface Reading<S extends z.ZodType = z.ZodType> {
-  readonly key: string;
-  readonly kind: string;
-  readonly schema: S;
-  readonly hash: Hash;
+/** The names of the objects that the text under such a key refers to. */
+export function referencesIn(text: string, key: string, hash: Hash): readonly string[] {
+  if (text === '' || !mayRefer(key)) return [];
+  const data = dataOf(text, key, hash) as Entry & { made?: Made };
+  return [data, ...(data.made?.contents ?? [])].flatMap(({ shared }) => shared?.object.name ?? []);
 }
 
-/** Reads an envelope whose data is never large enough for an object of its own. */
-export function readEnvelope<S extends z.ZodType>(text: string, reading: Reading<S>): z.infer<S> {
-  return readInline(openEnvelope(text, reading), reading);
+/** The text of an object without contents of these kinds. */
+export function withoutKinds(text: string, key: string, kinds: readonly string[], hash: Hash): string {
+  const data = kinds.length === 0 ? null : (dataOf(text, key, hash) as Entry & { made?: Made });
+  if (!data?.made?.contents.some(({ kind }) => kinds.includes(kind))) return text;
+  const contents = data.made.contents.filter(({ kind }) => !kinds.includes(kind));
+  return writeEnvelope(kindOf(key), { ...data, made: { ...data.made, contents } }, hash);
 }
 
-/** An object of its own beside the contents of searches; null if it is not stored. */
-export async function readStored<S extends z.ZodType>(
-  store: ObjectStore,
-  reading: Reading<S>,
-): Promise<z.infer<S> | null> {
-  const text = await store.get(reading.key);
-  return text === null ? null : readEnvelope(text, reading);
+function dataOf(text: string, key: string, hash: Hash): unknown {
+  return openEnvelope(text, { key, kind: kindOf(key), hash });
 }
 
-/** Replaces what stands there. */
-export async function writeStored(
-  store: ObjectStore,
-  { key, kind, hash }: Omit<Reading, 'schema'>,
-  data: unknown,
-): Promise<void> {
-  await store.put(key, writeEnvelope(kind, data, hash), { overwrite: true });
+/** Of the envelope under `runs/<search>/<folder>/…`. */
+function kindOf(key: string): string {
+  const folder = key.split('/').at(-2) ?? '';
+  return folder === 'steps' ? 'step' : folder;
 }
 
-/** The object that a stored content refers to, if any. */
-export function referenceIn(text: string, key: string): ObjectReference | null {
-  const envelope = Envelope.safeParse(parseJson(text, key));
-  return envelope.data?.object ?? null;
-}
+class Run implements RunStore {
+  readonly searchId: string;
+  private readonly known: Known;
+  private opened: Promise<void> | null = null;
+  private pending = new Map<string, Entry>();
 
-async function writeContent(store: ObjectStore, kind: Kind, data: unknown, hash: Hash): Promise<string> {
-  const json = JSON.stringify(data);
-  if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return writeEnvelope(kind, data, hash, json);
-  const object = await putObject(store, json, hash);
-  return JSON.stringify({ kind, sha256: hash(json), object } satisfies Envelope);
-}
+  constructor(
+    private readonly place: Place,
+    /** The key of the step's object, without its ending; null: outside of steps. */
+    private readonly stepKey: string | null,
+  ) {
+    this.searchId = place.searchId;
+    this.known = knownOf(place);
+  }
 
-async function readContent(store: ObjectStore, text: string, reading: Reading): Promise<unknown> {
-  const envelope = openEnvelope(text, reading);
-  const { object, sha256 } = envelope;
-  if (object === undefined) return readInline(envelope, reading);
-  return cachedObject(store, `${reading.kind} ${sha256}`, async () => {
-    const json = await readObject(store, object, { sha256, neededBy: reading.key, hash: reading.hash });
-    return { content: parseData(JSON.parse(json), reading), chars: json.length };
-  });
-}
+  of(searchId: string): RunStore {
+    return createRunStore(this.place.store, searchId, this.place.hash);
+  }
 
-function openEnvelope(text: string, { key, kind }: Reading): Envelope {
-  const envelope = Envelope.safeParse(parseJson(text, key));
-  if (!envelope.success || envelope.data.kind !== kind) throw corrupt(key, `it is no ${kind}`);
-  return envelope.data;
-}
+  async get<K extends Kind>(kind: K, id: string): Promise<Contents[K]> {
+    const found = await this.find(kind, id);
+    if (found !== null) return found;
+    const what = `${kind} ${id} of ${this.place.folder}/`;
+    throw new StoreError('missing', `${what} is missing from the store: restore it, or ask with --fresh`);
+  }
 
-function readInline<S extends z.ZodType>({ data, sha256 }: Envelope, reading: Reading<S>): z.infer<S> {
-  if (data === undefined || reading.hash(JSON.stringify(data)) !== sha256)
-    throw corrupt(reading.key, 'its hash does not match');
-  return parseData(data, reading);
-}
+  async find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null> {
+    const found = isOwn(kind) ? await this.findOwn(kind, id) : await this.findMade(nameOf(kind, id));
+    return (found ?? null) as Contents[K] | null;
+  }
 
-function parseData<S extends z.ZodType>(data: unknown, { schema, key }: Reading<S>): z.infer<S> {
-  const parsed = schema.safeParse(data);
-  if (!parsed.success) throw corrupt(key, z.prettifyError(parsed.error).split('\n').slice(0, 2).join(' '));
-  return parsed.data;
-}
+  async all<K extends Kind>(kind: K): Promise<ReadonlyMap<string, Contents[K]>> {
+    await this.open();
+    const { keys, contents } = this.known;
+    const own = `${this.place.folder}/${kind}/`;
+    const names = isOwn(kind)
+      ? [...keys].filter((key) => key.startsWith(own)).map((key) => key.slice(own.length, -PLAIN.length))
+      : [...new Set([...contents.keys(), ...this.pending.keys()])]
+          .filter((name) => name.startsWith(nameOf(kind, '')))
+          .map((name) => name.slice(nameOf(kind, '').length));
+    const found = await each(names.sort(compareText), async (id) => [id, await this.find(kind, id)] as const);
+    return new Map(found.flatMap(([id, content]) => (content === null ? [] : [[id, content]])));
+  }
 
-function parseJson(text: string, key: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw corrupt(key, 'it is no JSON');
+  async put<K extends Kind>(kind: K, id: string, data: Contents[K], options = { overwrite: true }): Promise<void> {
+    if (isOwn(kind)) return this.putOwn(kind, id, data, options);
+    if (this.stepKey !== null) {
+      this.pending.set(nameOf(kind, id), { kind, id, data });
+      return;
+    }
+    const alone = new Run(this.place, `${this.place.folder}/steps/${kind}.${id}`);
+    await alone.put(kind, id, data);
+    await alone.write(null, options);
+  }
+
+  async delete(kind: 'reply', id: string): Promise<void> {
+    const key = this.keyOf(kind, id);
+    await this.place.store.delete(key);
+    this.known.keys.delete(key);
+  }
+
+  step(position: string, input: unknown): StepStore {
+    const { place } = this;
+    const key = `${place.folder}/steps/${position}.${place.hash(canonical(input)).slice(0, 8)}`;
+    const run = new Run(place, key);
+    return {
+      run,
+      done: async () => {
+        await run.open();
+        const { outputs } = run.known;
+        return outputs.has(key) ? { output: outputs.get(key) } : null;
+      },
+      end: async <T>(output: T): Promise<T> => (await run.write(output, { overwrite: false })) as T,
+    };
+  }
+
+  async outputs(): Promise<ReadonlyMap<string, unknown>> {
+    await this.open();
+    const found = [...this.known.outputs].map(([key, output]): [string, unknown] => [positionOf(key), output]);
+    return new Map(found);
+  }
+
+  /** Writes what is pending as the step's object. Returns the output that is stored. */
+  private async write(output: unknown, options: { readonly overwrite: boolean }): Promise<unknown> {
+    const { place, known, stepKey } = this;
+    if (stepKey === null) throw new Error('no step is open');
+    const { made, refers } = await this.made([]);
+    const key = stepKey + (refers ? REFERRING : PLAIN);
+    const text = envelopeOf('step', `{"made":${made},"output":${JSON.stringify(output ?? null)}}`, place.hash);
+    if (!(await this.store(key, text, options))) return known.outputs.get(stepKey);
+    known.outputs.set(stepKey, output);
+    return output;
+  }
+
+  /** False: somebody else wrote it first, and that is known now. */
+  private async store(key: string, text: string, options: { readonly overwrite: boolean }): Promise<boolean> {
+    const { place, known } = this;
+    try {
+      await place.store.put(key, text, options);
+    } catch (error) {
+      const first = isConflict(error) ? await loadObject(place, key) : null;
+      if (first === null) throw error;
+      this.pending = new Map();
+      apply(known, first);
+      return false;
+    }
+    known.keys.add(key);
+    for (const [name, { data }] of this.pending) known.contents.set(name, data);
+    this.pending = new Map();
+    grown(place, known, text.length);
+    return true;
+  }
+
+  /** What is pending, as JSON. Shared contents are objects by then. */
+  private async made(before: readonly Entry[]): Promise<{ readonly made: string; readonly refers: boolean }> {
+    const { known, place } = this;
+    known.after += 1;
+    const entries = await each([...this.pending.values()], async ({ kind, id, data }) => {
+      const stored = await storedJson(place, kind, data);
+      return { refers: stored.refers, json: `{"kind":"${kind}","id":${JSON.stringify(id)},${stored.json}}` };
+    });
+    const all = [...before.map((entry) => JSON.stringify(entry)), ...entries.map(({ json }) => json)];
+    return {
+      made: `{"after":${known.after},"contents":[${all.join(',')}]}`,
+      refers: entries.some(({ refers }) => refers),
+    };
+  }
+
+  private async putOwn(kind: Own, id: string, data: unknown, options: { readonly overwrite: boolean }): Promise<void> {
+    const { place, known } = this;
+    const key = this.keyOf(kind, id);
+    const { json } = await storedJson(place, kind, data);
+    if (kind !== 'reply' && kind !== 'result') {
+      await place.store.put(key, envelopeOf(kind, `{${json}}`, place.hash), options);
+      known.keys.add(key);
+      if (isSettled(kind)) known.contents.set(nameOf(kind, id), data);
+      return;
+    }
+    // Another text of the same carries on with what came with the first.
+    const before = options.overwrite ? await place.store.get(key) : null;
+    const { made } = await this.made(before === null ? [] : madeIn(place, key, before).made.contents);
+    const text = envelopeOf(kind, `{"made":${made},${json}}`, place.hash);
+    if (!(await this.store(key, text, options))) throw new StoreError('conflict', `${key} is already stored`);
+  }
+
+  private async findOwn(kind: Own, id: string): Promise<unknown> {
+    const { place, known } = this;
+    const key = this.keyOf(kind, id);
+    if (this.stepKey !== null) {
+      await this.open();
+      // The journal is asked before each call: mostly it is known that nothing is there.
+      if (kind !== 'remark' && kind !== 'result' && !known.keys.has(key)) return null;
+      const before = isSettled(kind) ? known.contents.get(nameOf(kind, id)) : undefined;
+      if (before !== undefined) return before;
+    }
+    const text = await place.store.get(key);
+    if (text === null) return null;
+    const content = await contentOf(place, key, openEnvelope(text, { key, kind, hash: place.hash }) as Entry);
+    if (isSettled(kind)) known.contents.set(nameOf(kind, id), content);
+    return content;
+  }
+
+  private async findMade(name: string): Promise<unknown> {
+    const pending = this.pending.get(name);
+    if (pending !== undefined) return pending.data;
+    await this.open();
+    return this.known.contents.get(name);
+  }
+
+  private keyOf(kind: Own, id: string): string {
+    return `${this.place.folder}/${kind}/${id}${PLAIN}`;
+  }
+
+  private open(): Promise<void> {
+    const { holding } = this.place;
+    if (holding?.holdsAll === true && this.known.runId === holding.runId) return Promise.resolve();
+    return (this.opened ??= this.read());
+  }
+
+  private async read(): Promise<void> {
+    const { place, known } = this;
+    const before = [...known.keys];
+    const keys = await place.store.list(`${place.folder}/`);
+    const stored = new Set(keys);
+    const isGone = before.some((key) => !stored.has(key));
+    if (isGone) forget(known);
+    const unknown = keys.filter((key) => !known.keys.has(key));
+    const objects = await each(unknown.filter(carries), (key) => loadObject(place, key));
+    const found = objects.filter((object) => object !== null);
+    for (const object of found.sort((a, b) => a.after - b.after || compareText(a.key, b.key))) apply(known, object);
+    for (const key of unknown) known.keys.add(key);
+    // Who asks again may have stored it again.
+    known.contents.delete(nameOf('input', place.searchId));
+    known.runId = isGone ? null : (place.holding?.runId ?? null);
+    grown(place, known, 0);
   }
 }
 
-function corrupt(key: string, why: string): StoreError {
-  return new StoreError('corrupt', `${key} is damaged (${why}): restore it, or delete it and ask with --fresh`);
+function isOwn(kind: Kind): kind is Own {
+  return (OWN as readonly string[]).includes(kind);
+}
+
+/** Of a step's key without its ending. */
+function positionOf(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1, key.lastIndexOf('.'));
+}
+
+/** Objects of their own that stay as they are while a search runs. */
+function isSettled(kind: Own): boolean {
+  return kind === 'input' || kind === 'remark';
+}
+
+function nameOf(kind: Kind, id: string): string {
+  return `${kind}/${id}`;
+}
+
+/** Steps, replies and records carry contents. */
+function carries(key: string): boolean {
+  return /\/(steps|reply|result)\/[^/]+$/.test(key);
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'conflict';
+}
+
+function knownOf({ store, folder }: Place): Known {
+  const all = knownTo(store);
+  const found = all.get(folder);
+  if (found !== undefined) return found;
+  const known: Known = {
+    ...{ keys: new Set(), contents: new Map(), outputs: new Map() },
+    ...{ after: 0, chars: 0, runId: null },
+  };
+  all.set(folder, known, 0);
+  return known;
+}
+
+/** Something was removed (`gate ops gc`, a reply that is asked for again): what is stored now is read anew. */
+function forget(known: Known): void {
+  known.keys.clear();
+  known.contents.clear();
+  known.outputs.clear();
+  known.chars = 0;
+}
+
+function grown({ store, folder }: Place, known: Known, chars: number): void {
+  known.chars += chars;
+  const all = knownTo(store);
+  const current = all.get(folder);
+  if (current === known) all.set(folder, known, known.chars);
+  // It was forgotten meanwhile, and another step began to remember: that does not know what this one has written.
+  else if (current !== undefined) current.runId = null;
+}
+
+interface Loaded {
+  readonly key: string;
+  readonly after: number;
+  readonly contents: readonly (readonly [name: string, content: unknown])[];
+  /** Only of a step. */
+  readonly output?: unknown;
+  readonly chars: number;
+}
+
+function madeIn({ hash }: Place, key: string, text: string) {
+  return dataOf(text, key, hash) as { readonly made: Made; readonly output?: unknown };
+}
+
+/** null: it was deleted meanwhile. */
+async function loadObject(place: Place, key: string): Promise<Loaded | null> {
+  const text = await place.store.get(key);
+  if (text === null) return null;
+  const { made, output } = madeIn(place, key, text);
+  const contents = await each(
+    made.contents,
+    async (entry) => [nameOf(entry.kind, entry.id), await contentOf(place, key, entry)] as const,
+  );
+  return { key, after: made.after, contents, chars: text.length, ...(output === undefined ? {} : { output }) };
+}
+
+function apply(known: Known, { key, after, contents, chars, ...of }: Loaded): void {
+  known.keys.add(key);
+  for (const [name, content] of contents) known.contents.set(name, content);
+  if ('output' in of) known.outputs.set(key.slice(0, -(key.endsWith(REFERRING) ? REFERRING : PLAIN).length), of.output);
+  known.after = Math.max(known.after, after);
+  known.chars += chars;
+}
+
+/** The inside of a JSON object: `data`, or `shared` where it is stored by its hash. */
+async function storedJson(
+  { store, hash }: Place,
+  kind: Kind,
+  data: unknown,
+): Promise<{ readonly json: string; readonly refers: boolean }> {
+  const json = JSON.stringify(data);
+  if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return { json: `"data":${json}`, refers: false };
+  const sha256 = hash(json);
+  const shared: Shared = { sha256, object: await putObject(store, json, sha256) };
+  sharedIn(store).set(sha256, data, json.length);
+  return { json: `"shared":${JSON.stringify(shared)}`, refers: true };
+}
+
+async function contentOf({ store, hash }: Place, neededBy: string, { data, shared }: Entry): Promise<unknown> {
+  if (shared === undefined) return data;
+  const { sha256, object } = shared;
+  const all = sharedIn(store);
+  const before = all.get(sha256);
+  if (before !== undefined) return before;
+  const json = await readObject(store, object, { sha256, neededBy, hash });
+  const content: unknown = JSON.parse(json);
+  all.set(sha256, content, json.length);
+  return content;
 }

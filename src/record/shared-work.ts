@@ -4,7 +4,7 @@
  */
 import type { ObjectStore } from '../domain/ports';
 import { untilAborted } from '../limiter';
-import { perStore } from './content-cache';
+import { perStore } from './per-store';
 
 /** Whether the work stops or goes on when nobody waits for it any more. Work that goes on needs its own time limit. */
 type Abandoned = 'stops' | 'goes on';

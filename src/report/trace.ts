@@ -16,7 +16,6 @@ import type {
   Update,
 } from '../domain';
 import type { ObjectStore } from '../domain/ports';
-import { limiter } from '../limiter';
 import type { Hash } from '../sql/body';
 import { SCHEMA_ID, type Contents, type Kind } from '../record/contents';
 import { createRunStore, type RunStore } from '../record/run-store';
@@ -82,8 +81,6 @@ export interface Rejection {
   readonly error: string;
 }
 
-const READS_AT_ONCE = 16;
-
 /** Null when the store knows no such search. A damaged object is an error that names it (`StoreError`). */
 export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash): Promise<Trace | null> {
   return (await loadSide(store, searchId, hash))?.trace ?? null;
@@ -92,29 +89,18 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
 /** Null when the store knows no such search. */
 export async function loadSide(store: ObjectStore, searchId: string, hash: Hash): Promise<Side | null> {
   const run = createRunStore(store, searchId, hash);
-  const prefix = `runs/${searchId}/`;
-  const ids = new Map<string, string[]>();
-  for (const key of await store.list(prefix)) {
-    const [, kind, id] = /^([a-z]+)\/(.+)\.json$/.exec(key.slice(prefix.length)) ?? [];
-    if (kind !== undefined && id !== undefined) ids.set(kind, [...(ids.get(kind) ?? []), id]);
-  }
-  if (ids.size === 0) return null;
-  const atOnce = limiter(READS_AT_ONCE);
-  const all = async <K extends Kind>(kind: K): Promise<Record<string, Contents[K]>> => {
-    const names = [...(ids.get(kind) ?? [])].sort(compareIds);
-    const read = async (name: string): Promise<[string, Contents[K]]> => [name, await run.get(kind, name)];
-    return Object.fromEntries(await Promise.all(names.map((name) => atOnce.run(() => read(name)))));
-  };
+  const all = async <K extends Kind>(kind: K): Promise<Record<string, Contents[K]>> =>
+    Object.fromEntries([...(await run.all(kind))].sort(([a], [b]) => compareIds(a, b)));
+  const input = await run.find('input', searchId);
+  const record = await run.find('result', searchId);
   const checkpoints = Object.values(await all('checkpoint'));
   const state = checkpoints.reduce<SearchState | null>(
     (one, other) => (one === null || other.iteration >= one.iteration ? other : one),
     null,
   );
+  if (input === null && record === null && state === null) return null;
   const trace: Trace = {
-    searchId,
-    input: Object.values(await all('input'))[0] ?? null,
-    state,
-    record: await run.find('result', searchId),
+    ...{ searchId, input, state, record },
     plans: await all('plan'),
     bodies: await all('body'),
     proposals: await all('proposal'),
@@ -127,7 +113,7 @@ export async function loadSide(store: ObjectStore, searchId: string, hash: Hash)
     verdicts: await all('verdict'),
     shownTables: await shownTables(run),
     lastBadReply: await lastBadReply(run, state),
-    rejections: await rejections(run, ids.get('step') ?? []),
+    rejections: await rejections(run),
   };
   const later = checkpoints.filter(({ iteration }) => iteration > 1);
   return { trace, states: new Map(later.map((each) => [each.iteration - 1, each])) };
@@ -153,12 +139,13 @@ const SETTLED = z.object({
 });
 
 /** Every try to settle a judgement is a step of its own; its error went back to the judge. */
-async function rejections(run: RunStore, steps: readonly string[]): Promise<Rejection[]> {
-  const settled = steps.filter((id) => /\.settle\d+$/.test(id)).sort(compareIds);
-  const found = settled.map(async (id) => {
-    const { results } = SETTLED.parse((await run.get('step', id)).output);
-    const attempt = id.replace(/\.settle\d+$/, '');
-    return results.flatMap(({ operator, error }) => (error === null ? [] : [{ attempt, operator, error }]));
-  });
-  return (await Promise.all(found)).flat();
+async function rejections(run: RunStore): Promise<Rejection[]> {
+  const steps = [...(await run.outputs())].filter(([position]) => /\.settle\d+$/.test(position));
+  return steps
+    .sort(([a], [b]) => compareIds(a, b))
+    .flatMap(([position, output]) => {
+      const attempt = position.replace(/\.settle\d+$/, '');
+      const { results } = SETTLED.parse(output);
+      return results.flatMap(({ operator, error }) => (error === null ? [] : [{ attempt, operator, error }]));
+    });
 }

@@ -5,7 +5,7 @@
  */
 import type { Claim, DatabaseDescription, LayerEntry, LayerEvent, Dialect } from '../domain';
 import { canonical, compareText } from '../domain/canonical';
-import type { ModelOutcome } from '../domain/ports/step-parts';
+import type { ModelOutcome, UsageDelta } from '../domain/ports/step-parts';
 import type { HeldEntry } from '../layer/state';
 import type { Agreement } from '../sql/agreement';
 import { checkTerms, literalsOf } from '../sql/checks';
@@ -90,9 +90,6 @@ const RULES = `You read what a database has just counted, before it is kept for 
 - replaces: keys of what was kept before that this one says as well, and more, or more strictly; mostly [].
 - contradicts: what was kept before that cannot be true if this is, by key, and which rival of this claim, counted from 1, is its reading, if one is; mostly [].`;
 
-/** The id under which a search stores what it kept. */
-export const KEPT_ID = 'kept';
-
 /** Entries that the reading is shown, so that it sees what rests on what, and what contradicts what. */
 const SHOWN = 12;
 
@@ -115,35 +112,31 @@ async function keepClaims(context: StepContext, step: KeepInput, made: Made): Pr
   const place = layerPlace(context);
   // What is read, is read once: a repeated step asks the same, although the layer holds more by then.
   const { claims } = made;
-  const { fresh, known } = await once(
-    { ...context, position: `${step.position}.read` },
-    () => readingFor(context, made, place),
-    { claims },
+  const { position } = step;
+  const { fresh, known } = await once({ ...context, position: `${position}.read` }, { claims }, (reading) =>
+    readingFor(reading, made, place),
   );
   const heldBy = (key: string): HeldEntry | undefined => known.find((each) => each.key === key.trim())?.held;
-  const storeOnce = (reply: KeepReply): Promise<Kept> =>
-    once({ ...context, position: keptStep(step) }, () => store(context, place, made, { reply, fresh, heldBy }), {
-      claims,
-      reply,
-    });
-  if (fresh.length === 0) return { kind: 'ok', value: await storeOnce({ claims: [] }), usage: {} };
+  const stored = async (reply: KeepReply, usage: UsageDelta): Promise<ModelOutcome<Kept>> => {
+    const value = await once({ ...context, position: `${position}.kept` }, { claims, reply }, (keeping) =>
+      store(keeping, place, made, { position, reply, fresh, heldBy }),
+    );
+    return { kind: 'ok', value, usage };
+  };
+  if (fresh.length === 0) return stored({ claims: [] }, {});
   const prompt = {
     ...{ dialect: made.description.dialect, question: made.question },
     claims: fresh.map(({ claim, check }) => claimToRead(claim, check)),
     known: known.map(({ key, held }) => ({ key, text: entryText({ ...held.entry, statement: held.statement }) })),
   };
-  return runModelStep(context, step, {
+  const asked = await runModelStep(context, step, {
     role: 'keep',
     schema: keepSchema,
     messages: () => renderKeep(prompt),
     parse: (text) => parseKeep(text, prompt),
-    read: (reply) => () => storeOnce(reply),
+    read: (reply) => () => Promise.resolve(reply),
   });
-}
-
-/** The step by which it is known that a reading was done. */
-export function keptStep({ position }: Pick<KeepInput, 'position'>): string {
-  return `${position}.kept`;
+  return asked.kind === 'ok' ? stored(asked.value, asked.usage) : asked;
 }
 
 interface Reading {
@@ -241,6 +234,8 @@ function sorted(tables: readonly string[]): string {
 }
 
 interface Read {
+  /** Of the reading. */
+  readonly position: string;
   readonly reply: KeepReply;
   readonly fresh: readonly Fresh[];
   /** The entry that a key of the prompt stands for. */
@@ -251,7 +246,7 @@ async function store(
   context: StepContext,
   place: LayerPlace,
   made: Made,
-  { reply, fresh, heldBy }: Read,
+  { position, reply, fresh, heldBy }: Read,
 ): Promise<Kept> {
   const at = now(context);
   const kept = reply.claims.flatMap((read) => {
@@ -284,11 +279,8 @@ async function store(
       .map((held): LayerEvent => ({ kind: 'superseded', entryId: held.entry.entryId, at, by: entry.entryId })),
   ]);
   await appendToLayer(place, events, context.run.searchId);
-  // Of earlier turns, too; a repeated step gives the same.
-  const before = (await context.run.find('kept', KEPT_ID))?.entries ?? [];
-  const all = [...before, ...kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement }))];
-  const entries = [...new Map(all.map((each) => [each.entryId, each])).values()];
-  await context.run.put('kept', KEPT_ID, { entries });
+  const entries = kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement }));
+  await context.run.put('kept', position, { entries });
   const contradicted = new Set(kept.flatMap(({ against }) => against.map(({ held }) => held.entry.entryId)));
   return { kept: kept.length, contradicted: [...contradicted] };
 }
@@ -325,22 +317,20 @@ function operatorOf({ operator: name, check }: Proved, { plan, description }: Ma
 
 /** Runs the checks of entries again that a new one contradicts; one that no longer shows it is broken. */
 export async function recount(context: StepContext, { entries: ids }: RecountInput): Promise<Recount> {
-  return once(context, async () => {
-    const place = layerPlace(context);
-    const { description } = await context.run.get('schema', SCHEMA_ID);
-    const { entries } = await currentLayer(place);
-    const held = visibleEntries(entries, description).filter(({ entry }) => ids.includes(entry.entryId));
-    const { results, usage } = await runSql(
-      context,
-      held.map(({ entry }) => entry.check),
-    );
-    const at = now(context);
-    const broken = recounted(held, results).flatMap(({ held: { entry }, why, counts, unseen }): LayerEvent[] =>
-      why === null || unseen ? [] : [{ kind: 'broken', entryId: entry.entryId, at, why, counts }],
-    );
-    await appendToLayer(place, broken);
-    return { broken: broken.length, usage };
-  });
+  const place = layerPlace(context);
+  const { description } = await context.run.get('schema', SCHEMA_ID);
+  const { entries } = await currentLayer(place);
+  const held = visibleEntries(entries, description).filter(({ entry }) => ids.includes(entry.entryId));
+  const { results, usage } = await runSql(
+    context,
+    held.map(({ entry }) => entry.check),
+  );
+  const at = now(context);
+  const broken = recounted(held, results).flatMap(({ held: { entry }, why, counts, unseen }): LayerEvent[] =>
+    why === null || unseen ? [] : [{ kind: 'broken', entryId: entry.entryId, at, why, counts }],
+  );
+  await appendToLayer(place, broken);
+  return { broken: broken.length, usage };
 }
 
 /** A claim none of whose rivals the data refuted has been told apart from nothing. */

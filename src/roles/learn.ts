@@ -161,7 +161,7 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
 
 /** Rules and entries that the lesson began with, so that a repeated turn asks the same. What its turns prove is shown as theirs. */
 async function heldBefore(context: StepContext, description: DatabaseDescription): Promise<readonly string[]> {
-  const { texts } = await once({ ...context, position: 'held' }, async () => {
+  const { texts } = await once({ ...context, position: 'held' }, {}, async () => {
     const { entries, rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
     const isActive = ({ status }: Pick<Held, 'status'>): boolean => status === 'active';
     const proved = entries.filter(isActive).slice(0, HELD);
@@ -173,37 +173,31 @@ async function heldBefore(context: StepContext, description: DatabaseDescription
 }
 
 export async function prove(context: StepContext, { turnId }: ProveInput): Promise<Prove> {
-  return once(context, async () => {
-    const { reply } = await context.run.get('lesson', turnId);
-    const scope = await engineScope(context);
-    const written = [
-      ...reply.queries.map(({ sql }, at) => ({ ...selectText(sql, `query ${at + 1}`, scope), sql })),
-      ...reply.claims.map(({ check }, at) => ({
-        ...selectText(check, `the check of claim ${at + 1}`, scope),
-        sql: check,
-      })),
-    ];
-    const { runs, usage } = await runSelects(context, scope.description.dialect, written);
-    const resultOf = (at: number): SqlResult => runs[at]?.result ?? refused('it was not run');
-    const asked = reply.queries.map((query, at) => queryText(at + 1, query, resultOf(at)));
-    const claims = reply.claims.map((claim, at): Claim => {
-      const place = reply.queries.length + at;
-      const counts = countsOf(resultOf(place), claim.rivals.length);
-      const { statement, rows } = claim;
-      const rivals = claim.rivals.map((reading) => ({ reading, sameAnswer: null }));
-      return countedClaim(
-        { operator: LESSON, statement, rows, check: runs[place]?.sql ?? claim.check },
-        counts,
-        rivals,
-      );
-    });
-    await context.run.put('verdict', turnId, {
-      ...{ turnId, candidateId: null, claims },
-      found: asked.join('\n\n'),
-    });
-    await ask(context, scope.description, reply.open);
-    return { proved: claims.filter(isSettled).length, usage };
+  const { reply } = await context.run.get('lesson', turnId);
+  const scope = await engineScope(context);
+  const written = [
+    ...reply.queries.map(({ sql }, at) => ({ ...selectText(sql, `query ${at + 1}`, scope), sql })),
+    ...reply.claims.map(({ check }, at) => ({
+      ...selectText(check, `the check of claim ${at + 1}`, scope),
+      sql: check,
+    })),
+  ];
+  const { runs, usage } = await runSelects(context, scope.description.dialect, written);
+  const resultOf = (at: number): SqlResult => runs[at]?.result ?? refused('it was not run');
+  const asked = reply.queries.map((query, at) => queryText(at + 1, query, resultOf(at)));
+  const claims = reply.claims.map((claim, at): Claim => {
+    const place = reply.queries.length + at;
+    const counts = countsOf(resultOf(place), claim.rivals.length);
+    const { statement, rows } = claim;
+    const rivals = claim.rivals.map((reading) => ({ reading, sameAnswer: null }));
+    return countedClaim({ operator: LESSON, statement, rows, check: runs[place]?.sql ?? claim.check }, counts, rivals);
   });
+  await context.run.put('verdict', turnId, {
+    ...{ turnId, candidateId: null, claims },
+    found: asked.join('\n\n'),
+  });
+  await ask(context, scope.description, reply.open);
+  return { proved: claims.filter(isSettled).length, usage };
 }
 
 /** A check has a column for each rival: one that lacks them tells its reading apart from nothing. */

@@ -11,7 +11,7 @@
 import type { Citation, Observation, WebObservation } from '../domain';
 import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../domain/ports';
 import { cut } from '../clip';
-import { now, once, type StepContext } from './shared/context';
+import { now, type StepContext } from './shared/context';
 import type { StepOptions } from '../domain/ports/step-parts';
 import type { WebInput, WebRun } from '../domain/ports/steps';
 
@@ -29,21 +29,17 @@ const URL_CHARS = 2_000;
 const PATIENCE_MS = 30_000;
 
 export async function web(context: StepContext, step: WebInput, { mayRetry = false }: StepOptions): Promise<WebRun> {
-  return once(context, async () => {
-    const stored = await context.run.find('observation', step.position);
-    if (stored?.web !== undefined) return { observationId: step.position, outcome: stored.web.outcome, usage: {} };
-    const { web: asked } = await context.run.get('action', step.actionId);
-    if (asked === undefined) throw new WebError('refused', `${step.actionId} asks nothing of the web`);
-    const seen = await look(context, { ...step, ...asked }, mayRetry);
-    const observation: Observation = {
-      observationId: step.position,
-      proposalId: step.actionId,
-      tests: [],
-      web: { ...asked, ...seen },
-    };
-    await context.run.put('observation', step.position, { ...observation, takenAt: now(context) });
-    return { observationId: step.position, outcome: seen.outcome, usage: {} };
-  });
+  const { web: asked } = await context.run.get('action', step.actionId);
+  if (asked === undefined) throw new WebError('refused', `${step.actionId} asks nothing of the web`);
+  const seen = await look(context, { ...step, ...asked }, mayRetry);
+  const observation: Observation = {
+    observationId: step.position,
+    proposalId: step.actionId,
+    tests: [],
+    web: { ...asked, ...seen },
+  };
+  await context.run.put('observation', step.position, { ...observation, takenAt: now(context) });
+  return { observationId: step.position, outcome: seen.outcome, usage: {} };
 }
 
 interface Asked extends WebInput {

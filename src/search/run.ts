@@ -84,7 +84,7 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
         while (endedBy !== null && this.hearOut !== undefined && this.isOwedATurn(endedBy))
           endedBy = await this.hearOut();
         if (endedBy !== null) return await this.end(endedBy);
-        const outcome = await this.save();
+        const outcome = this.save();
         if (outcome !== null) return outcome;
       }
     } catch (error) {
@@ -122,10 +122,10 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
   }
 
   /** Between two iterations. Returns the outcome if another run goes on from here. */
-  protected async save(): Promise<SearchOutcome | null> {
+  protected save(): SearchOutcome | null {
     // The last state is stored with the final record, in one step.
     if (this.stop() !== null) return null;
-    await this.steps.checkpoint(this.state);
+    this.steps.checkpoint(this.state);
     return this.continued();
   }
 

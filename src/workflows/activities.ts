@@ -1,5 +1,4 @@
 /** The activities as workflows call them (design D1). `workers/run-worker.ts` checks that those of `src/activities` are these. */
-import type { SearchState } from '../domain';
 import type { SqlPurpose } from '../domain/role-names';
 import type {
   AnswerSummary,
@@ -22,28 +21,30 @@ import type {
   WebRun,
 } from '../domain/ports/steps';
 
+/** `by`: the process that ran the step (`StepBase.heldBy`). */
+export type Held<Output> = Output & { readonly by: string };
+
 export interface ModelActivities {
-  callModel(input: ModelCall): Promise<ModelOutcome<unknown>>;
+  callModel(input: ModelCall): Promise<Held<ModelOutcome<unknown>>>;
 }
 
 /** The UI's timeline shows the type of a local activity, not its summary. So each purpose is also an activity type. */
 export type SqlActivities = Readonly<
-  Record<'executeSql' | SqlPurpose, (input: SqlCall) => Promise<{ readonly usage: UsageDelta }>>
+  Record<'executeSql' | SqlPurpose, (input: SqlCall) => Promise<Held<{ readonly usage: UsageDelta }>>>
 >;
 
 export interface StoreActivities {
-  saveCheckpoint(state: SearchState): Promise<void>;
   saveRemark(searchId: string, remark: NewRemark): Promise<void>;
   /** Returns only what the workflow does not know: the rest of the summary would be in its history twice (D3). */
-  finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql' | 'proof'>>;
+  finishSearch(input: FinishInput): Promise<Held<Pick<AnswerSummary, 'answer' | 'sql' | 'proof'>>>;
   amendRecord(input: AmendInput): Promise<KeptAfter>;
   openChild(input: ChildInput): Promise<OpenedChild>;
-  adoptAnswer(input: AdoptInput): Promise<CandidateRun>;
+  adoptAnswer(input: AdoptInput): Promise<Held<CandidateRun>>;
 }
 
 export interface WebActivities {
   /** A site that does not answer is an observation after a few tries; an outage of the search provider is retried. */
-  useWeb(input: WebInput): Promise<WebRun>;
+  useWeb(input: WebInput): Promise<Held<WebRun>>;
 }
 
 export interface WatchActivities {

@@ -2,7 +2,7 @@
  * The ports of both methods as Temporal activities (design D1): every model call and SQL round trip is one activity
  * with its own timeouts, bounded retries and a summary that a person can read.
  *
- * 1. Checkpoints and the final record are written even after a cancellation (design D6). A cancellation ends all other steps.
+ * 1. The final record is written even after a cancellation (design D6). A cancellation ends all other steps.
  * 2. Short work that this worker can do itself runs as a local activity: one event instead of six (D3), and no task queue.
  *    SQL gets one short try there. If it does not finish, it runs as a regular activity, with heartbeats and retries.
  */
@@ -22,8 +22,8 @@ import type { Settings } from '../domain';
 import { toolCallsOf } from '../domain/control-view';
 import { SQL_PURPOSES, STEP_ROLES, type StepRole } from '../domain/role-names';
 import type { ModelCall, ModelOutcome, SqlCall, StepBase, StepOptions, UsageDelta } from '../domain/ports/step-parts';
-import type { AllSteps, ModelSteps, SqlSteps } from '../domain/ports/steps';
-import type { ModelActivities, SqlActivities, StoreActivities, WebActivities } from './activities';
+import type { ModelSteps, SqlSteps, StoredSteps } from '../domain/ports/steps';
+import type { Held, ModelActivities, SqlActivities, StoreActivities, WebActivities } from './activities';
 
 /** Queues other than the workflow's own. */
 export interface StepQueues {
@@ -82,37 +82,53 @@ const SHORT_SQL: LocalActivityOptions = {
 /** The web port's own time limits are far shorter. */
 const WEB: ActivityOptions = { ...COMMON, startToCloseTimeout: '2 minutes' };
 
-export function proxiedSteps(options: ProxyOptions): AllSteps {
-  const callModel = modelCaller(options);
-  const executeSql = sqlExecutor(options);
+export function proxiedSteps(options: ProxyOptions): StoredSteps {
+  const held = holder();
+  const callModel = held(modelCaller(options));
+  const executeSql = held(sqlExecutor(options));
   const storing = <T>(summary: string, write: (store: StoreActivities) => Promise<T>): Promise<T> =>
     CancellationScope.nonCancellable(() => write(proxyLocalActivities<StoreActivities>({ ...STORING, summary })));
   return {
     ...(Object.fromEntries(STEP_ROLES.map((role) => [role, callModel])) as unknown as ModelSteps),
     ...(Object.fromEntries(SQL_PURPOSES.map((purpose) => [purpose, executeSql])) as unknown as SqlSteps),
-    web: (input) => {
+    web: held((input) => {
       // Without query or address: both come from a model.
       const summary = lineOf(input, input.tool === 'web_search' ? 'search the web' : 'fetch a page');
       return proxyActivities<WebActivities>({ ...WEB, summary }).useWeb(input);
-    },
-    checkpoint: (state) =>
-      storing(`iter ${String(state.iteration - 1)} · checkpoint`, (store) => store.saveCheckpoint(state)),
-    async finish(input) {
+    }),
+    finish: held(async (input) => {
       const { searchId: id, status, endedBy, reason, state } = input;
       const label = `final record: ${status} (${endedBy})`;
       const stored = await storing(label, (store) => store.finishSearch(input));
       return { id, status, endedBy, reason, usage: state.usage, toolCalls: toolCallsOf(state), ...stored };
-    },
+    }),
     amend: (input) =>
       storing(input.notKept === null ? 'record what was kept' : 'record that nothing was kept', (store) =>
         store.amendRecord(input),
       ),
     openChild: (input) => storing(lineOf(input, `child ${input.position}`), (store) => store.openChild(input)),
-    adopt: (input) =>
+    adopt: held((input) =>
       storing(lineOf(input, `take over an answer as candidate ${input.candidateId}`), (store) =>
         store.adoptAnswer(input),
       ),
+    ),
   };
+}
+
+/**
+ * Tells each step which process has run all others so far, if it was one: that one need not look for what others stored. Steps
+ * come to a process on their own ways, so only their results say where they ran.
+ */
+function holder() {
+  let by: string | null | undefined;
+  return <Input extends Pick<StepBase, 'heldBy'>, Output>(
+      step: (input: Input, options?: StepOptions) => Promise<Held<Output>>,
+    ) =>
+    async (input: Input, options?: StepOptions): Promise<Output> => {
+      const { by: ranBy, ...output } = await step(typeof by === 'string' ? { ...input, heldBy: by } : input, options);
+      by = by === undefined || by === ranBy ? ranBy : null;
+      return output as Output;
+    };
 }
 
 /** Temporal's limit for a summary. */
@@ -166,7 +182,7 @@ function modelCaller({
       ...patience(tries),
     };
   };
-  return async (input: ModelCall, { label = input.role }: StepOptions = {}): Promise<ModelOutcome<unknown>> => {
+  return async (input: ModelCall, { label = input.role }: StepOptions = {}): Promise<Held<ModelOutcome<unknown>>> => {
     const { role } = input;
     const activities = proxyActivities<ModelActivities>({ ...optionsOf(role), summary: lineOf(input, label) });
     onCall(1);
@@ -213,6 +229,4 @@ function sqlExecutor({ sqlTimeoutMs, tries, onWait }: ProxyOptions) {
   };
 }
 
-interface Ran {
-  readonly usage: UsageDelta;
-}
+type Ran = Held<{ readonly usage: UsageDelta }>;

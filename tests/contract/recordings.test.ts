@@ -15,6 +15,7 @@ import { settingsFor } from '../../src/config/presets';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
 import { createRunStore, storeInput } from '../../src/record/run-store';
+import { withCheckpoints } from '../../src/methods/checkpoints';
 import { createSteps } from '../../src/methods/steps';
 import type { StepDeps } from '../../src/roles/shared/context';
 import { loadTestData, ROOT, sharedDataFolder, type TestData } from '../helpers/shared-data';
@@ -57,7 +58,7 @@ async function run(store: ObjectStore, question: string, exchanges: readonly Exc
     },
   });
   const start = { searchId, settings, state: null };
-  await runLookThenProve(start, createSteps(deps), hooks);
+  await runLookThenProve(start, withCheckpoints(createSteps(deps), null), hooks);
   const record = await createRunStore(store, searchId, sha256).get('result', searchId);
   return { record, engine, calls: model.requests.length };
 }

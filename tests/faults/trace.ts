@@ -8,7 +8,7 @@ import { contentHashOf } from '../../simulated-model/reply';
 import { canonical } from '../../src/domain/canonical';
 import { sha256 } from '../../src/sha256';
 import { createRunStore } from '../../src/record/run-store';
-import type { Contents, Kind } from '../../src/record/contents';
+import { CONTENTS, type Contents, type Kind } from '../../src/record/contents';
 
 export interface Trace {
   readonly searchId: string;
@@ -27,23 +27,20 @@ export interface JournalledCall {
 }
 
 export async function loadTrace(store: ObjectStore, searchId: string): Promise<Trace> {
-  const run = createRunStore(store, searchId, sha256);
   const damaged: string[] = [];
-  const found = new Map<string, unknown>();
-  for (const key of await store.list(`runs/${searchId}/`)) {
-    const [, kind = '', id = ''] = /^runs\/[^/]+\/([^/]+)\/(.+)\.json$/.exec(key) ?? [];
-    try {
-      found.set(`${kind}/${id.replaceAll(searchId, 'ID')}`, await run.get(kind as Kind, id));
-    } catch (error) {
+  const read = async <T>(what: Promise<T>): Promise<T | null> =>
+    what.catch((error: unknown) => {
       damaged.push(error instanceof Error ? error.message : String(error));
-    }
-  }
+      return null;
+    });
+  const run = createRunStore(store, searchId, sha256);
+  const found = new Map<string, unknown>();
+  for (const kind of Object.keys(CONTENTS) as Kind[])
+    for (const [id, content] of (await read(run.all(kind))) ?? [])
+      found.set(`${kind}/${id.replaceAll(searchId, 'ID')}`, content);
+  for (const [position, output] of (await read(run.outputs())) ?? []) found.set(`step/${position}`, output);
   const objects = new Map(
-    [...found].map(([name, data]) => {
-      // A step remembers the hash of its input, in which the search's id is.
-      const kept = name.startsWith('step/') ? { ...(data as object), input: null } : data;
-      return [name, canonical(comparable(kept)).replaceAll(searchId, 'ID')];
-    }),
+    [...found].map(([name, data]) => [name, canonical(comparable(data)).replaceAll(searchId, 'ID')]),
   );
   const calls = [...found].flatMap(([name, intent]) => {
     if (!name.startsWith('intent/')) return [];

@@ -173,8 +173,7 @@ export class FakeSteps implements SearchSteps, KeepSteps {
     return this.leave(call, { observationId: input.position, outcome, usage: {} }, { lookups: 1 });
   }
 
-  async checkpoint(state: SearchState): Promise<void> {
-    await this.enter('checkpoint', state);
+  checkpoint(state: SearchState): void {
     this.states.push(JSON.parse(JSON.stringify(state)) as SearchState);
   }
 

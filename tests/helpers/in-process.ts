@@ -3,9 +3,9 @@ import { childRun } from '../../src/domain/ports/step-parts';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../../src/search/run';
 import { keepAfter } from '../../src/search/keep-proved';
 import { runMethod } from '../../src/methods';
-import type { AllSteps, MethodSteps } from '../../src/domain/ports/steps';
+import type { MethodSteps, StoredSteps } from '../../src/domain/ports/steps';
 
-export async function runInProcess(start: SearchStart, steps: AllSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+export async function runInProcess(start: SearchStart, steps: StoredSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   const ofChild: SearchHooks = {
     now: () => hooks.now(),
     stopRequested: () => (hooks.stopRequested() === null ? null : 'cancel'),

@@ -33,7 +33,7 @@ type Told = (typeof COMMANDS)[number];
 
 /** They hold the workflow's task, so no command is answered before they end. */
 const LOCAL = ['prepare', 'queries', 'commit', 'check', 'probe', 'settle', 'candidate', 'tool', 'final'];
-const STORED = ['checkpoint', 'finish', 'remark'];
+const STORED = ['finish', 'remark'];
 
 const ENDING = [/^it is being (stopped|cancelled)$/, /^(its answer is being stored|it has ended)$/];
 const TRUE_REASONS: readonly RegExp[] = [

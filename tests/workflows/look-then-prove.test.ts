@@ -32,14 +32,13 @@ test('a look and a commit that holds are the answer, each step once and readable
       'read the schema',
       'iter 1 · look or commit (turn 1)',
       'iter 1 · look',
-      'iter 1 · checkpoint',
       'iter 2 · look or commit (turn 2)',
       'iter 2 · decide the claims',
       'final record: answered (settled)',
     ]);
   });
   expect(positions).toEqual([
-    ...['prepare', 'i1.look', 'i1.look#look.queries', 'i1.checkpoint'],
+    ...['prepare', 'i1.look', 'i1.look#look.queries'],
     ...['i2.look', 'i2.look.commit0', 'finish'],
   ]);
 });
@@ -152,8 +151,8 @@ test('a model that keeps no format goes on with single queries, in the same sear
     expect(await summaryOf(run)).toMatchObject({ status: 'answered', endedBy: 'finished', usage: { llmCalls: 7 } });
   });
   expect(positions).toEqual([
-    ...['prepare', 'i1.look', 'i1.look#look.queries', 'i1.checkpoint'],
-    ...['i2.look', 'i2.look', 'i2.look', 'i2.look', 'i2.checkpoint'],
-    ...['i3.react', 'i3.tool', 'i3.checkpoint', 'i4.react', 'i4.final0', 'finish'],
+    ...['prepare', 'i1.look', 'i1.look#look.queries'],
+    ...['i2.look', 'i2.look', 'i2.look', 'i2.look'],
+    ...['i3.react', 'i3.tool', 'i4.react', 'i4.final0', 'finish'],
   ]);
 });

@@ -134,7 +134,7 @@ export function dispatched(stepsOf: (searchId: string) => WorkerSteps): WorkerSt
 export const noBatch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
 
 /** The steps that reply to an input with a position; the others are told by themselves. */
-type Told = Exclude<keyof WorkerSteps, 'openChild' | 'amend' | 'keepRemark' | 'checkpoint' | 'finish'>;
+type Told = Exclude<keyof WorkerSteps, 'openChild' | 'amend' | 'keepRemark' | 'finish'>;
 type Replies = { [Name in Told]: (input: Parameters<WorkerSteps[Name]>[0]) => Awaited<ReturnType<WorkerSteps[Name]>> };
 interface StepInput {
   readonly searchId: string;
@@ -288,13 +288,6 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
     },
     keepRemark: async (searchId, { remarkId }) => {
       await on('remark', { searchId, position: remarkId });
-    },
-    checkpoint: async (state, options) => {
-      await on(
-        'checkpoint',
-        { searchId: state.searchId, position: `i${String(state.iteration - 1)}.checkpoint` },
-        options,
-      );
     },
     finish: async ({ searchId, state, status, endedBy, chosen, reason }, options) => {
       await on('finish', { searchId, position: 'finish' }, options);

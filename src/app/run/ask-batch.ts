@@ -218,7 +218,7 @@ export class AskedBatch {
 /** Grounding updates at the last checkpoint; null: it made none. */
 async function reuseOf({ services: { store } }: AskingRun, { id, preset }: AnswerRecord) {
   if (preset === null) return null;
-  const updates = (await (await checkpointsOf(store, id)).at(-1)?.read())?.updates ?? [];
+  const updates = (await checkpointsOf(store, id)).at(-1)?.updates ?? [];
   const active = updates.filter(({ status }) => status === 'active');
   if (active.length === 0) return null;
   const reused = active.filter(({ reuses }) => reuses > 0).length;

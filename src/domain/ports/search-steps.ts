@@ -327,8 +327,7 @@ export interface WebRun {
   readonly usage: UsageDelta;
 }
 
-export interface FinishInput {
-  readonly searchId: string;
+export interface FinishInput extends Pick<StepBase, 'searchId' | 'heldBy'> {
   readonly state: SearchState;
   readonly status: AnswerStatus;
   readonly endedBy: EndedBy;

@@ -8,7 +8,7 @@
  * 2. Failures that the search can learn from are values; only infrastructure errors are thrown (D5).
  * 3. Everything in and out is plain JSON and small: it becomes Temporal history (D3).
  */
-import type { Question, SearchInput, Settings, Usage } from '..';
+import type { Question, SearchInput, SearchState, Settings, Usage } from '..';
 import type { AnswerRecord, Standing } from '../answer';
 import type { SqlPurpose, StepRole } from '../role-names';
 
@@ -16,6 +16,8 @@ export interface StepBase {
   readonly searchId: string;
   /** Structural position, unique in the search and stable over retries and continue-as-new, e.g. `i2.t3.a1.ground`. */
   readonly position: string;
+  /** The process that has run all steps of the workflow so far: it need not look for what others stored. */
+  readonly heldBy?: string;
 }
 
 export interface StepOptions {
@@ -25,6 +27,15 @@ export interface StepOptions {
   readonly label?: string;
   /** The caller tries once more if a site does not answer. */
   readonly mayRetry?: boolean;
+  /** Left out: other processes may have run steps of the search. */
+  readonly holding?: Holding;
+}
+
+export interface Holding {
+  /** Of the workflow. */
+  readonly runId: string;
+  /** This process has run all steps of that run so far, and no other try of this one has begun. */
+  readonly holdsAll: boolean;
 }
 
 export interface ModelStepInput extends StepBase {
@@ -39,7 +50,11 @@ export interface ModelStepInput extends StepBase {
 
 export type ModelInput<Role extends StepRole> = ModelStepInput & { readonly role: Role };
 export type ModelCall = ModelInput<StepRole>;
-export type SqlInput<Purpose extends SqlPurpose> = StepBase & { readonly purpose: Purpose };
+/** `checkpoint`: the state after the iteration before, which is stored with the step. */
+export type SqlInput<Purpose extends SqlPurpose> = StepBase & {
+  readonly purpose: Purpose;
+  readonly checkpoint?: SearchState;
+};
 export type SqlCall = SqlInput<SqlPurpose>;
 
 /** Every model step is charged, parsed or not. */

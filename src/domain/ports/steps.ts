@@ -49,12 +49,15 @@ export interface OtherSteps {
   readonly amend: Step<AmendInput, KeptAfter>;
 }
 
-export interface AllSteps extends ModelSteps, SqlSteps, OtherSteps {
-  readonly checkpoint: Step<SearchState, void>;
+export interface StoredSteps extends ModelSteps, SqlSteps, OtherSteps {}
+
+/** What the control loop asks for; `methods/checkpoints.ts` adds the checkpoint. */
+export interface AllSteps extends StoredSteps {
+  readonly checkpoint: (state: SearchState) => void;
 }
 
 /** With the one that the caller runs: as a workflow of its own, or within this process. */
-export type MethodSteps = AllSteps & ChildSteps;
+export type MethodSteps = StoredSteps & ChildSteps;
 
 /** What every way of searching asks for. */
 type Common = 'prepare' | 'web' | 'checkpoint' | 'finish';

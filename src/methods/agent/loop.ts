@@ -73,8 +73,8 @@ class AgentLoop extends Run<AgentSteps> {
   }
 
   /** The state was stored with the observation. */
-  protected override save(): Promise<SearchOutcome | null> {
-    return Promise.resolve(this.continued());
+  protected override save(): SearchOutcome | null {
+    return this.continued();
   }
 
   /** Runs one action. Returns why the agent ended, if it was the last. */
@@ -162,7 +162,7 @@ class AgentLoop extends Run<AgentSteps> {
       ),
     };
     this.report({ iteration: this.turns.length, iterations: this.start.settings.rounds });
-    await this.steps.checkpoint(this.state);
+    this.steps.checkpoint(this.state);
   }
 
   private async observation(position: string, action: Observed): Promise<ToolRun | WebRun> {

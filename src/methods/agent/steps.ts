@@ -5,7 +5,7 @@ import type { ActInput, Acted, FinalInput, FinalRun, HelperRun, ToolInput, ToolR
 import type { Contents } from '../../record/contents';
 import { createRunStore } from '../../record/run-store';
 import { runError } from '../../roles/shared/bodies';
-import { now, once, type StepContext } from '../../roles/shared/context';
+import { now, type StepContext } from '../../roles/shared/context';
 import { contentId, runModelStep } from '../../roles/shared/model-step';
 import { promptContext } from '../../roles/shared/prompt-context';
 import { refused } from '../../roles/shared/statements';
@@ -150,27 +150,25 @@ async function turnOf(context: StepContext, observationId: string): Promise<Agen
 /** Runs the queries of an action, or reads what the helpers of an action that delegates found. */
 export async function tool(context: StepContext, step: ToolInput): Promise<ToolRun> {
   const { helpers } = step;
-  return once(context, async () => {
-    if (helpers !== undefined) return readHelpers(context, step, helpers);
-    const action = await context.run.get('action', step.actionId);
-    const queries = queriesOf(action);
-    const most = queriesPerAction(context);
-    const { runs, takenAt, usage } = await runQueries(
-      context,
-      queries.slice(0, most).map(({ sql }) => sql),
-    );
-    const beyond = refused(`not run, because an action runs at most ${most} queries: ask again`);
-    const observation: Observation = {
-      observationId: step.position,
-      proposalId: step.actionId,
-      tests: queries.map((query, at) => {
-        const { sql, result } = runs[at] ?? { sql: query.sql, result: beyond };
-        return { operator: AGENT, probeSql: sql, result, hypotheses: [], materiality: null };
-      }),
-    };
-    await context.run.put('observation', step.position, { ...observation, takenAt });
-    return { observationId: step.position, outcome: bestOf(runs), usage };
-  });
+  if (helpers !== undefined) return readHelpers(context, step, helpers);
+  const action = await context.run.get('action', step.actionId);
+  const queries = queriesOf(action);
+  const most = queriesPerAction(context);
+  const { runs, takenAt, usage } = await runQueries(
+    context,
+    queries.slice(0, most).map(({ sql }) => sql),
+  );
+  const beyond = refused(`not run, because an action runs at most ${most} queries: ask again`);
+  const observation: Observation = {
+    observationId: step.position,
+    proposalId: step.actionId,
+    tests: queries.map((query, at) => {
+      const { sql, result } = runs[at] ?? { sql: query.sql, result: beyond };
+      return { operator: AGENT, probeSql: sql, result, hypotheses: [], materiality: null };
+    }),
+  };
+  await context.run.put('observation', step.position, { ...observation, takenAt });
+  return { observationId: step.position, outcome: bestOf(runs), usage };
 }
 
 /** The most that any of the queries gave. */
@@ -183,35 +181,33 @@ function bestOf(runs: readonly QueryRun[]): ToolRun['outcome'] {
 
 /** Runs the final SQL before the agent may end, with its coverage in the same snapshot; an error of either goes back to it. */
 export async function final(context: StepContext, step: FinalInput): Promise<FinalRun> {
-  return once(context, async () => {
-    const action = await context.run.get('action', step.actionId);
-    const { coverage: counting } = action;
-    const texts = [action.sql ?? '', ...(counting === undefined ? [] : [counting])];
-    const { runs, takenAt, usage } = await runQueries(context, texts);
-    const [{ sql, result }, counted] = runs as [QueryRun, QueryRun?];
-    const coverage = counted === undefined ? null : coverageOf(counted);
-    const run = await finishCandidate(
-      context,
-      {
-        candidateId: step.candidateId,
-        sql,
-        result,
-        takenAt,
-        ...clockIn(context, sql),
-        digest: null,
-        control: null,
-        ...(coverage === null || typeof coverage === 'string' ? {} : { coverage }),
-        ordered: false,
-        wording: [],
-        plan: null,
-        answer: action.answer,
-      },
-      [],
-      usage,
-    );
-    const errors = [runError(result), typeof coverage === 'string' ? `coverage: ${coverage}` : null];
-    return { ...run, error: errors.filter((error) => error !== null).join('\n') || null };
-  });
+  const action = await context.run.get('action', step.actionId);
+  const { coverage: counting } = action;
+  const texts = [action.sql ?? '', ...(counting === undefined ? [] : [counting])];
+  const { runs, takenAt, usage } = await runQueries(context, texts);
+  const [{ sql, result }, counted] = runs as [QueryRun, QueryRun?];
+  const coverage = counted === undefined ? null : coverageOf(counted);
+  const run = await finishCandidate(
+    context,
+    {
+      candidateId: step.candidateId,
+      sql,
+      result,
+      takenAt,
+      ...clockIn(context, sql),
+      digest: null,
+      control: null,
+      ...(coverage === null || typeof coverage === 'string' ? {} : { coverage }),
+      ordered: false,
+      wording: [],
+      plan: null,
+      answer: action.answer,
+    },
+    [],
+    usage,
+  );
+  const errors = [runError(result), typeof coverage === 'string' ? `coverage: ${coverage}` : null];
+  return { ...run, error: errors.filter((error) => error !== null).join('\n') || null };
 }
 
 /** A text: what is wrong with it. */

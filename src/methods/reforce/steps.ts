@@ -9,7 +9,7 @@ import { compressedTables, compressedText, withRows } from './compressed';
 import { agree as agreeing, countsInVote, flawOf, repeats } from './same-results';
 import { resultText } from '../../text/result-text';
 import { clockIn, finishCandidate } from '../../roles/sql/candidate';
-import { addDeltas, now, once, runSql, type StepContext } from '../../roles/shared/context';
+import { addDeltas, now, runSql, type StepContext } from '../../roles/shared/context';
 import { contentId, runModelStep } from '../../roles/shared/model-step';
 import { promptContext } from '../../roles/shared/prompt-context';
 import { runQueries } from '../../roles/sql/queries';
@@ -43,20 +43,18 @@ const SHOWN_CHARS = 500;
 const CHOICE_CHARS = 5_000;
 
 export async function compress(context: StepContext, step: CompressInput): Promise<Compressed> {
-  return once(context, async () => {
-    const { description } = await context.run.get('schema', SCHEMA_ID);
-    const links = await Promise.all(step.linked.map((id) => context.run.get('link', id)));
-    const kept = links.length === 0 ? null : new Map(links.map(({ table, columns }) => [table, columns]));
-    const shown = compressedTables(description, kept);
-    const hidden = context.settings.profileValues === false;
-    const { results, usage } = await runSql(context, hidden ? [] : shown.map(({ rows }) => rows));
-    const tables = shown.map((table, at) => withRows(table, results[at]));
-    const text = `-- ${description.version}\n\n${compressedText(tables)}`;
-    await context.run.put('compressed', step.position, { text, tables });
-    const isLong = Buffer.byteLength(text) > (context.settings.reforce?.linkBytes ?? Infinity);
-    const worded = context.input.question.outputMode === 'answer';
-    return { schemaId: step.position, tables: isLong ? tables.length : 0, worded, usage };
-  });
+  const { description } = await context.run.get('schema', SCHEMA_ID);
+  const links = await Promise.all(step.linked.map((id) => context.run.get('link', id)));
+  const kept = links.length === 0 ? null : new Map(links.map(({ table, columns }) => [table, columns]));
+  const shown = compressedTables(description, kept);
+  const hidden = context.settings.profileValues === false;
+  const { results, usage } = await runSql(context, hidden ? [] : shown.map(({ rows }) => rows));
+  const tables = shown.map((table, at) => withRows(table, results[at]));
+  const text = `-- ${description.version}\n\n${compressedText(tables)}`;
+  await context.run.put('compressed', step.position, { text, tables });
+  const isLong = Buffer.byteLength(text) > (context.settings.reforce?.linkBytes ?? Infinity);
+  const worded = context.input.question.outputMode === 'answer';
+  return { schemaId: step.position, tables: isLong ? tables.length : 0, worded, usage };
 }
 
 export async function link(context: StepContext, step: LinkInput): Promise<ModelOutcome<Linked>> {
@@ -103,21 +101,19 @@ async function exploreTurn(context: StepContext, turn: ExploreInput['turns'][num
 }
 
 export async function runExploration(context: StepContext, step: ExploreRunInput): Promise<Explored> {
-  return once(context, async () => {
-    const { queries = [] } = await context.run.get('action', step.actionId);
-    const tests: Test[] = [];
-    let usage: UsageDelta = {};
-    let failed = false;
-    for (const { sql } of queries.slice(step.from, step.from + step.most)) {
-      const one = await runQueries(context, [sql]);
-      usage = addDeltas(usage, one.usage);
-      tests.push(...one.runs);
-      failed = one.runs.some(({ result }) => !succeeded(result));
-      if (failed) break;
-    }
-    await observe(context, step.position, step.actionId, tests, now(context));
-    return { observationId: step.position, succeeded: tests.length - Number(failed), failed, usage };
-  });
+  const { queries = [] } = await context.run.get('action', step.actionId);
+  const tests: Test[] = [];
+  let usage: UsageDelta = {};
+  let failed = false;
+  for (const { sql } of queries.slice(step.from, step.from + step.most)) {
+    const one = await runQueries(context, [sql]);
+    usage = addDeltas(usage, one.usage);
+    tests.push(...one.runs);
+    failed = one.runs.some(({ result }) => !succeeded(result));
+    if (failed) break;
+  }
+  await observe(context, step.position, step.actionId, tests, now(context));
+  return { observationId: step.position, succeeded: tests.length - Number(failed), failed, usage };
 }
 
 export async function generate(context: StepContext, step: GenerateInput): Promise<ModelOutcome<Generated>> {
@@ -156,24 +152,22 @@ async function generateTurn(context: StepContext, observationId: string): Promis
 
 /** One query in one snapshot: its rows are the vote's candidate until a later one takes their place. */
 export async function refine(context: StepContext, step: RefineInput): Promise<Refined> {
-  return once(context, async () => {
-    const action = await context.run.get('action', step.actionId);
-    const { runs, takenAt, usage } = await runQueries(context, [action.sql ?? '']);
-    const { sql, result } = runs[0] as Test;
-    await observe(context, step.position, step.actionId, runs, takenAt);
-    const earlier = await Promise.all(step.earlier.map((id) => testsOf(context, id)));
-    const content = {
-      ...{ candidateId: step.candidateId, sql, result, takenAt, ...clockIn(context, sql) },
-      ...{ digest: null, control: null, ordered: false, wording: [], plan: null, answer: null },
-    };
-    const run = await finishCandidate(context, content, [], usage);
-    return {
-      ...run,
-      observationId: step.position,
-      repeats: earlier.flat().some((each) => repeats(each.result, result)),
-      flawed: flawOf(result) !== null,
-    };
-  });
+  const action = await context.run.get('action', step.actionId);
+  const { runs, takenAt, usage } = await runQueries(context, [action.sql ?? '']);
+  const { sql, result } = runs[0] as Test;
+  await observe(context, step.position, step.actionId, runs, takenAt);
+  const earlier = await Promise.all(step.earlier.map((id) => testsOf(context, id)));
+  const content = {
+    ...{ candidateId: step.candidateId, sql, result, takenAt, ...clockIn(context, sql) },
+    ...{ digest: null, control: null, ordered: false, wording: [], plan: null, answer: null },
+  };
+  const run = await finishCandidate(context, content, [], usage);
+  return {
+    ...run,
+    observationId: step.position,
+    repeats: earlier.flat().some((each) => repeats(each.result, result)),
+    flawed: flawOf(result) !== null,
+  };
 }
 
 export async function agree(context: StepContext, step: AgreeInput): Promise<Agreement> {

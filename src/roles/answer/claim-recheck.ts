@@ -94,16 +94,9 @@ function isRunAgain({ state, entry }: Pick<Claim, 'state' | 'entry'>, { verdict 
   return state === 'immaterial' || verdict === 'same-answer';
 }
 
-async function editsOf(
-  { deps, run }: StepContext,
-  candidateId: string,
-): Promise<NonNullable<Contents['verdict']['edits']>> {
-  const prefix = `runs/${run.searchId}/verdict/`;
-  for (const key of await deps.store.list(prefix)) {
-    const verdict = await run.get('verdict', key.slice(prefix.length, -'.json'.length));
-    if (verdict.candidateId === candidateId) return verdict.edits ?? [];
-  }
-  return [];
+async function editsOf({ run }: StepContext, candidateId: string): Promise<NonNullable<Contents['verdict']['edits']>> {
+  const verdicts = [...(await run.all('verdict')).values()];
+  return verdicts.find((verdict) => verdict.candidateId === candidateId)?.edits ?? [];
 }
 
 function decideAgain(claim: Claim, result: SqlResult, same: readonly (boolean | null)[]): Claim {

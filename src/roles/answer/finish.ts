@@ -27,19 +27,19 @@ import { now, openParser, type StepContext } from '../shared/context';
 import { notLookedAt, unusedOf } from '../layer/left-aside';
 import { SCHEMA_ID, type CandidateContent } from '../../record/contents';
 import { explain, type Explained } from './evidence-record';
-import { KEPT_ID, keptStep } from '../keep';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
 import { proofLines, standingOf } from '../../text/standing';
-import { createRunStore, writeStored, type RunStore } from '../../record/run-store';
+import { writeStored } from '../../record/envelope';
+import { createRunStore, type RunStore } from '../../record/run-store';
 import type { AmendInput, FinishInput, KeptAfter } from '../../domain/ports/steps';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
   const { run } = context;
-  await run.put('checkpoint', `i${step.state.iteration}`, step.state);
   const done = await run.find('result', run.searchId);
   const isRepeated =
     done !== null && done.status === step.status && done.endedBy === step.endedBy && done.reason === step.reason;
   const record = isRepeated ? done : await makeRecord(context, step);
+  await run.put('checkpoint', `i${step.state.iteration}`, step.state);
   if (!isRepeated) await run.put('result', run.searchId, record);
   await writeIndex(context, record);
   return summaryOfRecord(record);
@@ -145,7 +145,7 @@ function lessonText({ layer, endedBy }: AnswerRecord, unreadProofs: number): str
 /** Claims that a lesson proved in turns whose reading did not come to its end. */
 async function unread(run: RunStore, { looking }: SearchState): Promise<number> {
   const turns = (looking?.turns ?? []).map(async (turnId) => {
-    if ((await run.find('step', keptStep({ position: readingOf(turnId) }))) !== null) return 0;
+    if ((await run.find('kept', readingOf(turnId))) !== null) return 0;
     return (await run.get('verdict', turnId)).claims.filter(isSettled).length;
   });
   return (await Promise.all(turns)).reduce((sum, proofs) => sum + proofs, 0);
@@ -298,15 +298,16 @@ async function childrenOf({ deps }: StepContext, { children }: SearchState): Pro
 /** What the layer told this search, and what it keeps of it. */
 async function layerIn(context: StepContext): Promise<Pick<AnswerRecord, 'layer'>> {
   const { run } = context;
-  const [known, kept] = await Promise.all([run.find('known', SCHEMA_ID), run.find('kept', KEPT_ID)]);
+  const [known, readings] = await Promise.all([run.find('known', SCHEMA_ID), run.all('kept')]);
   const open = await openQuestions(context);
-  if (known === null && kept === null && open.length === 0) return {};
+  if (known === null && readings.size === 0 && open.length === 0) return {};
+  const kept = new Map([...readings.values()].flatMap(({ entries }) => entries.map((each) => [each.entryId, each])));
   return {
     layer: {
       shown: known?.entries.length ?? 0,
       withheld: known?.withheld ?? [],
       ...(known?.unchecked === undefined ? {} : { unchecked: known.unchecked }),
-      kept: kept?.entries ?? [],
+      kept: [...kept.values()],
       ...(open.length === 0 ? {} : { open }),
     },
   };

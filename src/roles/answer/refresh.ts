@@ -191,10 +191,9 @@ async function recheckAll(
 }
 
 /** The attempts of the candidate's trajectory, from the last checkpoint. */
-async function attemptsOf({ deps, run }: StepContext, candidate: string | undefined): Promise<readonly string[]> {
-  const prefix = `runs/${run.searchId}/checkpoint/i`;
-  const iterations = (await deps.store.list(prefix)).map((key) => Number.parseInt(key.slice(prefix.length), 10));
-  const state = await run.get('checkpoint', `i${Math.max(...iterations)}`);
+async function attemptsOf({ run }: StepContext, candidate: string | undefined): Promise<readonly string[]> {
+  const states = [...(await run.all('checkpoint')).values()];
+  const state = states.reduce((one, other) => (other.iteration > one.iteration ? other : one));
   const trajectory = state.candidates.find(({ id }) => id === candidate)?.trajectory;
   return state.trajectories.find(({ id }) => id === trajectory)?.attempts ?? [];
 }

@@ -2,8 +2,7 @@
 import type { Dialect, SearchInput, Settings, SqlResult } from '../../domain';
 import type { Clock, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../../domain/ports';
 import type { Hash } from '../../sql/body';
-import { canonical } from '../../domain/canonical';
-import type { StepOptions, UsageDelta } from '../../domain/ports/step-parts';
+import type { SqlCall, StepBase, StepOptions, UsageDelta } from '../../domain/ports/step-parts';
 import { createRunStore, type RunStore } from '../../record/run-store';
 
 export interface StepDeps {
@@ -39,13 +38,12 @@ export interface StepContext {
 
 export async function openStep(
   deps: StepDeps,
-  step: { readonly searchId: string; readonly position: string },
-  options: StepOptions = {},
+  { searchId, position }: Pick<StepBase, 'searchId' | 'position'>,
+  { signal = new AbortController().signal, holding }: StepOptions = {},
 ): Promise<StepContext> {
-  const run = createRunStore(deps.store, step.searchId, deps.hash);
-  const input = await run.get('input', step.searchId);
-  const signal = options.signal ?? new AbortController().signal;
-  return { deps, run, input, settings: input.settings, signal, position: step.position };
+  const { run } = createRunStore(deps.store, searchId, deps.hash, { holding }).step(position, {});
+  const input = await run.get('input', searchId);
+  return { deps, run, input, settings: input.settings, signal, position };
 }
 
 export function openEngine(context: StepContext): ReturnType<StepDeps['engine']> {
@@ -101,16 +99,20 @@ export function now(context: StepContext): string {
 }
 
 /**
- * Runs a step once: a finished step returns its stored output (D2, D5). A step whose position may come
- * again with another `input`, where a search that was cut short is asked again, passes it: then it runs again.
+ * Runs a step once: where it has ended, with the same input, it gives what is stored (D2, D5). The checkpoint that comes with
+ * the input is stored with the step.
  */
-export async function once<T extends object>(context: StepContext, work: () => Promise<T>, input?: object): Promise<T> {
-  const key = input === undefined ? {} : { input: context.deps.hash(canonical(input)) };
-  const done = await context.run.find('step', context.position);
-  if (done !== null && (done.input === undefined || done.input === key.input)) return done.output as T;
-  const output = await work();
-  await context.run.put('step', context.position, { ...key, output });
-  return output;
+export async function once<T>(
+  context: StepContext,
+  asked: object,
+  work: (context: StepContext) => Promise<T>,
+): Promise<T> {
+  const { checkpoint, heldBy: _, ...input }: Pick<SqlCall, 'checkpoint' | 'heldBy'> = asked;
+  const step = context.run.step(context.position, input);
+  const { run } = step;
+  if (checkpoint !== undefined) await run.put('checkpoint', `i${checkpoint.iteration}`, checkpoint);
+  const before = await step.done();
+  return before === null ? step.end(await work({ ...context, run })) : (before.output as T);
 }
 
 function elapsed(result: SqlResult): number {

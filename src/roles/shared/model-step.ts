@@ -19,13 +19,13 @@ export interface RoleTask<Reply, View> {
   readonly temperature?: number;
   readonly messages: () => ChatMessage[];
   readonly parse: (text: string) => Parsed<Reply>;
-  /** Checks that need the inspector. It stores nothing itself, so that a repeated try gives the same error. */
+  /** Checks that need the inspector. It puts nothing itself, so that a repeated try gives the same error. */
   readonly read: (reply: Reply) => Read<View>;
   /** More information for a retry, delimited. `text` is the reply with the error. */
   readonly details?: (text: string) => Promise<string | null>;
 }
 
-/** A usable reply as what stores it; else what is wrong with it. */
+/** A usable reply as what puts its contents, without asking anybody; else what is wrong with it. */
 export type Read<View> = (() => Promise<View>) | Unusable;
 
 interface Unusable {
@@ -40,20 +40,31 @@ export async function runModelStep<Reply, View>(
   step: ModelStepInput,
   task: RoleTask<Reply, View>,
 ): Promise<ModelOutcome<View>> {
-  const { called, limit } = await ask(context, step, task, await conversation(context, step, task));
+  const { called, outcome } = await ask(context, step, task, await conversation(context, step, task));
+  return { ...outcome, usage: called.usage };
+}
+
+/** What is stored with the reply. */
+type Settled<View> =
+  { readonly kind: 'ok'; readonly value: View } | Omit<Extract<ModelOutcome<View>, { kind: 'invalid' }>, 'usage'>;
+
+async function settle<Reply, View>(
+  context: StepContext,
+  step: ModelStepInput,
+  task: RoleTask<Reply, View>,
+  called: Called,
+  limit: number,
+): Promise<Settled<View>> {
   const read = readReply(task, called.text);
-  if (typeof read !== 'function') {
-    const left = context.settings.parseRetries - step.tryNumber;
-    return {
-      kind: 'invalid',
-      error: `${read.error}${left > 0 ? '' : ' (no retry left)'}`,
-      usage: called.usage,
-      cause: causeOf(called, limit, read.error),
-      reply: called.id,
-      ...(read.badSql && { badSql: true }),
-    };
-  }
-  return { kind: 'ok', value: await read(), usage: called.usage };
+  if (typeof read === 'function') return { kind: 'ok', value: await read() };
+  const left = context.settings.parseRetries - step.tryNumber;
+  return {
+    kind: 'invalid',
+    error: `${read.error}${left > 0 ? '' : ' (no retry left)'}`,
+    cause: causeOf(called, limit, read.error),
+    reply: called.id,
+    ...(read.badSql && { badSql: true }),
+  };
 }
 
 /** What a try sends. */
@@ -70,7 +81,7 @@ async function ask<R, V>(
   step: ModelStepInput,
   task: RoleTask<R, V>,
   { messages, limit, instead }: Conversation,
-): Promise<{ readonly called: Called; readonly limit: number }> {
+): Promise<{ readonly called: Called; readonly outcome: Settled<V> }> {
   const { deps, run, settings, signal } = context;
   const request: ModelRequest = {
     role: task.role,
@@ -83,11 +94,12 @@ async function ask<R, V>(
     schema: task.schema,
   };
   try {
-    const called = await callOnce({
+    const { called, outcome } = await callOnce({
       ...{ store: deps.store, run, position: step.position, tryNumber: step.tryNumber, request, signal },
       ...{ model: deps.models(request.model), clock: deps.clock, hash: deps.hash, onHit: deps.onJournalHit },
+      settle: (reply) => settle(context, step, task, reply, limit),
     });
-    return { called, limit };
+    return { called, outcome: outcome as Settled<V> };
   } catch (error) {
     if (instead === undefined || !(error instanceof ModelError) || error.code !== 'bad-request') throw error;
     return ask(context, step, task, await instead());

@@ -7,39 +7,33 @@ import { isClocked, withClock } from '../../sql/clock';
 import { readCoverage } from '../../sql/coverage';
 import { equalResults, isTrivial, type Digest } from '../../sql/equal';
 import type { UsageDelta } from '../../domain/ports/step-parts';
-import { addDeltas, now, once, openEngine, runSql, sqlOptions, sqlUsage, type StepContext } from '../shared/context';
+import { addDeltas, now, openEngine, runSql, sqlOptions, sqlUsage, type StepContext } from '../shared/context';
 import type { CandidateContent } from '../../record/contents';
 import { loadPlan, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../shared/load-plan';
 import { refused, single, together, type Statements } from '../shared/statements';
 import type { CandidateInput, CandidateRun } from '../../domain/ports/steps';
 
 export async function candidate(context: StepContext, step: CandidateInput): Promise<CandidateRun> {
-  return once(
-    context,
-    async () => {
-      const plan = await loadPlan(context, step.plan);
-      const { sql, error } = planSql(plan);
-      const { planId, bodies } = step.plan;
-      const content: Omit<CandidateContent, 'sql' | 'result' | 'control' | 'wording'> = {
-        candidateId: step.candidateId,
-        digest: null,
-        ordered: plan.plan.ordered,
-        takenAt: now(context),
-        plan: { planId, bodies: bodies.map(([name, body, update]) => [name, body, update]) },
-        answer: null,
-      };
-      if (sql === null) {
-        const nothing = { sql: '', result: refused(error), control: null, wording: [] };
-        return finishCandidate(context, { ...content, ...nothing }, [], {});
-      }
-      const { statements, read } = together([single(sql), await extraStatements(context, plan)]);
-      const { results, takenAt, usage } = await runSql(context, statements);
-      const [result, extras] = read(results);
-      const found = { ...content, sql, result, takenAt, ...clockIn(context, sql), ...extras };
-      return finishCandidate(context, found, step.against, usage);
-    },
-    step,
-  );
+  const plan = await loadPlan(context, step.plan);
+  const { sql, error } = planSql(plan);
+  const { planId, bodies } = step.plan;
+  const content: Omit<CandidateContent, 'sql' | 'result' | 'control' | 'wording'> = {
+    candidateId: step.candidateId,
+    digest: null,
+    ordered: plan.plan.ordered,
+    takenAt: now(context),
+    plan: { planId, bodies: bodies.map(([name, body, update]) => [name, body, update]) },
+    answer: null,
+  };
+  if (sql === null) {
+    const nothing = { sql: '', result: refused(error), control: null, wording: [] };
+    return finishCandidate(context, { ...content, ...nothing }, [], {});
+  }
+  const { statements, read } = together([single(sql), await extraStatements(context, plan)]);
+  const { results, takenAt, usage } = await runSql(context, statements);
+  const [result, extras] = read(results);
+  const found = { ...content, sql, result, takenAt, ...clockIn(context, sql), ...extras };
+  return finishCandidate(context, found, step.against, usage);
 }
 
 export type Extras = Statements<Pick<CandidateContent, 'control' | 'controlSql' | 'coverage' | 'wording'>>;

@@ -4,7 +4,7 @@
  */
 import type { SqlResult } from '../../domain';
 import { columnDifference, isAnswer, runError } from '../shared/bodies';
-import { addDeltas, once, runSql, type StepContext } from '../shared/context';
+import { addDeltas, runSql, type StepContext } from '../shared/context';
 import { findLoaded, limited, loadPlan, planSql, type LoadedPlan } from '../shared/load-plan';
 import { profileExtra } from '../shared/shown-tables';
 import { orRefused, together } from '../shared/statements';
@@ -13,20 +13,18 @@ import type { CheckInput, Checked } from '../../domain/ports/steps';
 type Failure = Checked['failures'][number];
 
 export async function check(context: StepContext, step: CheckInput): Promise<Checked> {
-  return once(context, async () => {
-    const plan = await loadPlan(context, step.plan);
-    const runnable = step.operators.filter((name) => isRunnable(plan, name));
-    const parts = runnable.map((name) => orRefused(limited(planSql(plan, name), 1)));
-    const { statements, read } = together(parts);
-    const { results, usage } = await runSql(context, statements);
-    const seen = read(results);
-    const failures = runnable.flatMap((name, index): Failure[] => {
-      const error = failureOf(plan, name, seen[index]);
-      return error === null ? [] : [{ operator: name, error }];
-    });
-    const profiled = await profileExtra(context, step.plan.planId);
-    return { failures: firstCauses(plan, failures), usage: addDeltas(usage, profiled) };
+  const plan = await loadPlan(context, step.plan);
+  const runnable = step.operators.filter((name) => isRunnable(plan, name));
+  const parts = runnable.map((name) => orRefused(limited(planSql(plan, name), 1)));
+  const { statements, read } = together(parts);
+  const { results, usage } = await runSql(context, statements);
+  const seen = read(results);
+  const failures = runnable.flatMap((name, index): Failure[] => {
+    const error = failureOf(plan, name, seen[index]);
+    return error === null ? [] : [{ operator: name, error }];
   });
+  const profiled = await profileExtra(context, step.plan.planId);
+  return { failures: firstCauses(plan, failures), usage: addDeltas(usage, profiled) };
 }
 
 /** Whether all inputs have SQL. Otherwise the operator cannot run yet, which is not an error of its body. */

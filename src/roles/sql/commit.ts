@@ -17,7 +17,7 @@ import { candidate } from './candidate';
 import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
 import { assumptionsOf, buildCommit, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
-import { addDeltas, once, runSql, type StepContext } from '../shared/context';
+import { addDeltas, runSql, type StepContext } from '../shared/context';
 import { askedAside, columnOf, mentionsIn } from '../layer/left-aside';
 import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../shared/load-plan';
 import { SCHEMA_ID } from '../../record/contents';
@@ -31,15 +31,13 @@ import type { CommitInput, Committed } from '../../domain/ports/steps';
 const MOST_DOUBTS = 8;
 
 export async function commit(context: StepContext, step: CommitInput): Promise<Committed> {
-  return once(context, async () => {
-    const { reply } = await context.run.get('turn', step.turnId);
-    const scope = await engineScope(context);
-    if (reply.action === 'unanswerable') return decline(context, scope, step, reply);
-    const built = buildCommit(context, scope, step.position, reply);
-    if (!('plan' in built)) return { kind: 'invalid', error: built.join('\n'), usage: {} };
-    const known = await knownClaims(context, built, reply.known ?? []);
-    return new Commit(context, scope, step, built, reply.ifPartial, known).run();
-  });
+  const { reply } = await context.run.get('turn', step.turnId);
+  const scope = await engineScope(context);
+  if (reply.action === 'unanswerable') return decline(context, scope, step, reply);
+  const built = buildCommit(context, scope, step.position, reply);
+  if (!('plan' in built)) return { kind: 'invalid', error: built.join('\n'), usage: {} };
+  const known = await knownClaims(context, built, reply.known ?? []);
+  return new Commit(context, scope, step, built, reply.ifPartial, known).run();
 }
 
 class Commit {
@@ -217,7 +215,7 @@ class Commit {
     });
   }
 
-  /** What is known of the tables that it reads, and that it leaves aside: asked about once, together with the doubts. */
+  /** What is known of the tables that it reads, and that it leaves aside: asked about together with the doubts. */
   private async leftAside(plan: LoadedPlan): Promise<readonly string[]> {
     if (this.step.returned > 0) return [];
     const tables = plan.operators.flatMap(({ operator }) => operator.relations);

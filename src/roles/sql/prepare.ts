@@ -13,45 +13,47 @@ import { SCHEMA_ID } from '../../record/contents';
 import { recall } from '../layer/recall';
 import type { PrepareInput, Prepared } from '../../domain/ports/steps';
 
-export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
+export async function prepare(context: StepContext, step: PrepareInput): Promise<Prepared> {
   await forgetBadReplies(context);
-  return once(context, async () => {
-    const { engine } = await openEngine(context);
-    // Taken before anything is read, so that any later change is noticed.
-    const described = await engine.describe({ signal: context.signal });
-    const description = showsValues(context) ? described : withoutSamples(described);
-    if (description.tables.length === 0) {
-      const { database } = context.input.question;
-      throw new SqlEngineError(
-        'not-found',
-        `the database ${database} has no tables that may be read: check --db and the access lists`,
-      );
-    }
-    const { text: question, notes = [] } = context.input.question;
-    const shownContext = schemaContext(description, {
-      maxChars: SCHEMA_CHARS,
-      question,
-      notes: placeNotes(description, notes),
-    });
-    const { shown } = shownContext;
-    const names = shown ?? description.tables.map(({ name }) => name);
-    const { profiles, usage } = await profileShown(context, description, names);
-    const text = profiles.length === 0 ? shownContext.text : profiledText(description, shownContext, profiles);
-    await context.run.put('schema', SCHEMA_ID, {
-      description,
-      text,
-      ...(shown === null ? {} : { shown: [...shown] }),
-      ...(profiles.length === 0
-        ? {}
-        : {
-            profiled: true,
-            doubts: profiles.flatMap(({ doubts }) => doubts),
-            flags: profiles.flatMap(({ table, flags }) => flags.map((flag) => ({ table, ...flag }))),
-          }),
-    });
-    const recalled = await recall(context, description);
-    return { knownUpdates: [], usage: addDeltas(usage, recalled) };
+  return once(context, step, readDatabase);
+}
+
+async function readDatabase(context: StepContext): Promise<Prepared> {
+  const { engine } = await openEngine(context);
+  // Taken before anything is read, so that any later change is noticed.
+  const described = await engine.describe({ signal: context.signal });
+  const description = showsValues(context) ? described : withoutSamples(described);
+  if (description.tables.length === 0) {
+    const { database } = context.input.question;
+    throw new SqlEngineError(
+      'not-found',
+      `the database ${database} has no tables that may be read: check --db and the access lists`,
+    );
+  }
+  const { text: question, notes = [] } = context.input.question;
+  const shownContext = schemaContext(description, {
+    maxChars: SCHEMA_CHARS,
+    question,
+    notes: placeNotes(description, notes),
   });
+  const { shown } = shownContext;
+  const names = shown ?? description.tables.map(({ name }) => name);
+  const { profiles, usage } = await profileShown(context, description, names);
+  const text = profiles.length === 0 ? shownContext.text : profiledText(description, shownContext, profiles);
+  await context.run.put('schema', SCHEMA_ID, {
+    description,
+    text,
+    ...(shown === null ? {} : { shown: [...shown] }),
+    ...(profiles.length === 0
+      ? {}
+      : {
+          profiled: true,
+          doubts: profiles.flatMap(({ doubts }) => doubts),
+          flags: profiles.flatMap(({ table, flags }) => flags.map((flag) => ({ table, ...flag }))),
+        }),
+  });
+  const recalled = await recall(context, description);
+  return { knownUpdates: [], usage: addDeltas(usage, recalled) };
 }
 
 function withoutSamples(description: DatabaseDescription): DatabaseDescription {
@@ -62,15 +64,13 @@ function withoutSamples(description: DatabaseDescription): DatabaseDescription {
   return { ...description, tables };
 }
 
-export async function forgetBadReplies({ deps, run }: StepContext): Promise<void> {
+export async function forgetBadReplies({ run }: StepContext): Promise<void> {
   const record = await run.find('result', run.searchId);
   const bad = new Set(record?.status === 'failed' ? record.givenUp?.map(({ reply }) => positionOf(reply)) : []);
   if (bad.size === 0) return;
-  const prefix = `runs/${run.searchId}/reply/`;
-  const ids = (await deps.store.list(prefix)).map((key) => key.slice(prefix.length, -'.json'.length));
-  const calls = await Promise.all(
-    ids.map(async (id) => ({ id, isBad: bad.has(positionOf(id)), at: (await run.get('reply', id)).endedAtMs })),
-  );
+  const calls = [...(await run.all('reply'))].map(([id, { endedAtMs: at }]) => {
+    return { id, isBad: bad.has(positionOf(id)), at };
+  });
   const forgotten = calls.filter(({ isBad }) => isBad);
   const first = Math.min(...forgotten.map(({ at }) => at));
   if (calls.some(({ isBad, at }) => !isBad && at >= first)) return;

@@ -8,7 +8,7 @@ import type { SqlInspector } from '../../domain/ports';
 import { layTest, resultsOf, type TestRun } from '../../sql/proof';
 import { builtOn } from '../shared/tests';
 import { weigh } from '../../sql/vacuous-test';
-import { addDeltas, once, openEngine, runSql, type StepContext, type SqlRun } from '../shared/context';
+import { addDeltas, openEngine, runSql, type StepContext, type SqlRun } from '../shared/context';
 import { findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan, planSql } from '../shared/load-plan';
 import { loadBodies } from '../shared/bodies';
 import { together, type Statements } from '../shared/statements';
@@ -23,49 +23,43 @@ import { leftStanding } from '../../sql/agreement';
 import type { ProbeInput, Probed } from '../../domain/ports/steps';
 
 export async function probe(context: StepContext, step: ProbeInput): Promise<Probed> {
-  return once(
-    context,
-    async () => {
-      const proposal = await context.run.get('proposal', step.proposalId);
-      const plan = await loadPlan(context, step.plan);
-      const { inspector } = await openEngine(context);
-      const ids = proposal.tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? []));
-      const bodies = await loadBodies(context, ids);
-      const prepared = together(proposal.tests.map((test) => prepareTest(test, plan, bodies, inspector)));
-      const { results, takenAt, usage } = await runSql(context, prepared.statements);
-      const seen = prepared.read(results);
-      // With proof by model the checks only help the judge.
-      const observed = seen.map((outcome, at): TestOutcome => {
-        const test = proposal.tests[at];
-        if (context.settings.proof === 'model' || test === undefined) return outcome;
-        return { ...outcome, hypotheses: weigh(test, outcome.result, outcome.hypotheses, plan.dialect) };
-      });
-      const readings = proposal.tests.map((test, index) => readingsOf(test, observed[index], plan));
-      const material = await runReadings(context, plan, readings);
-      const tests = observed.map((outcome, index) => ({
-        ...outcome,
-        hypotheses: outcome.hypotheses.map((each) => ({ ...each, ...material.sameAnswer(readings[index], each.id) })),
-        materiality: withoutBody(material.of(outcome.operator)),
-      }));
-      const observationId = step.position;
-      await context.run.put('observation', observationId, {
-        observationId,
-        proposalId: step.proposalId,
-        tests,
-        takenAt,
-      });
-      return {
-        observationId,
-        tests: observed.map((outcome) => ({
-          operator: outcome.operator,
-          outcome: outcomeOf(outcome),
-          immaterial: immaterialOf(material.of(outcome.operator)),
-        })),
-        usage: addDeltas(usage, material.usage),
-      };
-    },
-    step,
-  );
+  const proposal = await context.run.get('proposal', step.proposalId);
+  const plan = await loadPlan(context, step.plan);
+  const { inspector } = await openEngine(context);
+  const ids = proposal.tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? []));
+  const bodies = await loadBodies(context, ids);
+  const prepared = together(proposal.tests.map((test) => prepareTest(test, plan, bodies, inspector)));
+  const { results, takenAt, usage } = await runSql(context, prepared.statements);
+  const seen = prepared.read(results);
+  // With proof by model the checks only help the judge.
+  const observed = seen.map((outcome, at): TestOutcome => {
+    const test = proposal.tests[at];
+    if (context.settings.proof === 'model' || test === undefined) return outcome;
+    return { ...outcome, hypotheses: weigh(test, outcome.result, outcome.hypotheses, plan.dialect) };
+  });
+  const readings = proposal.tests.map((test, index) => readingsOf(test, observed[index], plan));
+  const material = await runReadings(context, plan, readings);
+  const tests = observed.map((outcome, index) => ({
+    ...outcome,
+    hypotheses: outcome.hypotheses.map((each) => ({ ...each, ...material.sameAnswer(readings[index], each.id) })),
+    materiality: withoutBody(material.of(outcome.operator)),
+  }));
+  const observationId = step.position;
+  await context.run.put('observation', observationId, {
+    observationId,
+    proposalId: step.proposalId,
+    tests,
+    takenAt,
+  });
+  return {
+    observationId,
+    tests: observed.map((outcome) => ({
+      operator: outcome.operator,
+      outcome: outcomeOf(outcome),
+      immaterial: immaterialOf(material.of(outcome.operator)),
+    })),
+    usage: addDeltas(usage, material.usage),
+  };
 }
 
 type Bodies = ReadonlyMap<string, Body>;

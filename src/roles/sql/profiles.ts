@@ -13,7 +13,7 @@ import type { SqlEngine } from '../../domain/ports';
 import type { UsageDelta } from '../../domain/ports/step-parts';
 import { identityKey } from '../../record/search-id';
 import { openEngine, sqlUsage, type StepContext } from '../shared/context';
-import { readStored, writeStored } from '../../record/run-store';
+import { readStored, writeStored } from '../../record/envelope';
 import { shareWork } from '../../record/shared-work';
 
 const STATEMENT_TIMEOUT_MS = 5_000;

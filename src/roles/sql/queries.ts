@@ -4,7 +4,7 @@ import type { LookReply } from '../../domain/turns';
 import { normaliseSql } from '../../sql/body';
 import { compileSelect, type SelectText } from '../../sql/compile';
 import { engineScope, selectText, type Made, type SearchScope } from '../shared/bodies';
-import { addDeltas, once, openEngine, runSql, type SqlRun, type StepContext } from '../shared/context';
+import { addDeltas, openEngine, runSql, type SqlRun, type StepContext } from '../shared/context';
 import { profileExtra, showTables } from '../shared/shown-tables';
 import { clockOf } from '../shared/load-plan';
 import { refused, single, together, type Statements } from '../shared/statements';
@@ -55,25 +55,23 @@ export async function runSelects(
 export const LOOK = 'op_look';
 
 export async function queries(context: StepContext, step: QueriesInput): Promise<Queried> {
-  return once(context, async () => {
-    const { reply } = await context.run.get('turn', step.turnId);
-    const scope = await engineScope(context);
-    const written = selectsOf(reply, scope);
-    const { runs, takenAt, usage } = await runSelects(context, scope.description.dialect, written);
-    const tests = written.map((each, at) => ({
-      operator: LOOK,
-      probeSql: each.kind === 'ok' ? each.value.sql : each.sql,
-      result: runs[at]?.result ?? refused('it was not run'),
-      hypotheses: [],
-      materiality: null,
-    }));
-    const observationId = step.turnId;
-    await context.run.put('observation', observationId, { observationId, proposalId: step.turnId, tests, takenAt });
-    const read = written.flatMap((each) => (each.kind === 'ok' ? each.value.relations : []));
-    await showTables(context, step.turnId, read, '');
-    const profiled = await profileExtra(context, step.turnId);
-    return { observationId, usage: addDeltas(usage, profiled) };
-  });
+  const { reply } = await context.run.get('turn', step.turnId);
+  const scope = await engineScope(context);
+  const written = selectsOf(reply, scope);
+  const { runs, takenAt, usage } = await runSelects(context, scope.description.dialect, written);
+  const tests = written.map((each, at) => ({
+    operator: LOOK,
+    probeSql: each.kind === 'ok' ? each.value.sql : each.sql,
+    result: runs[at]?.result ?? refused('it was not run'),
+    hypotheses: [],
+    materiality: null,
+  }));
+  const observationId = step.turnId;
+  await context.run.put('observation', observationId, { observationId, proposalId: step.turnId, tests, takenAt });
+  const read = written.flatMap((each) => (each.kind === 'ok' ? each.value.relations : []));
+  await showTables(context, step.turnId, read, '');
+  const profiled = await profileExtra(context, step.turnId);
+  return { observationId, usage: addDeltas(usage, profiled) };
 }
 
 /** The queries of a look, or what is wrong with each. */

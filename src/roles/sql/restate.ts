@@ -8,33 +8,31 @@ import { countedClaim, readCounts } from '../../sql/claims';
 import { isClocked } from '../../sql/clock';
 import { groundingCheck, type GroundingCheck } from '../../sql/grounding-check';
 import { testOf } from '../shared/attempts';
-import { once, runSql, type StepContext } from '../shared/context';
+import { runSql, type StepContext } from '../shared/context';
 import { plainCheck } from '../layer/entries';
 import { loadPlan, type LoadedPlan } from '../shared/load-plan';
 import type { RestateInput, Restated } from '../../domain/ports/steps';
 
 export async function restate(context: StepContext, { position, candidateId }: RestateInput): Promise<Restated> {
-  return once(context, async () => {
-    const { plan } = await context.run.get('candidate', candidateId);
-    const made = plan === null ? [] : await checksOf(context, await loadPlan(context, plan));
-    const { results, usage } = await runSql(
-      context,
-      made.map(({ check }) => check),
-    );
-    const claims = made.flatMap(({ operator, update, check, grounding }, at): Claim[] => {
-      const counts = readCounts(results[at], 2);
-      if (canonical(counts) !== canonical(grounding.counts)) return [];
-      const same = new Set(update.sameAnswer?.rivals.map(({ hypothesis }) => hypothesis));
-      const rivals = grounding.rivals.map(({ id, mapping }) => ({
-        reading: mapping,
-        sameAnswer: same.has(id) ? true : null,
-      }));
-      const claim = countedClaim({ operator, statement: update.mapping, rows: '', check }, counts, rivals);
-      return claim.state === 'proved' ? [claim] : [];
-    });
-    await context.run.put('restated', position, { candidateId, claims });
-    return { proved: claims.length, usage };
+  const { plan } = await context.run.get('candidate', candidateId);
+  const made = plan === null ? [] : await checksOf(context, await loadPlan(context, plan));
+  const { results, usage } = await runSql(
+    context,
+    made.map(({ check }) => check),
+  );
+  const claims = made.flatMap(({ operator, update, check, grounding }, at): Claim[] => {
+    const counts = readCounts(results[at], 2);
+    if (canonical(counts) !== canonical(grounding.counts)) return [];
+    const same = new Set(update.sameAnswer?.rivals.map(({ hypothesis }) => hypothesis));
+    const rivals = grounding.rivals.map(({ id, mapping }) => ({
+      reading: mapping,
+      sameAnswer: same.has(id) ? true : null,
+    }));
+    const claim = countedClaim({ operator, statement: update.mapping, rows: '', check }, counts, rivals);
+    return claim.state === 'proved' ? [claim] : [];
   });
+  await context.run.put('restated', position, { candidateId, claims });
+  return { proved: claims.length, usage };
 }
 
 interface Made {

@@ -8,7 +8,7 @@ import { prove } from '../../sql/proof';
 import { hasLost } from '../../sql/agreement';
 import { mergedOutcomes, dependencies, storeUpdate } from '../shared/attempts';
 import { columnDifference, isAnswer, runError } from '../shared/bodies';
-import { once, runSql, type StepContext } from '../shared/context';
+import { runSql, type StepContext } from '../shared/context';
 import type { Contents } from '../../record/contents';
 import { findLoaded, loadPlan, planSql, withBodies, type LoadedPlan } from '../shared/load-plan';
 import { orRefused, together } from '../shared/statements';
@@ -17,19 +17,17 @@ import type { SettleInput, Settled } from '../../domain/ports/steps';
 type Won = OperatorGrounding & { readonly winner: string; readonly bodyId: string };
 
 export async function settle(context: StepContext, step: SettleInput): Promise<Settled> {
-  return once(context, async () => {
-    const grounding = await context.run.get('grounding', step.groundingId);
-    const won = grounding.groundings.filter((each): each is Won => each.winner !== null && each.bodyId !== null);
-    const bodies = await Promise.all(won.map(({ bodyId }) => context.run.get('body', bodyId)));
-    const written = Object.fromEntries(bodies.map((body, at) => [won[at]?.operator ?? '', body]));
-    const plan = withBodies(await loadPlan(context, step.plan), written);
-    const { statements, read } = together(won.map(({ operator }) => orRefused(planSql(plan, operator))));
-    const run = await runSql(context, statements);
-    const results: Settled['results'][number][] = [];
-    for (const [index, result] of read(run.results).entries())
-      results.push(await settleOne({ context, step, plan, grounding }, won[index] as Won, result));
-    return { results, usage: run.usage };
-  });
+  const grounding = await context.run.get('grounding', step.groundingId);
+  const won = grounding.groundings.filter((each): each is Won => each.winner !== null && each.bodyId !== null);
+  const bodies = await Promise.all(won.map(({ bodyId }) => context.run.get('body', bodyId)));
+  const written = Object.fromEntries(bodies.map((body, at) => [won[at]?.operator ?? '', body]));
+  const plan = withBodies(await loadPlan(context, step.plan), written);
+  const { statements, read } = together(won.map(({ operator }) => orRefused(planSql(plan, operator))));
+  const run = await runSql(context, statements);
+  const results: Settled['results'][number][] = [];
+  for (const [index, result] of read(run.results).entries())
+    results.push(await settleOne({ context, step, plan, grounding }, won[index] as Won, result));
+  return { results, usage: run.usage };
 }
 
 interface Settling {

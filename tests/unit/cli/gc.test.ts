@@ -10,7 +10,7 @@ import {
 import { addToIndex } from '../../../src/app/searches';
 import { openServices, saveInput, sha256 } from '../../../src/app/services';
 import type { ObjectStore } from '../../../src/domain/ports';
-import { createRunStore, writeEnvelope } from '../../../src/record/run-store';
+import { createRunStore } from '../../../src/record/run-store';
 import { writeBatchManifest, batchResultKey } from '../../../src/activities/batch';
 import { record, state, trace } from '../report/fixture';
 import { testProcess } from './test-io';
@@ -44,9 +44,9 @@ class World {
       ...(childOf === '' ? {} : { childOf }),
       ...(parent === '' ? {} : { parent: { searchId: parent, iteration: 2, usage: {} } }),
     };
-    await this.store.put(`runs/${id}/input/${id}.json`, writeEnvelope('input', input, sha256), { overwrite: true });
     await addToIndex(this.store, input, this.clock);
     const run = createRunStore({ ...this.store }, id, sha256);
+    await run.put('input', id, input);
     await run.put('checkpoint', 'i3', state);
     if (large) await run.put('profile', 'p', PROFILES);
     if (finished) await run.put('result', id, { ...record, id });
@@ -199,7 +199,7 @@ describe('removing', () => {
     const deleted: string[] = [];
     await world.collect(MONTH, world.ask, { ...world.store, delete: async (key) => void deleted.push(key) });
     expect(deleted).toEqual([
-      ...['runs/q-old/checkpoint/i3.json', 'runs/q-old/input/q-old.json', 'runs/q-old/result/q-old.json'],
+      ...['runs/q-old/steps/checkpoint.i3.json', 'runs/q-old/input/q-old.json', 'runs/q-old/result/q-old.json'],
       ...['index/q-old.json', 'asked/q-old.json'],
     ]);
   });
@@ -213,9 +213,9 @@ describe('shared objects', () => {
     const [object, ...others] = await world.store.list('objects/');
     expect(others).toEqual([]);
     expect((await world.collect()).objects).toBe(0);
-    await world.store.delete('runs/q-1/profile/p.json');
+    await world.store.delete('runs/q-1/steps/profile.p.refs.json');
     expect((await world.collect()).objects).toBe(0);
-    await world.store.delete('runs/q-2/profile/p.json');
+    await world.store.delete('runs/q-2/steps/profile.p.refs.json');
     // Its reference may be on its way.
     expect((await world.collect({ ...DRY, nowMs: NOW - 1.5 * DAY })).objects).toBe(0);
     expect((await world.collect(DRY)).objects).toBe(1);
@@ -227,10 +227,10 @@ describe('shared objects', () => {
   test('while a reference cannot be read no object goes, and the reason is told', async () => {
     const world = new World();
     await world.search('q-1', 2 * DAY, { large: true });
-    await world.store.put('runs/q-1/profile/p.json', '{"half', { overwrite: true });
+    await world.store.put('runs/q-1/steps/profile.p.refs.json', '{"half', { overwrite: true });
     expect(await world.collect()).toMatchObject({
       objects: 0,
-      problems: [expect.stringContaining('runs/q-1/profile/p.json is damaged') as string],
+      problems: [expect.stringContaining('runs/q-1/steps/profile.p.refs.json is damaged') as string],
     });
   });
 
@@ -239,7 +239,7 @@ describe('shared objects', () => {
     async (call) => {
       const world = new World();
       await world.search('q-1', 2 * DAY, { large: true });
-      await world.store.delete('runs/q-1/profile/p.json');
+      await world.store.delete('runs/q-1/steps/profile.p.refs.json');
       let taken = false;
       const takenUp: ObjectStore = {
         ...world.store,

@@ -65,7 +65,7 @@ class FakeReact implements AgentSteps {
     this.charged = addUsage(this.charged, SQL_COST);
     return { knownUpdates: [], usage: SQL_COST };
   }
-  async checkpoint(state: SearchState): Promise<void> {
+  checkpoint(state: SearchState): void {
     this.enter('checkpoint');
     SearchState.parse(state);
   }

@@ -5,7 +5,7 @@ import { initialState } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { ScriptedReplies } from '../../helpers/scripted';
 import { PRESETS } from '../../../src/config/presets';
-import { createRunStore } from '../../../src/record/run-store';
+import { createRunStore, mayRefer, type RunStore } from '../../../src/record/run-store';
 import { forkedState, isBefore, storeFork, type Fork } from '../../../src/record/fork';
 import { objectName, OBJECTS } from '../../../src/record/objects';
 import { rootTrajectory } from '../../../src/search/remember';
@@ -30,6 +30,13 @@ async function finishedParent() {
   expect(outcome).toMatchObject({ kind: 'finished', summary: { status: 'answered' } });
   const run = createRunStore(made.deps.store, SEARCH, hash);
   return { ...made, run, state: await run.get('checkpoint', 'i2') };
+}
+
+/** What the parent's `prepare` also made. */
+async function prepared({ run }: Parent, put: (run: RunStore) => Promise<void>): Promise<void> {
+  const step = run.step('prepare', { and: 'more' });
+  await put(step.run);
+  await step.end(null);
 }
 
 type Parent = Awaited<ReturnType<typeof finishedParent>>;
@@ -95,13 +102,19 @@ test('a hint is shown to the models of the fork and stands in its record', async
 test('the journal is copied up to the fork; neither ending nor later iterations are, nor a layer that it may not use', async () => {
   const parent = await finishedParent();
   const { store } = parent;
-  await parent.run.put('known', 'schema', { entries: [], withheld: [] });
+  await prepared(parent, async (run) => {
+    await run.put('known', 'schema', { entries: [], withheld: [] });
+    await run.put('compressed', 'c', { text: 't', tables: [] });
+  });
   await storeFork({ store, hash }, forkOf(parent));
   const kept = (await store.list(`runs/${CHILD}/`)).map((key) => key.slice(`runs/${CHILD}/`.length));
   expect(kept).toContain('reply/i1.t0.plan.try0.seed0.json');
-  expect(kept).toContain('step/prepare.json');
-  expect(kept.filter((key) => /\/i[2-9]/.test(key))).toEqual(['checkpoint/i2.json']);
-  expect(kept.filter((key) => /^result|^selection|^known/.test(key))).toEqual([]);
+  expect(kept.filter((key) => key.startsWith('steps/prepare.')).length).toBe(2);
+  expect(kept.filter((key) => /i[2-9]/.test(key))).toEqual(['steps/checkpoint.i2.json']);
+  expect(kept.filter((key) => /^result|select/.test(key))).toEqual([]);
+  const child = createRunStore(store, CHILD, hash);
+  expect(await child.find('known', 'schema')).toBeNull();
+  expect(await child.find('compressed', 'c')).not.toBeNull();
 });
 
 test('what the layer told is in the prompts of the fork, too; what the parent kept is not its own', async () => {
@@ -115,7 +128,7 @@ test('what the layer told is in the prompts of the fork, too; what the parent ke
     ...{ provedAt: '2026-11-20T09:30:00.000Z', schemaFingerprint: '' },
   };
   const withheld = [{ entryId, statement: 'Gaps are in ms.', why: 'it holds for 12 of 24 (50 %) only' }];
-  await parent.run.put('known', 'schema', { entries: [{ key: 'k1', entry }], withheld });
+  await prepared(parent, (run) => run.put('known', 'schema', { entries: [{ key: 'k1', entry }], withheld }));
   await parent.run.put('kept', 'kept', { entries: [{ entryId, statement: 'A.' }] });
   const { child, record } = await searchFork(parent, forkOf(parent, { layer: 'on' }));
   const said = child.model.requests.flatMap(({ messages }) => messages.map(({ content }) => content)).join('\n');
@@ -127,7 +140,8 @@ test('objects are written again before they are referred to, so that no sweep ta
   const parent = await finishedParent();
   const { store } = parent;
   const long = 'x'.repeat(20_000);
-  await parent.run.put('schema', 'schema', { ...(await parent.run.get('schema', 'schema')), text: long });
+  const schema = { ...(await parent.run.get('schema', 'schema')), text: long };
+  await prepared(parent, (run) => run.put('schema', 'schema', schema));
   const written: string[] = [];
   const watched = {
     ...store,
@@ -135,7 +149,7 @@ test('objects are written again before they are referred to, so that no sweep ta
   };
   await storeFork({ store: watched, hash }, forkOf(parent));
   const object = written.findIndex((key) => key.startsWith(OBJECTS));
-  const reference = written.indexOf(`runs/${CHILD}/schema/schema.json`);
+  const reference = written.findIndex((key) => key.startsWith(`runs/${CHILD}/steps/prepare`) && mayRefer(key));
   expect(objectName(written[object] ?? '')).not.toBeNull();
   expect(object).toBeLessThan(reference);
   for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
@@ -145,7 +159,8 @@ test('objects are written again before they are referred to, so that no sweep ta
 test('an object that is missing is one line that names it, and no checkpoint is left', async () => {
   const parent = await finishedParent();
   const { store } = parent;
-  await parent.run.put('schema', 'schema', { ...(await parent.run.get('schema', 'schema')), text: 'x'.repeat(20_000) });
+  const schema = { ...(await parent.run.get('schema', 'schema')), text: 'x'.repeat(20_000) };
+  await prepared(parent, (run) => run.put('schema', 'schema', schema));
   for (const key of await store.list(OBJECTS)) await store.delete(key);
   await expect(storeFork({ store, hash }, forkOf(parent))).rejects.toThrow('is missing from the store');
   expect(await createRunStore(store, CHILD, hash).find('checkpoint', 'i2')).toBeNull();
@@ -163,35 +178,24 @@ test('making the same fork again changes nothing', async () => {
 describe('what was there when the iteration ended', () => {
   const state = {
     ...initialState('s', 0),
-    candidates: [{ id: 'c1' }] as never,
     steered: { remarks: ['h1'], vetoes: [], pins: [], budgets: null },
   };
-  test.each<[string, string, boolean]>([
-    ['reply', 'i3.t1.s1.a1.ground.try0.seed0', true],
-    ['reply', 'i4.t1.s1.a1.ground.try0.seed0', false],
-    ['reply', 'i30.evaluate.try0.seed0', false],
-    ['intent', 'select.try0.seed0', false],
-    ['step', 'prepare', true],
-    ['step', 'i3.c1', true],
-    ['plan', 'i3.t0-2.plan', true],
-    ['plan', 'i4.t0.plan', false],
-    ['body', 'b0123', true],
-    ['update', 'known.q-1.i9.t1.s1.a1.settle0.op_a', true],
-    ['candidate', 'c1', true],
-    ['candidate', 'c2', false],
-    ['remark', 'h1', true],
-    ['remark', 'h2', false],
-    ['turn', 'i3.look', true],
-    ['turn', 'i4.look', false],
-    ['verdict', 'i3.look.try1', true],
-    ['verdict', 'i4.look', false],
-    ['checkpoint', 'i3', true],
-    ['checkpoint', 'i4', false],
-    ['selection', 'select', false],
-    ['result', 's', false],
-    ['input', 's', false],
-  ])('%s %s: %s', (kind, id, expected) => {
-    expect(isBefore(kind, id, state, 3)).toBe(expected);
+  test.each<[string, boolean]>([
+    ['reply/i3.t1.s1.a1.ground.try0.seed0.json', true],
+    ['reply/i4.t1.s1.a1.ground.try0.seed0.json', false],
+    ['reply/i30.evaluate.try0.seed0.json', false],
+    ['intent/select.try0.seed0.json', false],
+    ['steps/prepare.01234567.refs.json', true],
+    ['steps/i3.c1.01234567.json', true],
+    ['steps/i4.c2.01234567.refs.json', false],
+    ['steps/held.01234567.json', false],
+    ['steps/checkpoint.i3.json', false],
+    ['remark/h1.json', true],
+    ['remark/h2.json', false],
+    ['result/s.json', false],
+    ['input/s.json', false],
+  ])('%s: %s', (key, expected) => {
+    expect(isBefore(key, state, 3)).toBe(expected);
   });
 });
 

@@ -25,12 +25,12 @@ function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore
   const model = scriptedModel({ replies: { plan: replies } });
   const run = createRunStore(store, 's1', hash);
   const hits: ModelRequest[] = [];
-  const call = (
+  const call = async (
     change: Partial<ModelRequest> = {},
     tryNumber = 0,
     signal: AbortSignal = new AbortController().signal,
-  ) =>
-    callOnce({
+  ) => {
+    const { called } = await callOnce({
       store,
       run,
       position: 'i1.plan',
@@ -40,6 +40,8 @@ function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore
       clock: { now: () => 5 },
       ...{ hash, signal, storeAgainAfterMs: [1, 1], onHit: (hit: ModelRequest) => void hits.push(hit) },
     });
+    return called;
+  };
   return { call, model, run, store, hits };
 }
 

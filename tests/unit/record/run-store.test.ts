@@ -1,6 +1,6 @@
 /** Contents of a search in the store: envelopes, large contents as objects, and what a process remembers of both. */
 import { createMemoryStore, type MemoryStore } from '../../helpers/scripted';
-import { createRunStore, referenceIn, writeEnvelope } from '../../../src/record/run-store';
+import { createRunStore, mayRefer, referencesIn } from '../../../src/record/run-store';
 import { INLINE_LIMIT, objectKey, objectName } from '../../../src/record/objects';
 import { containing, hash, matching, searchInput } from '../roles/fixtures';
 
@@ -14,12 +14,12 @@ test('contents are read back as they were written, under readable keys', async (
   expect(await store.list('')).toEqual(['runs/s1/input/s1.json']);
 });
 
-test('what is missing is an error that names the key and what to do', async () => {
+test('what is missing is an error that names it and what to do', async () => {
   const run = createRunStore(createMemoryStore(), 's1', hash);
   expect(await run.find('plan', 'p1')).toBeNull();
   await expect(run.get('plan', 'p1')).rejects.toMatchObject({
     code: 'missing',
-    message: matching(/runs\/s1\/plan\/p1\.json.*--fresh/),
+    message: matching(/plan p1 of runs\/s1\/.*--fresh/),
   });
 });
 
@@ -27,13 +27,15 @@ test.each<[string, (text: string) => string]>([
   ['changed', (text) => text.replace('runner-up', 'winner')],
   ['cut off', (text) => text.slice(0, -5)],
   ['of another kind', (text) => text.replace('"kind":"input"', '"kind":"plan"')],
-  ['not what the schema says', () => writeEnvelope('input', {}, hash)],
+  ['no envelope', () => '{}'],
 ])('an object that is %s is damaged, never an answer', async (_, damage) => {
   const store = createMemoryStore();
-  await store.put('runs/s1/input/s1.json', damage(writeEnvelope('input', input, hash)));
-  await expect(createRunStore(store, 's1', hash).get('input', 's1')).rejects.toMatchObject({
+  await createRunStore(store, 's1', hash).put('input', 's1', input);
+  const key = 'runs/s1/input/s1.json';
+  await store.put(key, damage((await store.get(key))!), { overwrite: true });
+  await expect(createRunStore(again(store), 's1', hash).get('input', 's1')).rejects.toMatchObject({
     code: 'corrupt',
-    message: containing('runs/s1/input/s1.json'),
+    message: containing(key),
   });
 });
 
@@ -49,6 +51,8 @@ const schema = {
 /** A second process on the same objects: it remembers nothing. */
 const again = (store: MemoryStore): MemoryStore => ({ ...store });
 
+const schemaOf = (search: string): string => `runs/${search}/steps/schema.schema.refs.json`;
+
 async function withSchema(store = createMemoryStore()): Promise<{ store: MemoryStore; key: string }> {
   await createRunStore(store, 's1', hash).put('schema', 'schema', schema);
   const [key] = await store.list('objects/');
@@ -58,21 +62,11 @@ async function withSchema(store = createMemoryStore()): Promise<{ store: MemoryS
 test('a large content is stored once, however many searches hold it', async () => {
   const { store, key } = await withSchema();
   await createRunStore(store, 's2', hash).put('schema', 'schema', schema);
-  expect(await store.list('')).toEqual([key, 'runs/s1/schema/schema.json', 'runs/s2/schema/schema.json']);
+  expect(await store.list('')).toEqual([key, schemaOf('s1'), schemaOf('s2')]);
   expect(key).toBe(objectKey(hash(JSON.stringify(schema))));
-  expect((await store.get('runs/s2/schema/schema.json'))!.length).toBeLessThan(400);
+  expect((await store.get(schemaOf('s2')))!.length).toBeLessThan(400);
   for (const search of ['s1', 's2'])
     expect(await createRunStore(again(store), search, hash).get('schema', 'schema')).toEqual(schema);
-});
-
-test('every step after the first finds the schema in memory, and cannot change it', async () => {
-  const { store } = await withSchema();
-  const before = store.calls.get;
-  const first = await createRunStore(store, 's1', hash).get('schema', 'schema');
-  const second = await createRunStore(store, 's1', hash).get('schema', 'schema');
-  expect(second).toBe(first);
-  expect(store.calls.get - before).toBe(3); // two envelopes and one object
-  expect(() => first.description.tables.push({} as never)).toThrow(TypeError);
 });
 
 test('a missing object is one line that names it, its reader and what to do', async () => {
@@ -80,7 +74,7 @@ test('a missing object is one line that names it, its reader and what to do', as
   await store.delete(key);
   await expect(createRunStore(again(store), 's1', hash).get('schema', 'schema')).rejects.toMatchObject({
     code: 'missing',
-    message: `${key} is missing from the store (runs/s1/schema/schema.json needs it): restore it, or ask with --fresh`,
+    message: `${key} is missing from the store (${schemaOf('s1')} needs it): restore it, or ask with --fresh`,
   });
 });
 
@@ -96,15 +90,6 @@ test.each([
   await expect(createRunStore(other, 's1', hash).get('schema', 'schema')).rejects.toMatchObject(damaged);
   await createRunStore(other, 's2', hash).put('schema', 'schema', schema);
   expect(await createRunStore(other, 's1', hash).get('schema', 'schema')).toEqual(schema);
-});
-
-test('an object of another store, or a reference that leaves the folder, is never read', async () => {
-  const { store } = await withSchema();
-  const envelope = JSON.parse((await store.get('runs/s1/schema/schema.json'))!) as { object: { name: string } };
-  await store.put('secret/place', '{}');
-  const text = JSON.stringify({ ...envelope, object: { name: '../../../secret/place', bytes: 2 } });
-  await store.put('runs/s3/schema/schema.json', text);
-  await expect(createRunStore(store, 's3', hash).get('schema', 'schema')).rejects.toMatchObject({ code: 'corrupt' });
 });
 
 test('the store says how objects are named, where a plain hash would tell what they hold', async () => {
@@ -139,11 +124,12 @@ test('key and name of an object belong together', () => {
   expect(objectName('runs/s1/plan/p1.json')).toBeNull();
 });
 
-test('a reference is told from an inline content', async () => {
+test('what refers to objects is told by its key, and its references are read', async () => {
   const { store, key } = await withSchema();
-  const reference = referenceIn((await store.get('runs/s1/schema/schema.json'))!, 'k');
-  expect(objectKey(reference!.name)).toBe(key);
-  expect(referenceIn(writeEnvelope('schema', schema, hash), 'k')).toBeNull();
+  await createRunStore(store, 's1', hash).put('body', 'b1', body);
+  const keys = (await store.list('runs/')).filter(mayRefer);
+  expect(keys).toEqual([schemaOf('s1')]);
+  expect(referencesIn((await store.get(keys[0]!))!, keys[0]!, hash).map(objectKey)).toEqual([key]);
 });
 
 const body = {
@@ -151,29 +137,105 @@ const body = {
   recursive: false,
   hasWith: false,
 };
-const KEY = 'runs/s1/body/b1.json';
 
-test('a body is read from the store once, and never when this process wrote it', async () => {
-  const store = createMemoryStore();
-  await store.put(KEY, writeEnvelope('body', body, hash));
-  const run = createRunStore(store, 's1', hash);
-  const first = await run.get('body', 'b1');
-  expect(await run.get('body', 'b1')).toBe(first);
-  expect(() => Object.assign(first, { sql: 'SELECT 2' })).toThrow(TypeError);
-  await run.put('body', 'b2', { ...body, bodyId: 'b2' });
-  expect(await createRunStore(store, 's1', hash).get('body', 'b2')).toEqual({ ...body, bodyId: 'b2' });
-  expect(store.calls.get).toBe(1);
+describe('one object a step', () => {
+  const step = (store: MemoryStore, asked: object = {}, runId?: string) =>
+    createRunStore(store, 's1', hash, runId === undefined ? {} : { holding: { runId, holdsAll: true } }).step(
+      'i1.commit',
+      asked,
+    );
+
+  test('all that a step made is one write, which only its end makes', async () => {
+    const store = createMemoryStore();
+    const { run, end } = step(store);
+    await run.put('body', 'b1', body);
+    await run.put('body', 'b2', { ...body, bodyId: 'b2' });
+    expect(await run.get('body', 'b1')).toEqual(body);
+    expect(await createRunStore(store, 's1', hash).find('body', 'b1')).toBeNull();
+    expect(await end({ rows: 3 })).toEqual({ rows: 3 });
+    expect(store.calls.put).toBe(1);
+    const other = createRunStore(again(store), 's1', hash);
+    expect([...(await other.all('body')).keys()]).toEqual(['b1', 'b2']);
+    expect(await other.outputs()).toEqual(new Map([['i1.commit', { rows: 3 }]]));
+  });
+
+  test('a step that has ended is not run again with the same input, and is with another', async () => {
+    const store = createMemoryStore();
+    await step(store, { of: 1 }).end('first');
+    expect(await step(again(store), { of: 1 }).done()).toEqual({ output: 'first' });
+    expect(await step(again(store), { of: 2 }).done()).toBeNull();
+  });
+
+  test('of two tries that end, the first counts, and its contents are those of both', async () => {
+    const store = createMemoryStore();
+    const [one, two] = [step(again(store)), step(again(store))];
+    await one.run.put('body', 'b1', body);
+    await two.run.put('body', 'b1', { ...body, sql: 'SELECT 2' });
+    expect(await one.end('one')).toBe('one');
+    expect(await two.end('two')).toBe('one');
+    expect(await two.run.get('body', 'b1')).toEqual(body);
+  });
+
+  test('a later step replaces what an earlier one made, in whatever order they are read', async () => {
+    const store = createMemoryStore();
+    for (const [position, sql] of Object.entries({ z: 'SELECT 1', a: 'SELECT 2' })) {
+      const { run, end } = createRunStore(store, 's1', hash).step(position, {});
+      await run.find('body', 'b1');
+      await run.put('body', 'b1', { ...body, sql });
+      await end(null);
+    }
+    expect((await createRunStore(again(store), 's1', hash).get('body', 'b1')).sql).toBe('SELECT 2');
+  });
+
+  test('a reply carries what its step made, and goes on to when it is written again', async () => {
+    const store = createMemoryStore();
+    const { run } = step(store);
+    await run.put('body', 'b1', body);
+    await run.put('reply', 'r', reply, { overwrite: false });
+    expect(store.calls.put).toBe(1);
+    await createRunStore(again(store), 's1', hash).put('reply', 'r', { ...reply, possiblyBilledCalls: 1 });
+    const other = createRunStore(again(store), 's1', hash);
+    expect(await other.get('body', 'b1')).toEqual(body);
+    expect((await other.get('reply', 'r')).possiblyBilledCalls).toBe(1);
+    await expect(other.put('reply', 'r', reply, { overwrite: false })).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('a process that has run all steps of a run reads nothing; one that has not, lists and reads each object once', async () => {
+    const store = createMemoryStore();
+    const first = step(store, {}, 'run-1');
+    await first.run.find('body', 'b1');
+    await first.run.put('body', 'b1', body);
+    await first.end(null);
+    const before = { ...store.calls };
+    const next = createRunStore(store, 's1', hash, { holding: { runId: 'run-1', holdsAll: true } }).step('i2.look', {});
+    expect(await next.run.get('body', 'b1')).toBe(body);
+    expect(await next.run.find('reply', 'none')).toBeNull();
+    expect(await next.done()).toBeNull();
+    expect(store.calls).toEqual(before);
+
+    await createRunStore(again(store), 's1', hash).put('body', 'b2', { ...body, bodyId: 'b2' });
+    // Another run of the workflow, or one in which others took part.
+    for (const holding of [{ runId: 'run-2', holdsAll: true }, { runId: 'run-2', holdsAll: false }, undefined]) {
+      const { run } = createRunStore(store, 's1', hash, { holding }).step('i3.look', {});
+      expect(await run.get('body', 'b2')).toEqual({ ...body, bodyId: 'b2' });
+    }
+    expect(store.calls.get - before.get).toBe(1);
+  });
 });
 
-test('what another process wrote again is seen, whatever was read before', async () => {
+const reply = {
+  ...{ inputHash: 'h', model: 'm', possiblyBilledCalls: 0, endedAtMs: 1 },
+  reply: {
+    ...{ text: 'a', finishReason: 'stop', model: 'm' },
+    ...{ promptTokens: 1, cachedTokens: 0, completionTokens: 1, costUsd: 0 },
+  },
+};
+
+test('what another process wrote again is seen by a step that begins later', async () => {
   const store = createMemoryStore();
-  const run = createRunStore(store, 's1', hash);
-  await run.put('input', 's1', searchInput());
-  const first = await run.get('input', 's1');
-  expect(await run.get('input', 's1')).toBe(first);
+  const step = () => createRunStore(store, 's1', hash).step('i1.look', {}).run;
+  await step().put('input', 's1', searchInput());
   const other = { ...searchInput(), namespace: 'elsewhere' };
-  await store.put('runs/s1/input/s1.json', writeEnvelope('input', other, hash), { overwrite: true });
-  expect(await run.get('input', 's1')).toEqual(other);
-  await store.put('runs/s1/input/s1.json', 'damaged', { overwrite: true });
-  await expect(run.get('input', 's1')).rejects.toMatchObject({ code: 'corrupt' });
+  await createRunStore(again(store), 's1', hash).put('input', 's1', other);
+  expect(await step().get('input', 's1')).toEqual(other);
 });

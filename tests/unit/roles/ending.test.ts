@@ -3,7 +3,7 @@ import type { SearchState } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
 import { planRef } from '../../../src/search/plan-view';
-import { readEnvelope } from '../../../src/record/run-store';
+import { readEnvelope } from '../../../src/record/envelope';
 import { GAP_SQL, SEARCH, bench, containing, hash, planReply, text, PLAN, prepared, hooks } from './fixtures';
 import { z } from 'zod';
 import type { CandidateRun } from '../../../src/domain/ports/steps';

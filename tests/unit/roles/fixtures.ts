@@ -16,6 +16,7 @@ import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import type { ModelRequest, SqlEngine, Web } from '../../../src/domain/ports';
 import { settingsFor } from '../../../src/config/presets';
 import { withoutLooking } from '../../helpers/without-looking';
+import { withCheckpoints } from '../../../src/methods/checkpoints';
 import { createSteps } from '../../../src/methods/steps';
 import { createRunStore, storeInput } from '../../../src/record/run-store';
 import type { StepDeps } from '../../../src/roles/shared/context';
@@ -162,7 +163,7 @@ export async function bench(
   const { searchId, settings } = input;
   const run = createRunStore(store, searchId, hash);
   return {
-    ...{ deps, store, engine, model, input, searchId, run, steps: createSteps(deps) },
+    ...{ deps, store, engine, model, input, searchId, run, steps: withCheckpoints(createSteps(deps), null) },
     start: { searchId, settings, state: null },
     record: (): Promise<AnswerRecord> => run.get('result', searchId),
   };

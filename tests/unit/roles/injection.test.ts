@@ -2,6 +2,9 @@
  * What a talked-into model could try: every reply here asks for something it may not have, and nothing of it runs. The
  * database holds the planted texts, the model is scripted to obey them, and the steps are the real ones.
  */
+import { CONTENTS, type Kind } from '../../../src/record/contents';
+import { createRunStore } from '../../../src/record/run-store';
+import { sha256 } from '../../../src/sha256';
 import { runAgent } from '../../../src/methods/agent/loop';
 import type { Web } from '../../../src/domain/ports';
 import { SEARCH, bench, planReply, SETUP, sqliteEngine, TEST, text, hooks, PLAN, prepared } from './fixtures';
@@ -127,10 +130,10 @@ describe('method gate: a reply outside the allowed set', () => {
   ])('%s is left out of what is stored to run, and nothing runs', async (_claim, reply, trace) => {
     const { ran, store } = await plan(reply)();
     expect(ran).toEqual([]);
-    const keys = await store.list(`runs/${SEARCH}/`);
-    const kept = keys.filter((key) => !/\/(intent|reply)\//.test(key));
-    const texts = await Promise.all(kept.map((key) => store.get(key)));
-    expect(kept.some((key) => key.includes('/plan/'))).toBe(true);
-    expect(texts.join('')).not.toContain(trace);
+    const run = createRunStore(store, SEARCH, sha256);
+    const kinds = (Object.keys(CONTENTS) as Kind[]).filter((kind) => kind !== 'intent' && kind !== 'reply');
+    const kept = await Promise.all(kinds.map(async (kind) => [...(await run.all(kind)).values()]));
+    expect((await run.all('plan')).size).toBe(1);
+    expect(JSON.stringify(kept)).not.toContain(trace);
   });
 });

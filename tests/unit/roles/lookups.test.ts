@@ -1,6 +1,7 @@
 /** The method `gate` with the web: a whole search in-process, its record and report, and what survives a killed worker. */
 import type { Settings } from '../../../src/domain';
 
+import { withCheckpoints } from '../../../src/methods/checkpoints';
 import { createSteps } from '../../../src/methods/steps';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/domain/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
@@ -143,16 +144,16 @@ test('a worker killed after the answer of the web was stored does not look it up
     store: {
       ...made.deps.store,
       put: async (...args: Parameters<typeof made.deps.store.put>) => {
-        // Between the observation and the end of its step: nothing of the process is left to return it.
-        if (isKilled || args[0].includes('/step/i1.t0.w1')) {
-          isKilled = true;
-          throw new Error('killed');
-        }
-        return made.deps.store.put(...args);
+        if (isKilled) throw new Error('killed');
+        await made.deps.store.put(...args);
+        // The step is stored, and nothing of the process is left to return it.
+        if (!args[0].includes('/steps/i1.t0.w1')) return;
+        isKilled = true;
+        throw new Error('killed');
       },
     },
   };
-  await expect(runSearch(made.start, createSteps(dying), hooks)).rejects.toThrow('killed');
+  await expect(runSearch(made.start, withCheckpoints(createSteps(dying), null), hooks)).rejects.toThrow('killed');
   expect(made.asked).toEqual(['search close finish']);
   const outcome = await runSearch(made.start, made.steps, hooks);
   expect(outcome).toMatchObject({ summary: { status: 'answered', usage: { llmCalls: 4, lookups: 2 } } });

@@ -1,3 +1,5 @@
+import { createRunStore } from '../../../src/record/run-store';
+import { sha256 } from '../../../src/sha256';
 import { SEARCH, TEST, containing, planReply, text, PLAN, prepared, sqliteEngine } from './fixtures';
 
 const step = (tryNumber = 0, executionError?: string) => ({ ...PLAN, tryNumber, executionError });
@@ -54,8 +56,8 @@ test('S8: what the SQL reads of the schema is thereby declared, under the name t
   };
   const { steps, deps } = await prepared({ plan: [text(planReply({}, [sloppy]))] });
   expect(await steps.plan(step())).toMatchObject({ kind: 'ok' });
-  const stored = (await deps.store.get(`runs/${SEARCH}/plan/i1.t0.plan.json`)) ?? '';
-  expect(stored).toContain('"relations":["entry","event"]');
+  const { operators } = await createRunStore(deps.store, SEARCH, sha256).get('plan', 'i1.t0.plan');
+  expect(operators[0]?.relations).toEqual(['entry', 'event']);
 });
 
 test('a later try repeats the conversation with the reply and the exact error, of parsing or of execution', async () => {
@@ -74,7 +76,7 @@ test('the plans of two tries are two contents', async () => {
   const { steps, deps } = await prepared({ plan: [text(planReply()), text(planReply({ outline: 'other' }))] });
   await steps.plan(step());
   await steps.plan(step(1, 'it failed'));
-  expect(await deps.store.list(`runs/${SEARCH}/plan/`)).toHaveLength(2);
+  expect((await createRunStore(deps.store, SEARCH, sha256).all('plan')).size).toBe(2);
 });
 
 test('a first test that cannot run is dropped, not paid for again', async () => {

@@ -101,7 +101,7 @@ describe('a budget that ends (D6)', () => {
         let spent = 0;
         for (const { step } of steps.log) {
           if (MODEL_STEPS.includes(step)) expect(spent).toBeLessThan(sqlExecutions);
-          else if (step !== 'checkpoint' && step !== 'finish') spent++;
+          else if (step !== 'finish') spent++;
         }
         expect(spent).toBeLessThanOrEqual(sqlExecutions);
       }),
@@ -115,7 +115,7 @@ describe('a budget that ends (D6)', () => {
     const settings = testSettings('fast', { budgets: { ...NONE, wallMs: 45 } });
     const { steps, end } = await search(3, settings, gate, testHooks({ now: () => clock }));
     expect(end.endedBy).toBe('budget:wallMs');
-    expect(steps.log.slice(5).every(({ step }) => step === 'checkpoint' || step === 'finish')).toBe(true);
+    expect(steps.log.slice(5).every(({ step }) => step === 'finish')).toBe(true);
   });
 
   test('still runs the plan that the last call paid for, and answers with it', async () => {
@@ -160,7 +160,7 @@ describe('a cancellation (D6)', () => {
         if (seen.length === 0) return;
         expect(end).toMatchObject({ status: 'cancelled', endedBy: 'cancel' });
         const after = steps.log.slice(at).map(({ step }) => step);
-        expect(after.filter((step) => step !== 'checkpoint' && step !== 'finish')).toEqual([]);
+        expect(after.filter((step) => step !== 'finish')).toEqual([]);
       }),
       { numRuns: 120 },
     );

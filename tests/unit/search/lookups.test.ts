@@ -39,7 +39,7 @@ describe('a plan that wants to know more', () => {
     const { steps, end, called } = await search({ plan: curious(2), candidate: equalToFirst }, withWeb(5));
     expect(called).toEqual([
       'prepare',
-      ...['plan', 'web', 'web', 'plan', 'check', 'candidate', 'checkpoint'],
+      ...['plan', 'web', 'web', 'plan', 'check', 'candidate'],
       ...['plan', 'check', 'candidate'],
       'finish',
     ]);

@@ -47,12 +47,7 @@ describe('an easy question', () => {
   test('ends after two independent derivations agree: 2 model calls', async () => {
     const plans = inTurn(written('p1', 'a'), written('p2', 'b'));
     const { end, called } = await search({ plan: () => planned(plans()), candidate: equalToFirst });
-    expect(called).toEqual([
-      'prepare',
-      ...['plan', 'check', 'candidate', 'checkpoint'],
-      ...['plan', 'check', 'candidate'],
-      'finish',
-    ]);
+    expect(called).toEqual(['prepare', ...['plan', 'check', 'candidate'], ...['plan', 'check', 'candidate'], 'finish']);
     expect(end).toMatchObject({ status: 'answered', endedBy: 'agreement', chosen: 'c1' });
     expect(end.state.usage.llmCalls).toBe(2);
   });

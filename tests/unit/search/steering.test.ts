@@ -407,7 +407,7 @@ async function steeredSearch(world: number, given: Settings, cuts: readonly bool
   let stopped = false;
   const gate: Gate = async (call) => {
     // Between two iterations a continued run has no step under way.
-    if (desk === null || call.step === 'checkpoint' || !STEERED_AT.includes(call.step)) return;
+    if (desk === null || !STEERED_AT.includes(call.step)) return;
     const { position, tryNumber } = call.input as { position: string; tryNumber?: number };
     const draw = new Draw(`${world} ${position} ${tryNumber ?? 0}`);
     if (!draw.chance(0.3)) return;
