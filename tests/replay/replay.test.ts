@@ -39,7 +39,7 @@ test('every kind of step and every way to end is among the recorded', async () =
   ]);
   expect(steps.some((step) => step.endsWith('try 1'))).toBe(true);
   const text = (await Promise.all(histories.map(readableText))).join('\n');
-  const others = ['saveCheckpoint', 'saveRemark', 'finishSearch', 'loadBatchPage', 'recordResult', 'followQuestion'];
+  const others = ['saveRemark', 'finishSearch', 'loadBatchPage', 'recordResult', 'followQuestion'];
   expect(others.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
   const endings = new Set(histories.map(({ events }) => events.at(-1)?.eventType));
   expect([...endings].sort()).toEqual([

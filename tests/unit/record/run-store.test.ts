@@ -200,6 +200,18 @@ describe('one object a step', () => {
     await expect(other.put('reply', 'r', reply, { overwrite: false })).rejects.toMatchObject({ code: 'conflict' });
   });
 
+  test('what was removed meanwhile is not remembered', async () => {
+    const store = createMemoryStore();
+    const { run, end } = step(store);
+    await run.put('body', 'b1', body);
+    await end('made');
+    const other = again(store);
+    expect(await step(other).done()).toEqual({ output: 'made' });
+    for (const key of await store.list('runs/')) await store.delete(key);
+    expect(await step(other).done()).toBeNull();
+    expect(await createRunStore(other, 's1', hash).find('body', 'b1')).toBeNull();
+  });
+
   test('a process that has run all steps of a run reads nothing; one that has not, lists and reads each object once', async () => {
     const store = createMemoryStore();
     const first = step(store, {}, 'run-1');
