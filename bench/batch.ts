@@ -13,7 +13,7 @@ import { connectClient } from '../src/workers/client';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess, TUNED_FLAGS } from '../src/workers/temporal-process';
 import { sharedDataFolder } from '../tests/helpers/shared-data';
-import { median, printFigures, SHORT, say, type Figure } from './figure';
+import { bench, median, say, SHORT, type Figure } from './figure';
 import { startModel, stop } from './world/load-world';
 import { processUse } from './world/process-use';
 
@@ -157,7 +157,7 @@ function figures(calm: Ran, killed: Ran): readonly Figure[] {
   const other = killed.lines.filter((line) => before.get(line.id) !== resultOf(line));
   for (const { id, status, verdict } of other.slice(0, 5)) say(`other than without kills: ${id} ${status} ${verdict}`);
   const how = `${lines.length} questions of EHRSQL valid, ${IN_FLIGHT} in flight, model at ${MODEL_MS} ms, ${calls} calls in ${seconds.toFixed(0)} s`;
-  const none = { atMost: null };
+  const none = {};
   return [
     { ...none, name: 'batch: questions a minute', value: perMinute(calm), unit: '1/min', how },
     {
@@ -194,4 +194,4 @@ function figures(calm: Ran, killed: Ran): readonly Figure[] {
 
 const resultOf = ({ status, sql, verdict }: Line): string => JSON.stringify([status, sql, verdict]);
 
-printFigures(measureBatch());
+bench(measureBatch);

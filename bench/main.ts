@@ -1,15 +1,18 @@
 /**
- * `npm run bench`: measures every figure in a process of its own and prints a table. `-- NAME …` selects figures, `-- --json`
- * prints JSON, `-- --short` uses fewer repeats. Exits with 1 if a figure misses its target. The peers are compared only if
- * `bench/peers` is installed; `-- peers` installs it on first use.
+ * `npm run bench`: runs every bench in a process of its own, prints its figures as they come and all of them as a table at the
+ * end. `-- NAME …` selects benches, `-- --only TEXT` the parts of them whose names have the text in them, `-- --short` uses
+ * fewer repeats, `-- --json` prints JSON instead of the table. Exits with 1 if a figure misses its target or could not be
+ * measured. The peers are compared only if `bench/peers` is installed; `-- peers` installs it on first use.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { isMet, type Figure } from './figure';
-import { comparisonTable, figureTable } from './tables';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { failure, figureIn, isMet, say, type Figure } from './figure';
+import { comparisonTable, figureLine, figureTable } from './tables';
 import { peersInstalled } from './world/peer-packages';
 
-const FIGURES: Readonly<Record<string, string>> = {
+const BENCHES: Readonly<Record<string, string>> = {
   question: 'what one question costs Temporal, store, database and processors',
   step: 'a durable sequential step on the embedded server',
   search: 'a search of 40 model calls, durable against in-process, and its history',
@@ -25,43 +28,75 @@ const FIGURES: Readonly<Record<string, string>> = {
   serverless: 'workers that Temporal starts: the packaged function on a Lambda service of our own',
   peers: 'the price of durability against in-process, LangGraph.js and DBOS',
 };
-const FLAGS = ['--json', '--short'];
 
-async function main(args: readonly string[]): Promise<void> {
-  const asked = args.filter((argument) => !argument.startsWith('--'));
-  const flags = args.filter((argument) => argument.startsWith('--'));
-  const unknown = [...asked.filter((name) => !(name in FIGURES)), ...flags.filter((flag) => !FLAGS.includes(flag))];
-  if (unknown.length > 0) {
-    console.error(
-      `bench: no figure ${unknown.join(', ')}; there are ${Object.keys(FIGURES).join(', ')} and the flags ${FLAGS.join(', ')}`,
-    );
-    process.exitCode = 2;
-    return;
-  }
+interface Flags {
+  readonly json?: boolean;
+  readonly short?: boolean;
+  readonly only?: string;
+}
+
+async function main(asked: readonly string[], flags: Flags): Promise<void> {
   const withPeers = asked.length > 0 || peersInstalled();
-  const names = asked.length > 0 ? asked : Object.keys(FIGURES).filter((name) => name !== 'peers' || withPeers);
+  const names = asked.length > 0 ? asked : Object.keys(BENCHES).filter((name) => name !== 'peers' || withPeers);
+  const args = [...(flags.short ? ['--short'] : []), ...(flags.only === undefined ? [] : [`--only=${flags.only}`])];
   const figures: Figure[] = [];
   for (const name of names) {
-    console.error(`${name}: ${FIGURES[name] ?? ''} …`);
-    figures.push(...(await measure(name, flags)));
+    if (stopped) break;
+    console.error(`${name}: ${BENCHES[name] ?? ''} …`);
+    await run(name, args, (figure) => {
+      figures.push(figure);
+      say(figureLine(figure));
+    });
   }
-  if (flags.includes('--json')) console.log(JSON.stringify(figures, null, 2));
+  if (flags.json) console.log(JSON.stringify(figures, null, 2));
   else console.log([figureTable(figures), comparisonTable(figures)].filter((table) => table !== '').join('\n\n'));
   if (!withPeers)
     console.error('not compared with peers: npm run bench -- peers installs them in bench/peers and does');
-  if (figures.some((figure) => !isMet(figure))) process.exitCode = 1;
+  if (stopped || figures.some((figure) => !isMet(figure))) process.exitCode = 1;
 }
 
-async function measure(name: string, flags: readonly string[]): Promise<readonly Figure[]> {
-  const given = flags.filter((flag) => flag !== '--json');
-  const child = spawn(process.execPath, [join(__dirname, `${name}.js`), ...given], {
+let stopped = false;
+
+/** A bench that ends without having said why is a figure that could not be measured. */
+async function run(name: string, args: readonly string[], take: (figure: Figure) => void): Promise<void> {
+  const child = spawn(process.execPath, [join(__dirname, `${name}.js`), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let out = '';
-  for await (const chunk of child.stdout) out += String(chunk);
-  const line = out.trim().split('\n').at(-1) ?? '';
-  if (!line.startsWith('[')) throw new Error(`the figure ${name} could not be measured`);
-  return JSON.parse(line) as Figure[];
+  const stop = (signal: NodeJS.Signals): void => {
+    stopped = true;
+    child.kill(signal);
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  const ended = new Promise<string>((resolve) => child.once('exit', (code, signal) => resolve(String(signal ?? code))));
+  let [figures, failed] = [0, false];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const figure = figureIn(line);
+    if (figure === null) say(line);
+    else take(figure);
+    figures += figure === null ? 0 : 1;
+    failed ||= figure?.failed !== undefined;
+  }
+  const how = await ended;
+  process.off('SIGINT', stop).off('SIGTERM', stop);
+  if (stopped) take(failure(name, 'it was stopped'));
+  else if (how !== '0' && !failed) take(failure(name, `its process ended with ${how}`));
+  else if (figures === 0) take(failure(name, 'it has no such part'));
 }
 
-void main(process.argv.slice(2));
+function begin(): void {
+  try {
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
+      options: { json: { type: 'boolean' }, short: { type: 'boolean' }, only: { type: 'string' } },
+    });
+    const unknown = positionals.filter((name) => !(name in BENCHES));
+    if (unknown.length > 0)
+      throw new Error(`there is no ${unknown.join(', ')}, but ${Object.keys(BENCHES).join(', ')}`);
+    void main(positionals, values);
+  } catch (error) {
+    console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 2;
+  }
+}
+
+begin();

@@ -5,136 +5,140 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SearchInput } from '../src/domain';
+import type { SimulatedModel } from '../simulated-model';
 import { drawer } from '../simulated-model/draw';
 import { ContestantKilled, startContestant } from './contestants/child';
 import { CONTESTANTS, type ContestantConfig, type ContestantKind } from './contestants/contestant';
 import type { SearchEnd } from './contestants/process';
-import { median, say } from './figure';
-import type { Arena } from './world/arena';
+import { say } from './figure';
+import { Field, type Arena } from './world/arena';
 import { benchSearches } from './world/searches';
 
-export interface Kills {
-  readonly latencyMs: number;
-  readonly again: ReadonlyMap<ContestantKind, number>;
-  readonly mostAgain: ReadonlyMap<ContestantKind, number>;
-  readonly nextCall: ReadonlyMap<ContestantKind, number>;
-  readonly finish: ReadonlyMap<ContestantKind, number>;
-  /** On DBOS with our journal. */
-  readonly withJournal: number;
-}
-
-const LATENCY_MS = 200;
+export const LATENCY_MS = 200;
+const TRIES = 3;
 
 interface Moment {
   readonly afterCalls: number;
   readonly delayMs: number;
 }
 
-interface Recovery {
+export interface Recovery {
   readonly again: number;
   readonly nextCallMs: number;
   readonly finishMs: number;
 }
 
-export async function measureKills(arena: Arena, count: number): Promise<Kills> {
-  const draw = drawer(1);
-  const moments = Array.from({ length: count }, (_, at) => ({
-    afterCalls: 1 + Math.floor(draw('calls', at) * 8),
-    delayMs: Math.floor(draw('delay', at) * LATENCY_MS),
-  }));
-  const found = new Map(CONTESTANTS.map((kind) => [kind, [] as Recovery[]]));
-  const journalled: Recovery[] = [];
-  for (const [at, moment] of moments.entries()) {
-    const right = await calm(arena, at);
-    for (const kind of CONTESTANTS) {
-      const config = await arena.config(kind, await arena.model(LATENCY_MS));
-      const recovery = await killOnce(arena, config, input(`${kind}-killed`, at), moment, right);
-      found.get(kind)?.push(recovery);
-      say(
-        `kill ${at + 1} of ${count}: ${kind} asked ${recovery.again} again, finished after ${seconds(recovery.finishMs)} s`,
-      );
-    }
-    const config = await arena.config('dbos', await arena.model(LATENCY_MS), true);
-    journalled.push(await killOnce(arena, config, input('dbos-journal-killed', at), moment, right));
-  }
-  const of = (pick: (recoveries: readonly Recovery[]) => number) =>
-    new Map(CONTESTANTS.map((kind) => [kind, pick(found.get(kind) ?? [])]));
-  return {
-    latencyMs: LATENCY_MS,
-    again: of((all) => mean(all.map(({ again }) => again))),
-    mostAgain: of((all) => Math.max(...all.map(({ again }) => again))),
-    nextCall: of((all) => median(all.map(({ nextCallMs }) => nextCallMs)) / 1000),
-    finish: of((all) => median(all.map(({ finishMs }) => finishMs)) / 1000),
-    withJournal: mean(journalled.map(({ again }) => again)),
-  };
+export interface Kills {
+  readonly recoveries: ReadonlyMap<ContestantKind, readonly Recovery[]>;
+  /** How often a search had ended before its kill, also when it was tried again earlier. */
+  readonly late: ReadonlyMap<ContestantKind, number>;
+  readonly failures: ReadonlyMap<ContestantKind, string>;
+  /** Model calls of the undisturbed searches. */
+  readonly calls: readonly number[];
 }
 
-function input(name: string, at: number): SearchInput {
+export async function measureKills(arena: Arena, count: number): Promise<Kills> {
+  const model = await arena.modelServer(LATENCY_MS);
+  const rights = await undisturbed(arena, model, count);
+  const draw = drawer(1);
+  const recoveries = new Map(CONTESTANTS.map((kind) => [kind, [] as Recovery[]]));
+  const late = new Map(CONTESTANTS.map((kind) => [kind, 0]));
+  const field = new Field();
+  for (const [at, right] of rights.entries()) {
+    const drawn = { calls: draw('calls', at), delayMs: Math.floor(draw('delay', at) * LATENCY_MS) };
+    for (const kind of CONTESTANTS)
+      await field.attempt(kind, async () => {
+        const config = await arena.config(kind, model.baseUrl);
+        // Another call follows the last one that a kill waits for.
+        let afterCalls = 1 + Math.floor(drawn.calls * Math.max(1, right.asked - 2));
+        for (let [tries, delayMs] = [1, drawn.delayMs]; tries <= TRIES; tries += 1) {
+          const search = searchOf(`${kind}-killed${tries}`, at);
+          const recovery = await killOnce(model, config, search, { afterCalls, delayMs }, right);
+          const what =
+            recovery === null
+              ? 'had ended'
+              : `asked ${recovery.again} again, ended after ${seconds(recovery.finishMs)} s`;
+          say(`kill ${at + 1} of ${count}, ${afterCalls} calls and ${delayMs} ms: ${kind} ${what}`);
+          if (recovery !== null) {
+            recoveries.get(kind)?.push(recovery);
+            return;
+          }
+          late.set(kind, (late.get(kind) ?? 0) + 1);
+          [afterCalls, delayMs] = [Math.ceil(afterCalls / 2), 0];
+        }
+      });
+  }
+  return { recoveries, late, failures: field.failures, calls: rights.map(({ asked }) => asked) };
+}
+
+type Right = SearchEnd & { readonly asked: number };
+
+function searchOf(name: string, at: number): SearchInput {
   const [search] = benchSearches({
-    shape: 'long',
-    engine: 'postgresql',
-    count: 1,
-    name: `${name}-${at}`,
-    firstSeed: 500 + at,
+    ...{ shape: 'long', engine: 'postgresql', count: 1, name: `${name}-${at}`, firstSeed: 500 + at },
   });
   if (search === undefined) throw new Error('no search to kill');
   return search;
 }
 
-/** The same search undisturbed: its answer, and how often it asks the model. */
-async function calm(arena: Arena, at: number): Promise<SearchEnd & { readonly asked: number }> {
-  const model = await arena.modelServer(LATENCY_MS);
+/** The same searches undisturbed: their answers, and how often they ask the model. */
+async function undisturbed(arena: Arena, model: SimulatedModel, count: number): Promise<readonly Right[]> {
   const contestant = await startContestant(await arena.config('in-process', model.baseUrl));
   try {
-    model.reset();
-    const { ends } = await contestant.run([input('calm', at)]);
-    const [end] = ends;
-    if (end === undefined) throw new Error('the search did not end');
-    return { ...end, asked: model.ledger().totals.asked };
+    const rights: Right[] = [];
+    for (let at = 0; at < count; at += 1) {
+      model.reset();
+      const { ends } = await contestant.run([searchOf('undisturbed', at)]);
+      for (const end of ends) rights.push({ ...end, asked: model.ledger().totals.asked });
+    }
+    return rights;
   } finally {
-    await contestant.close();
+    await contestant.kill();
   }
 }
 
+/** null: the search had ended before it was killed. */
 async function killOnce(
-  arena: Arena,
+  model: SimulatedModel,
   config: ContestantConfig,
   search: SearchInput,
   moment: Moment,
-  right: SearchEnd & { readonly asked: number },
-): Promise<Recovery> {
-  const model = await arena.modelServer(LATENCY_MS);
+  right: Right,
+): Promise<Recovery | null> {
   const first = await startContestant(config);
   model.reset();
   const running = first.run([search]).catch((error: unknown) => {
     if (!(error instanceof ContestantKilled)) throw error;
     return null;
   });
-  await Promise.race([model.billed(moment.afterCalls), running]);
-  await sleep(moment.delayMs);
-  await first.kill();
-  if ((await running) !== null) throw new Error(`${config.kind} had finished before it was killed`);
+  try {
+    await Promise.race([model.billed(moment.afterCalls), running]);
+    await sleep(moment.delayMs);
+  } finally {
+    await first.kill();
+  }
+  if ((await running) !== null) return null;
   const before = model.ledger().totals.asked;
 
   const restartedAt = performance.now();
   const watch = nextAsked(model, before);
   const second = await startContestant(config);
-  const { ends } = await second.run([search], { fresh: false });
-  const finishMs = performance.now() - restartedAt;
-  const nextCallAt = await watch.stop();
-  await second.close();
-  const [end] = ends;
-  if (end?.status !== right.status || end.sql !== right.sql)
-    throw new Error(`${config.kind} ended otherwise than without the kill: ${JSON.stringify(end)}`);
-  return {
-    again: model.ledger().totals.asked - right.asked,
-    nextCallMs: (nextCallAt ?? performance.now()) - restartedAt,
-    finishMs,
-  };
+  try {
+    const { ends } = await second.run([search], { fresh: false });
+    const finishMs = performance.now() - restartedAt;
+    const [end] = ends;
+    if (end?.status !== right.status || end.sql !== right.sql)
+      throw new Error(`it ended otherwise than without the kill: ${JSON.stringify(end)}`);
+    const again = model.ledger().totals.asked - right.asked;
+    return { again, nextCallMs: (watch.stop() ?? performance.now()) - restartedAt, finishMs };
+  } finally {
+    watch.stop();
+    await second.kill();
+  }
 }
 
 /** When the ledger first shows more than so many requests; looked at every few milliseconds. */
-function nextAsked(model: { ledger(): { totals: { asked: number } } }, asked: number) {
+function nextAsked(model: SimulatedModel, asked: number) {
   let at: number | null = null;
   const timer = setInterval(() => {
     if (at === null && model.ledger().totals.asked > asked) at = performance.now();
@@ -142,13 +146,9 @@ function nextAsked(model: { ledger(): { totals: { asked: number } } }, asked: nu
   return {
     stop: () => {
       clearInterval(timer);
-      return Promise.resolve(at);
+      return at;
     },
   };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function seconds(ms: number): string {

@@ -14,7 +14,7 @@ import { questionWorkflowId } from '../src/workflows/ids';
 import { freePort } from '../tests/helpers/free-port';
 import { startModelEndpoint } from '../tests/helpers/model-endpoint';
 import { loadTestData, sharedDataFolder } from '../tests/helpers/shared-data';
-import { median, printFigures, say, SHORT, type Figure } from './figure';
+import { bench, median, say, SHORT, type Figure } from './figure';
 import { startCountedS3, type CountedS3 } from './world/counted-s3';
 import { withLoadWorld, type LoadOptions, type LoadWorld } from './world/load-world';
 import { benchSearches } from './world/searches';
@@ -195,9 +195,9 @@ function figures(kind: string, counts: Counts | null): Figure[] {
     return [];
   }
   return Object.entries(counts.each).map(([name, value]) => ({
-    ...{ name: `question, ${kind}: ${name}`, value, unit: '', atMost: null },
+    ...{ name: `question, ${kind}: ${name}`, value, unit: '' },
     how: counts.how[name] ?? `over ${String(counts.questions)} questions`,
   }));
 }
 
-printFigures(measureQuestion());
+bench(measureQuestion);

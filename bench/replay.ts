@@ -6,7 +6,7 @@ import { Worker } from '@temporalio/worker';
 import { dataConverter } from '../src/workers/payloads';
 import { workflowBundle } from '../src/workers/workflow-bundle';
 import { questionWorkflowId } from '../src/workflows/ids';
-import { median, printFigures, SHORT, type Figure } from './figure';
+import { bench, median, SHORT, type Figure } from './figure';
 import { withGateWorld } from './world/gate-world';
 import { benchSearches } from './world/searches';
 
@@ -44,4 +44,4 @@ async function measureReplay(): Promise<readonly Figure[]> {
   ];
 }
 
-printFigures(measureReplay());
+bench(measureReplay);

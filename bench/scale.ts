@@ -3,7 +3,7 @@
  * against it. Then it says what a million questions a day need (docs/scale.md). `-- --short` simulates without measuring.
  */
 import { availableParallelism } from 'node:os';
-import { printFigures, quantile, SHORT, say, type Figure } from './figure';
+import { bench, quantile, say, SHORT, type Figure } from './figure';
 import { withLoadWorld } from './world/load-world';
 import { machineCpuSeconds } from './world/process-use';
 import { aDay, agreement, figuresOf, predict, PROCESSES, QUESTION, sum, type MeasuredLoad } from './world/scale-model';
@@ -73,8 +73,8 @@ function extrapolated(name: string): readonly Figure[] {
     ['a question, 95th percentile', quantile(day.each, 0.95), 's'],
   ];
   return rows.map(([what, value, unit]) => ({
-    ...{ name: `scale: a million a day, ${name}: ${what}`, value, unit, atMost: null, how: 'simulated, not measured' },
+    ...{ name: `scale: a million a day, ${name}: ${what}`, value, unit, how: 'simulated, not measured' },
   }));
 }
 
-printFigures(measureScale());
+bench(measureScale);

@@ -12,7 +12,7 @@ import { createSqliteEngine } from '../src/adapters/sqlite';
 import type { SqlEngine } from '../src/domain/ports';
 import { SCHEMA_CHARS, schemaContext } from '../src/database/context';
 import { withDescriptionCache } from '../src/workers/description-cache';
-import { median, printFigures, say, SHORT, type Figure } from './figure';
+import { bench, median, part, say, SHORT, type Figure } from './figure';
 import { COLUMNS_PER_TABLE, TABLES, tableStatements } from './world/wide-schema';
 
 const DATABASE = 'gate_bench_wide';
@@ -72,28 +72,35 @@ async function measure({ name, open }: Arena): Promise<Figure[]> {
 async function run(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'gate-bench-schema-'));
   try {
-    const file = join(folder, 'wide.sqlite');
-    const database = new Database(file);
-    database.exec(`BEGIN; ${tableStatements('sqlite').join('; ')}; COMMIT`);
-    database.close();
-    const sqlite = await measure({ name: 'SQLite', open: () => createSqliteEngine({ path: file }) });
-    const postgres = await startPostgres();
-    try {
-      // In parts: one transaction would need a lock for each table.
-      await postgres.createDatabase(DATABASE);
-      const client = new Client({ connectionString: postgres.url(DATABASE) });
-      await client.connect();
-      const statements = tableStatements('postgresql');
-      for (let at = 0; at < statements.length; at += 400) await client.query(statements.slice(at, at + 400).join('; '));
-      await client.end();
-      const url = postgres.url(DATABASE);
-      return [...sqlite, ...(await measure({ name: 'PostgreSQL', open: () => createPostgresEngine({ url }) }))];
-    } finally {
-      await postgres.stop();
-    }
+    await part('SQLite', () => {
+      const file = join(folder, 'wide.sqlite');
+      const database = new Database(file);
+      database.exec(`BEGIN; ${tableStatements('sqlite').join('; ')}; COMMIT`);
+      database.close();
+      return measure({ name: 'SQLite', open: () => createSqliteEngine({ path: file }) });
+    });
+    await part('PostgreSQL', onPostgres);
+    return [];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-if (require.main === module) printFigures(run());
+async function onPostgres(): Promise<Figure[]> {
+  const postgres = await startPostgres();
+  try {
+    // In parts: one transaction would need a lock for each table.
+    await postgres.createDatabase(DATABASE);
+    const url = postgres.url(DATABASE);
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const statements = tableStatements('postgresql');
+    for (let at = 0; at < statements.length; at += 400) await client.query(statements.slice(at, at + 400).join('; '));
+    await client.end();
+    return await measure({ name: 'PostgreSQL', open: () => createPostgresEngine({ url }) });
+  } finally {
+    await postgres.stop();
+  }
+}
+
+bench(run);

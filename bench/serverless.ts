@@ -18,7 +18,7 @@ import { loadTestData } from '../tests/helpers/shared-data';
 import { startLambdaStage, TIMEOUT_MS, type LambdaStage } from '../tests/serverless/lambda-stage';
 import { nothingRuns, runningOf } from '../tests/serverless/processes';
 import { serverlessBinary } from '../tests/serverless/server';
-import { median, printFigures, say, SHORT, type Figure } from './figure';
+import { bench, give, median, say, SHORT, type Figure } from './figure';
 
 const STARTS = SHORT ? 3 : 7;
 const COUNT = 'How many drivers are there?';
@@ -55,33 +55,24 @@ async function measureServerless(): Promise<readonly Figure[]> {
       await rest(stage);
       warm.push(await startToStep(stage, `${String(at)}2`));
     }
+    const toTask = `to the first workflow task done, median of ${String(STARTS)}`;
+    give(
+      { name: 'function, cold start', value: median(cold), unit: 's', atMost: 1, how: `process start ${toTask}` },
+      { name: 'function, warm start', value: median(warm), unit: 's', atMost: 0.6, how: `thawed ${toTask}` },
+      { name: 'function, package', value: stage.packageBytes() / 2 ** 20, unit: 'MB', atMost: 250, how: 'unzipped' },
+    );
     await endpoint.close();
     endpoint = await model(SLOW_MS);
     await rest(stage);
     stage.lambda.reap();
     const idle = await leftRunning(stage.home);
+    give({ name: 'idle processes', value: idle, unit: '', atMost: 0, how: 'of ours between questions' });
     const before = stage.lambda.invocations.length;
     const serverless = await searchSeconds(stage.home);
     const invocations = stage.lambda.invocations.length - before;
-    say(`the search took ${serverless.toFixed(1)} s in ${String(invocations)} invocations`);
     const one = await withWorker(stage.home, searchSeconds);
-    say(`and ${one.toFixed(1)} s with one worker`);
-    const figure = (name: string, value: number, unit: string, atMost: number | null, how: string): Figure => ({
-      ...{ name, value: Math.round(value * 100) / 100, unit, atMost, how },
-    });
-    return [
-      figure('function, cold start', median(cold), 's', 1.5, 'process start to the first workflow task done, median'),
-      figure('function, warm start', median(warm), 's', null, 'thawed to the first workflow task done, median'),
-      figure(
-        'search over invocations',
-        serverless / one,
-        '×',
-        1.15,
-        `${String(invocations)} of ${String(TIMEOUT_MS / 1000)} s, model ${String(SLOW_MS / 1000)} s, over one worker`,
-      ),
-      figure('idle processes', idle, '', 0, 'of ours between questions'),
-      figure('function, package', stage.packageBytes() / 1024 / 1024, 'MB', 250, 'unzipped'),
-    ];
+    const how = `${String(invocations)} of ${String(TIMEOUT_MS / 1000)} s, model ${String(SLOW_MS / 1000)} s: ${serverless.toFixed(1)} s, with one worker ${one.toFixed(1)} s`;
+    return [{ name: 'search over invocations', value: serverless / one, unit: '×', atMost: 1.15, how }];
   } finally {
     await stage.close();
     await endpoint.close();
@@ -147,4 +138,4 @@ async function withWorker<T>(like: GateHome, work: (home: GateHome) => Promise<T
   }
 }
 
-if (require.main === module) printFigures(measureServerless());
+bench(measureServerless);

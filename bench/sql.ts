@@ -23,7 +23,7 @@ import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlit
 import type { SqlEngine, SqlInspector } from '../src/domain/ports';
 import { toCsv } from '../src/text/result-text';
 import { startPostgres } from '../tests/helpers/postgres';
-import { median, printFigures, SHORT, type Figure } from './figure';
+import { bench, median, part, SHORT, type Figure } from './figure';
 
 const ORDERS = 100_000;
 /** A text for each turn. */
@@ -83,7 +83,7 @@ async function compare(
   name: string,
   { port, bare, inspector }: Sides,
   how: string,
-  atMost: number | null,
+  atMost?: number,
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [rows, text, blocks, inBlock] of [
@@ -119,7 +119,6 @@ function reading(name: string, inspector: SqlInspector): Figure {
     name: `${name}: the parser in front, a new text`,
     value: median(taken),
     unit: 'ms',
-    atMost: null,
     how: 'once for each text, when the reply with it is read; not in the figures above',
   };
 }
@@ -178,7 +177,6 @@ async function measurePostgres(folder: string): Promise<Figure[]> {
         'PostgreSQL port, no transaction',
         { port, bare: autocommit, inspector },
         'bare driver without a transaction',
-        null,
       )),
       reading('PostgreSQL', inspector),
       await toStore('PostgreSQL', engine, folder),
@@ -223,7 +221,6 @@ async function measureSqlite(folder: string): Promise<Figure[]> {
         'SQLite port, one process',
         { port, bare: inProcess, inspector },
         'bare driver in this process',
-        null,
       )),
       reading('SQLite', inspector),
       await toStore('SQLite', engine, folder),
@@ -235,13 +232,15 @@ async function measureSqlite(folder: string): Promise<Figure[]> {
   }
 }
 
-export async function measureSql(): Promise<Figure[]> {
+async function measureSql(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'gate-bench-sql-'));
   try {
-    return [...(await measurePostgres(folder)), ...(await measureSqlite(folder))];
+    await part('PostgreSQL', () => measurePostgres(folder));
+    await part('SQLite', () => measureSqlite(folder));
+    return [];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-if (require.main === module) printFigures(measureSql());
+bench(measureSql);

@@ -18,17 +18,12 @@ import {
 import { userFolders } from '../src/config/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess, TUNED_FLAGS } from '../src/workers/temporal-process';
-import { printFigures } from './figure';
+import { bench, median, SHORT, type Figure } from './figure';
 import type { steps } from './step-workflow';
 
-export interface StepFigure {
-  /** Medians in milliseconds. */
-  readonly tunedMs: number;
-  readonly tunedOtherQueueMs: number;
-  readonly defaultMs: number;
-}
+const COUNT = SHORT ? 20 : 60;
 
-export async function measureStep(count = 60): Promise<StepFigure> {
+async function measureStep(): Promise<readonly Figure[]> {
   const binary = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
   const bundle = await bundleWorkflowCode({
     workflowsPath: require.resolve('./step-workflow'),
@@ -42,7 +37,7 @@ export async function measureStep(count = 60): Promise<StepFigure> {
       logFile: join(folder, `${name}.log`),
     });
     try {
-      return await onServer(`127.0.0.1:${String(server.port)}`, bundle, count);
+      return await onServer(`127.0.0.1:${String(server.port)}`, bundle);
     } finally {
       await stopServerProcess(server.pid);
     }
@@ -50,13 +45,18 @@ export async function measureStep(count = 60): Promise<StepFigure> {
   try {
     const tuned = await measure('tuned', TUNED_FLAGS);
     const defaults = await measure('default', []);
-    return { tunedMs: tuned.sameQueue, tunedOtherQueueMs: tuned.otherQueue, defaultMs: defaults.sameQueue };
+    const how = `empty activity, median of ${String(COUNT)}`;
+    return [
+      { name: 'durable step', value: tuned.sameQueue, unit: 'ms', atMost: 15, how: `${how}, our server settings` },
+      { name: 'durable step, other queue', value: tuned.otherQueue, unit: 'ms', how: 'on another than the workflow' },
+      { name: 'durable step, default server', value: defaults.sameQueue, unit: 'ms', how: 'settings as shipped' },
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function onServer(address: string, workflowBundle: WorkflowBundle, count: number) {
+async function onServer(address: string, workflowBundle: WorkflowBundle) {
   const native = await NativeConnection.connect({ address });
   const connection = await Connection.connect({ address });
   const activities = { emptyStep: (): Promise<void> => Promise.resolve() };
@@ -67,7 +67,7 @@ async function onServer(address: string, workflowBundle: WorkflowBundle, count: 
   const run = async (workflowId: string, taskQueue: string | null): Promise<number> => {
     const handle = await client.workflow.start<typeof steps>('steps', {
       ...{ workflowId, taskQueue: 'step' },
-      args: [{ count, taskQueue }],
+      args: [{ count: COUNT, taskQueue }],
     });
     await handle.result();
     const { events } = await handle.fetchHistory();
@@ -91,38 +91,5 @@ async function onServer(address: string, workflowBundle: WorkflowBundle, count: 
   }
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const value = sorted.length % 2 === 1 ? sorted[middle] : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
-  return Math.round((value ?? 0) * 10) / 10;
-}
-
-if (require.main === module) {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
-  printFigures(
-    measureStep().then(({ tunedMs, tunedOtherQueueMs, defaultMs }) => [
-      {
-        name: 'durable step',
-        value: tunedMs,
-        unit: 'ms',
-        atMost: 15,
-        how: 'empty activity, median, our server settings',
-      },
-      {
-        name: 'durable step, other queue',
-        value: tunedOtherQueueMs,
-        unit: 'ms',
-        atMost: null,
-        how: 'the activity on another queue than the workflow',
-      },
-      {
-        name: 'durable step, default server',
-        value: defaultMs,
-        unit: 'ms',
-        atMost: null,
-        how: "the server's settings as shipped",
-      },
-    ]),
-  );
-}
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+bench(measureStep);

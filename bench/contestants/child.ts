@@ -10,6 +10,7 @@ export type Ran = Extract<Report, { kind: 'ran' }>;
 
 export interface ContestantProcess {
   readonly config: ContestantConfig;
+  readonly pid: number;
   run(
     inputs: readonly SearchInput[],
     options?: { readonly concurrency?: number; readonly fresh?: boolean },
@@ -21,22 +22,25 @@ export interface ContestantProcess {
 
 export async function startContestant(config: ContestantConfig): Promise<ContestantProcess> {
   const child = fork(join(__dirname, 'process.js'), [], {
-    // Compiled files lie in dist, the peers' packages in a folder of their own.
-    env: { ...process.env, NODE_PATH: PEER_MODULES },
+    // Compiled files lie in dist, the peers' packages in a folder of their own; one of them is warned of what `pg` deprecates.
+    env: { ...process.env, NODE_PATH: PEER_MODULES, NODE_NO_WARNINGS: '1' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await ask(child, { kind: 'open', config });
+  const gone = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  await ask(child, { kind: 'open', config }).catch(async (error: unknown) => {
+    await gone();
+    throw error;
+  });
   return {
-    config,
+    ...{ config, pid: child.pid ?? 0, kill: gone },
     async run(inputs, { concurrency = 1, fresh = true } = {}) {
       const report = await ask(child, { kind: 'run', inputs, concurrency, fresh });
       if (report.kind !== 'ran') throw new Error(`${config.kind}: ${report.kind} instead of ran`);
       return report;
-    },
-    async kill() {
-      child.kill('SIGKILL');
-      await ended;
     },
     async close() {
       await ask(child, { kind: 'close' });
@@ -45,15 +49,21 @@ export async function startContestant(config: ContestantConfig): Promise<Contest
   };
 }
 
+/** Whatever a contestant is told takes seconds; much later it hangs. */
+const LATE_MS = 10 * 60_000;
+
 function ask(child: ChildProcess, order: Order): Promise<Report> {
   return new Promise((resolve, reject) => {
-    const onExit = (): void => reject(new ContestantKilled());
-    child.once('exit', onExit);
-    child.once('message', (report: Report) => {
-      child.off('exit', onExit);
-      if (report.kind === 'failed') reject(new Error(report.message));
-      else resolve(report);
-    });
+    const settle = (then: () => void): void => {
+      clearTimeout(late);
+      child.off('exit', onExit).off('message', onReport);
+      then();
+    };
+    const onExit = (): void => settle(() => reject(new ContestantKilled('its process is gone')));
+    const onReport = (report: Report): void =>
+      settle(() => (report.kind === 'failed' ? reject(new Error(report.message)) : resolve(report)));
+    const late = setTimeout(() => settle(() => reject(new Error(`no answer in ${LATE_MS / 1000} s`))), LATE_MS);
+    child.once('exit', onExit).once('message', onReport);
     child.send(order);
   });
 }

@@ -78,10 +78,10 @@ async function run({ inputs, concurrency, fresh }: Extract<Order, { kind: 'run' 
 
 process.on('message', (order: Order) => {
   obey(order)
-    .catch((error: unknown): Report => ({
-      kind: 'failed',
-      message: error instanceof Error ? (error.stack ?? '') : String(error),
-    }))
+    .catch((error: unknown): Report => {
+      console.error(error);
+      return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+    })
     .then((report) => process.send?.(report, () => report.kind === 'closed' && process.exit(0)))
     .catch(() => process.exit(1));
 });

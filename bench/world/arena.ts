@@ -1,5 +1,7 @@
 /** What all contestants share: PostgreSQL, the asked database, the model servers; and what each keeps its state in. */
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { startPostgres, type TestPostgres } from '../../tests/helpers/postgres';
 import { userFolders } from '../../src/config/folders';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
@@ -7,8 +9,10 @@ import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess, type ServerProcess } from '../../src/workers/temporal-process';
 import { startContestant, type ContestantProcess } from '../contestants/child';
 import { CONTESTANTS, type ContestantConfig, type ContestantKind } from '../contestants/contestant';
+import { say } from '../figure';
+import { treeCpuSeconds } from './process-use';
 import { answerable, RATES, readSprintSql } from './searches';
-import { postgresBytes, sqliteBytes, storeBytes, type StoreBytes } from './sizes';
+import { folderBytes, postgresBytes, sqliteBytes } from './sizes';
 
 const DATABASE = 'sprint_pg';
 const PERIPHERAL = ['langgraph-postgres', 'dbos'] as const;
@@ -20,17 +24,20 @@ export class Arena {
   private constructor(
     private readonly folder: string,
     private readonly postgres: TestPostgres,
+    private readonly postgresPid: number,
     private readonly temporal: string,
-  ) {}
+  ) {
+    mkdirSync(join(folder, 'temporal'));
+  }
 
   static async open(folder: string): Promise<Arena> {
     const temporal = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
     const postgres = await startPostgres();
     await postgres.createDatabase(DATABASE, readSprintSql());
     for (const kind of PERIPHERAL) await postgres.createDatabase(databaseOf(kind));
-    const arena = new Arena(folder, postgres, temporal);
+    const arena = new Arena(folder, postgres, await pidOf(postgres), temporal);
     // The schemas of all engines are there before anything is weighed.
-    await arena.withContestants({ modelUrl: await arena.model(20) }, () => Promise.resolve());
+    await arena.withField(await arena.model(20), () => Promise.resolve());
     return arena;
   }
 
@@ -52,9 +59,9 @@ export class Arena {
     return model;
   }
 
-  async config(kind: ContestantKind, modelUrl: string, journal = kind === 'gate'): Promise<ContestantConfig> {
+  async config(kind: ContestantKind, modelUrl: string): Promise<ContestantConfig> {
     return {
-      ...{ kind, modelUrl, journal },
+      ...{ kind, modelUrl, journal: kind === 'gate' },
       storeFolder: this.storeOf(kind),
       database: this.postgres.url(DATABASE),
       databaseName: DATABASE,
@@ -63,33 +70,34 @@ export class Arena {
   }
 
   /** All contestants, each open in its own process while `work` runs. */
-  async withContestants(
-    { modelUrl }: { readonly modelUrl: string },
-    work: (contestants: readonly ContestantProcess[]) => Promise<void>,
-  ): Promise<void> {
-    const open: ContestantProcess[] = [];
+  async withField<T>(modelUrl: string, work: (field: Field) => Promise<T>): Promise<T> {
+    const field = new Field();
     try {
-      for (const kind of CONTESTANTS) open.push(await startContestant(await this.config(kind, modelUrl)));
-      await work(open);
+      for (const kind of CONTESTANTS)
+        await field.attempt(kind, async () => field.add(await startContestant(await this.config(kind, modelUrl))));
+      return await work(field);
     } finally {
-      for (const one of open) await one.close();
+      await field.close();
     }
   }
 
-  /** Of the engines' own databases; the server is stopped for it, which empties its write-ahead log. */
-  async engineBytes(): Promise<ReadonlyMap<ContestantKind, number>> {
+  /** Processor time so far of a contestant, its engine, and PostgreSQL, which all of them ask. */
+  cpuSeconds({ config, pid }: ContestantProcess): number {
+    const engine = config.kind === 'gate' && this.server !== null ? treeCpuSeconds(this.server.pid) : 0;
+    return treeCpuSeconds(pid) + engine + treeCpuSeconds(this.postgresPid);
+  }
+
+  /** In the databases of the engines (the server is stopped for it, which empties its write-ahead log) and in the stores. */
+  async bytes(): Promise<ReadonlyMap<ContestantKind, { readonly engine: number; readonly store: number }>> {
     await this.stopServer();
-    return new Map<ContestantKind, number>([
-      ['in-process', 0],
+    const engines = new Map<ContestantKind, number>([
       ['gate', sqliteBytes(this.temporalFile)],
       ['langgraph-sqlite', sqliteBytes(this.langgraphFile)],
       ['langgraph-postgres', await postgresBytes(this.postgres.url(databaseOf('langgraph-postgres')))],
       ['dbos', await postgresBytes(this.postgres.url(databaseOf('dbos')))],
     ]);
-  }
-
-  storeBytes(kind: ContestantKind, searches: ReadonlySet<string>): StoreBytes {
-    return storeBytes(this.storeOf(kind), searches);
+    const of = (kind: ContestantKind) => ({ engine: engines.get(kind) ?? 0, store: folderBytes(this.storeOf(kind)) });
+    return new Map(CONTESTANTS.map((kind) => [kind, of(kind)]));
   }
 
   async close(): Promise<void> {
@@ -131,6 +139,55 @@ export class Arena {
   private async stopServer(): Promise<void> {
     if (this.server !== null) await stopServerProcess(this.server.pid);
     this.server = null;
+  }
+}
+
+/** Contestants that are open. Whoever fails is out, `failures` says why, and the others go on. */
+export class Field {
+  readonly failures = new Map<ContestantKind, string>();
+  readonly #open = new Map<ContestantKind, ContestantProcess>();
+
+  add(one: ContestantProcess): void {
+    this.#open.set(one.config.kind, one);
+  }
+
+  /** Everybody once; the first one is another each round, so that no place is anybody's. */
+  async round(number: number, work: (one: ContestantProcess) => Promise<void>): Promise<void> {
+    const all = [...this.#open.values()];
+    const first = number % Math.max(1, all.length);
+    for (const one of [...all.slice(first), ...all.slice(0, first)])
+      await this.attempt(one.config.kind, () => work(one));
+  }
+
+  async attempt(kind: ContestantKind, work: () => Promise<void>): Promise<void> {
+    if (this.failures.has(kind)) return;
+    try {
+      await work();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      say(`${kind} failed: ${message}`);
+      this.failures.set(kind, message.split('\n')[0] ?? '');
+      await this.#open.get(kind)?.kill();
+      this.#open.delete(kind);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const one of this.#open.values()) await this.attempt(one.config.kind, () => one.close());
+  }
+}
+
+/** Of the server's first process; 0 if it is on another machine. */
+async function pidOf(postgres: TestPostgres): Promise<number> {
+  const client = new Client({ connectionString: postgres.url('postgres') });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
+    return Number.parseInt(readFileSync(join(rows[0]?.data_directory ?? '', 'postmaster.pid'), 'utf8'), 10);
+  } catch {
+    return 0;
+  } finally {
+    await client.end();
   }
 }
 

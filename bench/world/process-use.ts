@@ -2,10 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessUse {
+  /** Its own. */
   readonly cpuSeconds: number;
   /** Of its first thread, on which a Node program computes one thing after another. */
   readonly mainCpuSeconds: number;
-  /** Of its live children, such as those that hold SQLite files. */
+  /** Of its children and theirs, such as those that hold SQLite files, also of those that have ended. */
   readonly childCpuSeconds: number;
   /** The largest resident set it ever had. */
   readonly peakBytes: number;
@@ -16,20 +17,35 @@ const TICKS_PER_SECOND = 100;
 
 export function processUse(pid: number): ProcessUse {
   if (!existsSync(`/proc/${pid}/stat`)) return { cpuSeconds: 0, mainCpuSeconds: 0, childCpuSeconds: 0, peakBytes: 0 };
-  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  const children = childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), 0);
-  const mainCpuSeconds = cpuOf(`${pid}/task/${pid}`);
-  return { cpuSeconds: cpuOf(pid), mainCpuSeconds, childCpuSeconds: children, peakBytes: Number(peak ?? 0) * 1024 };
+  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readWhileThere(`/proc/${pid}/status`) ?? '')?.[1];
+  const { own, ended } = cpuOf(pid);
+  const childCpuSeconds = ended + childrenOf(pid).reduce((sum, child) => sum + treeCpuSeconds(child), 0);
+  const mainCpuSeconds = cpuOf(`${pid}/task/${pid}`).own;
+  return { cpuSeconds: own, mainCpuSeconds, childCpuSeconds, peakBytes: Number(peak ?? 0) * 1024 };
 }
 
-/** A process, or `PID/task/THREAD`. */
-function cpuOf(pid: number | string): number {
-  const fields = afterName(readWhileThere(`/proc/${pid}/stat`) ?? '');
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
+/** Of a process and all that it started. */
+export function treeCpuSeconds(pid: number): number {
+  const { own, ended } = cpuOf(pid);
+  return own + ended + childrenOf(pid).reduce((sum, child) => sum + treeCpuSeconds(child), 0);
+}
+
+/** Of the children of this process that have ended. */
+export function endedCpuSeconds(): number {
+  return cpuOf('self').ended;
+}
+
+/** A process, or `PID/task/THREAD`; what its ended children used is counted once it has waited for them. */
+function cpuOf(pid: number | string): { readonly own: number; readonly ended: number } {
+  const stat = readWhileThere(`/proc/${pid}/stat`) ?? '';
+  // The name may hold spaces and brackets.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15).map(Number);
+  return { own: (user + system) / TICKS_PER_SECOND, ended: (endedUser + endedSystem) / TICKS_PER_SECOND };
 }
 
 function childrenOf(pid: number): number[] {
-  const threads = readdirSync(`/proc/${pid}/task`);
+  const threads = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
   return threads.flatMap((thread) =>
     (readWhileThere(`/proc/${pid}/task/${thread}/children`) ?? '')
       .trim()
@@ -56,9 +72,4 @@ function readWhileThere(path: string): string | null {
     if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
   }
-}
-
-/** The name may hold spaces and brackets. */
-function afterName(stat: string): string[] {
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

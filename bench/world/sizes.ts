@@ -5,7 +5,7 @@ import { Client } from 'pg';
 
 /** An SQLite file with its write-ahead log. */
 export function sqliteBytes(file: string): number {
-  return ['', '-wal'].reduce((sum, suffix) => sum + (existsSync(file + suffix) ? statSync(file + suffix).size : 0), 0);
+  return ['', '-wal'].reduce((sum, suffix) => sum + (statSync(file + suffix, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
 /** Tables with their indexes and large values, without the system's own. */
@@ -23,25 +23,11 @@ export async function postgresBytes(connectionString: string): Promise<number> {
   }
 }
 
-export interface StoreBytes {
-  readonly contents: number;
-  /** Intents and replies of model calls. */
-  readonly journal: number;
-}
-
-export function storeBytes(folder: string, searches: ReadonlySet<string>): StoreBytes {
-  let contents = 0;
-  let journal = 0;
-  const runs = join(folder, 'runs');
-  for (const run of readdirSync(runs).filter((name) => searches.has(name))) {
-    for (const kind of readdirSync(join(runs, run))) {
-      const bytes = readdirSync(join(runs, run, kind)).reduce(
-        (sum, name) => sum + statSync(join(runs, run, kind, name)).size,
-        0,
-      );
-      if (kind === 'intent' || kind === 'reply') journal += bytes;
-      else contents += bytes;
-    }
-  }
-  return { contents, journal };
+/** All files below a folder. */
+export function folderBytes(folder: string): number {
+  if (!existsSync(folder)) return 0;
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
+    (sum, entry) => sum + (entry.isFile() ? statSync(join(entry.parentPath, entry.name)).size : 0),
+    0,
+  );
 }

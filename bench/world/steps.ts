@@ -16,7 +16,7 @@ export interface StepsOptions {
   readonly storeFolder: string;
   /** A PostgreSQL URL, or the path of an SQLite file. */
   readonly database: string;
-  /** Without it, replies that an earlier process got are not found, and the calls are made again. */
+  /** Without it, calls and replies stay in this process: what another one got is not found, and is asked again. */
   readonly journal?: boolean;
 }
 
@@ -51,13 +51,14 @@ export async function benchSteps(options: StepsOptions): Promise<BenchSteps> {
 }
 
 function withoutJournal(store: ObjectStore): ObjectStore {
-  const own = new Set<string>();
+  const own = new Map<string, string>();
+  const isJournal = (key: string): boolean => /\/(intent|reply)\//.test(key);
   return {
     ...store,
-    get: (key) => (key.includes('/reply/') && !own.has(key) ? Promise.resolve(null) : store.get(key)),
-    put: (key, text, options) => {
-      own.add(key);
-      return store.put(key, text, options);
+    get: (key) => (isJournal(key) ? Promise.resolve(own.get(key) ?? null) : store.get(key)),
+    put: async (key, text, options) => {
+      if (isJournal(key)) own.set(key, text);
+      else await store.put(key, text, options);
     },
   };
 }
