@@ -1,7 +1,12 @@
 /** What is said to a model and what it replied, as the journal and recordings hold it. */
 import { z } from 'zod';
 
-export const ChatMessage = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
+export const ChatMessage = z.object({
+  role: z.enum(['system', 'user', 'assistant']),
+  content: z.string(),
+  /** How many characters of its beginning other questions on the database have as well: they are stored once. */
+  common: z.number().int().optional(),
+});
 export type ChatMessage = Readonly<z.infer<typeof ChatMessage>>;
 
 export const ModelReply = z.object({

@@ -151,7 +151,7 @@ async function ask(call: Call, id: string, inputHash: string): Promise<CallReply
     inputHash,
     model,
     role,
-    messages: messages.map((message) => ({ ...message })),
+    messages: [...messages],
     maxOutputTokens,
     unanswered: unanswered + 1,
     startedAtMs: call.clock.now(),

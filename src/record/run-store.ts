@@ -18,7 +18,8 @@ import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Holding } from '../domain/ports/step-parts';
 import { each } from '../limiter';
 import type { Hash } from '../sql/body';
-import type { Contents, Kind } from './contents';
+import type { ChatMessage } from '../domain/model-call';
+import type { CallIntent, Contents, Kind } from './contents';
 import { envelopeOf, openEnvelope, writeEnvelope } from './envelope';
 import { INLINE_LIMIT, putObject, readObject, type ObjectReference } from './objects';
 import { perStore } from './per-store';
@@ -130,14 +131,15 @@ export async function storeInput(
 
 /** Whether what stands under a key may refer to objects. */
 export function mayRefer(key: string): boolean {
-  return key.endsWith(REFERRING) || /^runs\/[^/]+\/(input|result)\//.test(key);
+  return key.endsWith(REFERRING) || /^runs\/[^/]+\/(input|intent|result)\//.test(key);
 }
 
 /** The names of the objects that the text under such a key refers to. */
 export function referencesIn(text: string, key: string, hash: Hash): readonly string[] {
   if (text === '' || !mayRefer(key)) return [];
   const data = dataOf(text, key, hash) as Entry & { made?: Made };
-  return [data, ...(data.made?.contents ?? [])].flatMap(({ shared }) => shared?.object.name ?? []);
+  const { messages = [] } = (data.data ?? {}) as { readonly messages?: readonly StoredMessage[] };
+  return [data, ...messages, ...(data.made?.contents ?? [])].flatMap(({ shared }) => shared?.object.name ?? []);
 }
 
 /** The text of an object without contents of these kinds. */
@@ -316,6 +318,10 @@ class Run implements RunStore {
     const text = await place.store.get(key);
     if (text === null) return null;
     const content = await contentOf(place, key, openEnvelope(text, { key, kind, hash: place.hash }) as Entry);
+    if (kind === 'intent') {
+      const intent = content as CallIntent & { readonly messages: readonly StoredMessage[] };
+      return { ...intent, messages: await each(intent.messages, (message) => messageOf(place, key, message)) };
+    }
     if (isSettled(kind)) known.contents.set(nameOf(kind, id), content);
     return content;
   }
@@ -447,21 +453,47 @@ function apply(known: Known, { key, after, contents, chars, ...of }: Loaded): vo
 
 /** The inside of a JSON object: `data`, or `shared` where it is stored by its hash. */
 async function storedJson(
-  { store, hash }: Place,
+  place: Place,
   kind: Kind,
   data: unknown,
 ): Promise<{ readonly json: string; readonly refers: boolean }> {
+  if (kind === 'intent') {
+    const messages = await each((data as CallIntent).messages, (message) => storedMessage(place, message));
+    return { json: `"data":${JSON.stringify({ ...(data as CallIntent), messages })}`, refers: true };
+  }
   const json = JSON.stringify(data);
   if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return { json: `"data":${json}`, refers: false };
-  const sha256 = hash(json);
-  const shared: Shared = { sha256, object: await putObject(store, json, sha256) };
-  sharedIn(store).set(sha256, data, json.length);
-  return { json: `"shared":${JSON.stringify(shared)}`, refers: true };
+  return { json: `"shared":${JSON.stringify(await share(place, json, data))}`, refers: true };
 }
 
-async function contentOf({ store, hash }: Place, neededBy: string, { data, shared }: Entry): Promise<unknown> {
-  if (shared === undefined) return data;
-  const { sha256, object } = shared;
+async function share({ store, hash }: Place, json: string, content: unknown): Promise<Shared> {
+  const sha256 = hash(json);
+  const object = await putObject(store, json, sha256);
+  sharedIn(store).set(sha256, content, json.length);
+  return { sha256, object };
+}
+
+/** `content`: what follows after the shared text. */
+type StoredMessage = ChatMessage & { readonly shared?: Shared };
+
+async function storedMessage(place: Place, { role, content, common = 0 }: ChatMessage): Promise<StoredMessage> {
+  if (common < INLINE_LIMIT / 2) return { role, content };
+  const text = content.slice(0, common);
+  return { role, content: content.slice(common), shared: await share(place, JSON.stringify(text), text) };
+}
+
+async function messageOf(place: Place, neededBy: string, message: StoredMessage): Promise<ChatMessage> {
+  const { role, content, shared } = message;
+  if (shared === undefined) return message;
+  const text = (await sharedContent(place, neededBy, shared)) as string;
+  return { role, content: text + content, common: text.length };
+}
+
+async function contentOf(place: Place, neededBy: string, { data, shared }: Entry): Promise<unknown> {
+  return shared === undefined ? data : sharedContent(place, neededBy, shared);
+}
+
+async function sharedContent({ store, hash }: Place, neededBy: string, { sha256, object }: Shared): Promise<unknown> {
   const all = sharedIn(store);
   const before = all.get(sha256);
   if (before !== undefined) return before;

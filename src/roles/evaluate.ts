@@ -53,13 +53,16 @@ export function renderEvaluate(input: EvaluatePrompt): ChatMessage[] {
     input.exploration === 'code' ? EXPLORED_ELSEWHERE : EXPLORE,
     shared.replyRule(sketch(EvaluateReply)),
   ];
-  return shared.conversation(input.dialect, [
-    shared.rulesSection(rules),
-    ...shared.knowledgeSections(input, false),
-    ...input.trajectories.map((trajectory) => shared.data(`trajectory ${trajectory.id}`, trajectoryText(trajectory))),
-    shared.questionSection(input.question),
-    `Task: one score for each of: ${input.trajectories.map(({ id }) => id).join(', ')}, no others.`,
-  ]);
+  return shared.conversation(
+    input.dialect,
+    [shared.rulesSection(rules)],
+    [
+      ...shared.knowledgeSections(input, false),
+      ...input.trajectories.map((trajectory) => shared.data(`trajectory ${trajectory.id}`, trajectoryText(trajectory))),
+      shared.questionSection(input.question),
+      `Task: one score for each of: ${input.trajectories.map(({ id }) => id).join(', ')}, no others.`,
+    ],
+  );
 }
 
 export function parseEvaluate(text: string, input: EvaluatePrompt): Parsed<EvaluateReply> {

@@ -63,13 +63,19 @@ export const keepSchema = replySchema('keep', KeepReply);
 
 export function renderKeep(input: KeepPrompt): ChatMessage[] {
   const { dialect, question, claims, known } = input;
-  return shared.conversation(dialect, [
-    shared.rulesSection([RULES, shared.replyRule(sketch(KeepReply))]),
-    shared.data('kept before', known.map(({ key, text }) => `${key}: ${text}`).join('\n') || 'nothing on these tables'),
-    ...claims.map((claim, at) => shared.data(`claim ${at + 1}`, claim)),
-    ...(question === null ? [] : [`Question: ${question}`]),
-    `${question === null ? '' : 'They were made to answer it. '}Read ${claims.length === 1 ? 'the claim' : `all ${claims.length} claims`}.`,
-  ]);
+  return shared.conversation(
+    dialect,
+    [shared.rulesSection([RULES, shared.replyRule(sketch(KeepReply))])],
+    [
+      shared.data(
+        'kept before',
+        known.map(({ key, text }) => `${key}: ${text}`).join('\n') || 'nothing on these tables',
+      ),
+      ...claims.map((claim, at) => shared.data(`claim ${at + 1}`, claim)),
+      ...(question === null ? [] : [`Question: ${question}`]),
+      `${question === null ? '' : 'They were made to answer it. '}Read ${claims.length === 1 ? 'the claim' : `all ${claims.length} claims`}.`,
+    ],
+  );
 }
 
 export function parseKeep(text: string, { claims }: KeepPrompt): Parsed<KeepReply> {

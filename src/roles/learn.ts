@@ -53,9 +53,11 @@ export function renderLearn(input: LearnPrompt): ChatMessage[] {
   const { held, proved, failed, notes, open, found, turn, turns } = input;
   const list = (name: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : [shared.data(name, lines.map((line) => `- ${line}`).join('\n'))];
-  return shared.conversation(input.dialect, [
+  const common = [
     ...shared.databaseSections(input),
     shared.rulesSection([RULES, shared.replyRule(sketch(LearnReply))]),
+  ];
+  return shared.conversation(input.dialect, common, [
     ...shared.searchSections(input),
     ...shared.remarkSections(input.remarks ?? []),
     ...list('kept before', held),

@@ -62,9 +62,8 @@ export function renderLook(input: LookPrompt): ChatMessage[] {
     ...(wantsSentence(input.question) ? [SENTENCE] : []),
     SHAPE,
   ];
-  const user = [
-    ...shared.databaseSections(input),
-    shared.rulesSection(rules),
+  const common = [...shared.databaseSections(input), shared.rulesSection(rules)];
+  const own = [
     ...shared.searchSections(input),
     ...shared.knowledgeSections(input, true),
     ...(input.known === undefined || input.known.length === 0 ? [] : [KNOWN]),
@@ -72,7 +71,7 @@ export function renderLook(input: LookPrompt): ChatMessage[] {
     `Wanted: one ${wantsSentence(input.question) ? 'answer with its sentence' : 'answer'}. Look, commit or decline.`,
   ];
   return [
-    ...shared.conversation(input.dialect, user),
+    ...shared.conversation(input.dialect, common, own),
     ...input.turns.flatMap((turn, at) => turnMessages(turn, at, input)),
   ];
 }

@@ -116,12 +116,15 @@ export function renderSelectByNumber({ dialect, question, candidates }: SelectBy
     BY_NUMBER,
     shared.replyRule(sketch(SelectByNumberReply)),
   ];
-  return shared.conversation(dialect, [
-    shared.rulesSection(rules),
-    ...candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, foundText(candidate))),
-    shared.questionSection(question),
-    `Task: choose the best of 1 to ${candidates.length}, or 0 to abstain.`,
-  ]);
+  return shared.conversation(
+    dialect,
+    [shared.rulesSection(rules)],
+    [
+      ...candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, foundText(candidate))),
+      shared.questionSection(question),
+      `Task: choose the best of 1 to ${candidates.length}, or 0 to abstain.`,
+    ],
+  );
 }
 
 /** A number alone is a reply too. */

@@ -118,7 +118,7 @@ export function requestBody(request: ModelRequest, refused: ReadonlySet<Refusabl
     : { type: 'json_schema' as const, json_schema: { name, strict: true, schema } };
   return {
     model: request.model,
-    messages: request.messages.map((message) => ({ ...message, content: wellFormed(message.content) })),
+    messages: request.messages.map(({ role, content }) => ({ role, content: wellFormed(content) })),
     [refused.has('max_tokens') ? 'max_completion_tokens' : 'max_tokens']: request.maxOutputTokens,
     ...(!refused.has('temperature') && { temperature: request.temperature }),
     ...(!refused.has('top_p') && { top_p: request.topP }),

@@ -152,9 +152,8 @@ export function renderAgent(input: AgentInput): ChatMessage[] {
     shared.replyRule(sketch(replyOf(input))),
   ];
   const report = isSeed(input) ? 'findings' : 'report';
-  const user = [
-    ...shared.databaseSections(input),
-    shared.rulesSection(rules),
+  const common = [...shared.databaseSections(input), shared.rulesSection(rules)];
+  const own = [
     ...shared.searchSections(input),
     ...shared.knowledgeSections(input, true),
     // A model wrote it, maybe after it read something hostile.
@@ -163,7 +162,7 @@ export function renderAgent(input: AgentInput): ChatMessage[] {
     budget(input, 0),
   ];
   return [
-    ...shared.conversation(input.dialect, user),
+    ...shared.conversation(input.dialect, common, own),
     ...input.turns.flatMap((turn, at): ChatMessage[] => [
       { role: 'assistant', content: JSON.stringify(written(turn, input)) },
       { role: 'user', content: `${cameBack(turn, input)}\n${budget(input, at + 1)}` },

@@ -181,10 +181,11 @@ export function questionSection(question: Question): string {
   ].join('\n');
 }
 
-export function conversation(dialect: Dialect, user: readonly string[]): ChatMessage[] {
+/** `common`: what other questions on the database are told as well. */
+export function conversation(dialect: Dialect, common: readonly string[], own: readonly string[]): ChatMessage[] {
   return [
     { role: 'system', content: systemMessage(dialect) },
-    { role: 'user', content: user.join('\n\n') },
+    { role: 'user', content: [...common, ...own].join('\n\n'), common: common.join('\n\n').length },
   ];
 }
 
@@ -195,15 +196,11 @@ export function searchConversation(
   shown: readonly string[],
   task: string,
 ): ChatMessage[] {
-  return conversation(input.dialect, [
-    ...databaseSections(input),
-    rulesSection(rules),
-    ...searchSections(input),
-    ...knowledgeSections(input, false),
-    ...shown,
-    questionSection(input.question),
-    task,
-  ]);
+  return conversation(
+    input.dialect,
+    [...databaseSections(input), rulesSection(rules)],
+    [...searchSections(input), ...knowledgeSections(input, false), ...shown, questionSection(input.question), task],
+  );
 }
 
 /** Trailing semicolons are the most frequent slip of all, and harmless to drop. */

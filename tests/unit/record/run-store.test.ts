@@ -235,6 +235,27 @@ describe('one object a step', () => {
   });
 });
 
+test('what all questions on a database are told is stored once', async () => {
+  const store = createMemoryStore();
+  const told = 'TABLE t (…)\n'.repeat(1_000);
+  const intentOf = (question: string) => ({
+    ...{ inputHash: 'h', model: 'm', role: 'look', maxOutputTokens: 9, unanswered: 1, startedAtMs: 1 },
+    messages: [
+      { role: 'system' as const, content: 'You answer.' },
+      { role: 'user' as const, content: told + question, common: told.length },
+    ],
+  });
+  for (const search of ['s1', 's2']) {
+    await createRunStore(again(store), search, hash).put('intent', 'i', intentOf(search));
+    const key = `runs/${search}/intent/i.json`;
+    expect((await store.get(key))!.length).toBeLessThan(600);
+    expect(mayRefer(key)).toBe(true);
+    expect(referencesIn((await store.get(key))!, key, hash)).toHaveLength(1);
+    expect(await createRunStore(again(store), search, hash).get('intent', 'i')).toEqual(intentOf(search));
+  }
+  expect(await store.list('objects/')).toHaveLength(1);
+});
+
 const reply = {
   ...{ inputHash: 'h', model: 'm', possiblyBilledCalls: 0, endedAtMs: 1 },
   reply: {
