@@ -143,6 +143,13 @@ export const SteeringNote = Remark.omit({ remarkId: true }).extend({
 });
 export type SteeringNote = z.infer<typeof SteeringNote>;
 
+export const Reuse = z.object({
+  updates: z.number().int().describe('grounding updates that hold at its end'),
+  reused: z.number().int().describe('those that another plan took over'),
+  reuses: z.number().int().describe('how often'),
+});
+export type Reuse = z.infer<typeof Reuse>;
+
 export const AnswerRecord = z.object({
   schemaVersion: z.literal(1),
   id: z.string(),
@@ -215,6 +222,8 @@ export const AnswerRecord = z.object({
   replacedBy: z.object({ id: z.string(), reason: z.string() }).optional(),
   /** What "now" was to the SQL, where it asks (`sql/clock.ts`). */
   clock: z.string().optional(),
+  /** Left out: it has no updates that hold. */
+  reuse: Reuse.optional(),
   /** The semantic layer in this search (docs/layer.md). Left out: it was off, or had nothing to say. */
   layer: z
     .object({

@@ -1,6 +1,6 @@
 /** One answer of a run: a line of its `results.jsonl`, from which every figure of its report can be made again. */
 import { z } from 'zod';
-import { AnswerStatus, EndedBy, SqlValue, Standing, Usage } from '../domain';
+import { AnswerStatus, EndedBy, Reuse, SqlValue, Standing, Usage } from '../domain';
 import { VERDICTS } from './score';
 
 /** Its JSON schema is `docs/schemas/results.schema.json`. */
@@ -36,14 +36,7 @@ export const ResultLine = z.object({
     })
     .optional()
     .describe('what the judge says of it; left out: no judge was asked for'),
-  reuse: z
-    .object({
-      updates: z.number().int().describe('grounding updates that hold at its end'),
-      reused: z.number().int().describe('those that another plan took over'),
-      reuses: z.number().int().describe('how often'),
-    })
-    .optional()
-    .describe('left out by searches that make no updates'),
+  reuse: Reuse.optional().describe('left out by searches that make no updates'),
   usage: Usage.nullable(),
   wallMs: z.number().nullable().describe('from the start of the search to its end, in milliseconds'),
   error: z.string().nullable().describe('what went wrong around the search; null: nothing did'),

@@ -225,6 +225,8 @@ class Run implements RunStore {
     const { place } = this;
     const key = `${place.folder}/steps/${position}.${place.hash(canonical(input)).slice(0, 8)}`;
     const run = new Run(place, key);
+    // A step within another begins where that one has looked.
+    if (this.stepKey !== null) run.opened = this.opened;
     return {
       run,
       done: async () => {
@@ -299,7 +301,8 @@ class Run implements RunStore {
       return;
     }
     // Another text of the same carries on with what came with the first.
-    const before = options.overwrite ? await place.store.get(key) : null;
+    const isNew = this.stepKey !== null && this.opened !== null && !known.keys.has(key);
+    const before = options.overwrite && !isNew ? await place.store.get(key) : null;
     const { made } = await this.made(before === null ? [] : madeIn(place, key, before).made.contents);
     const text = envelopeOf(kind, `{"made":${made},${json}}`, place.hash);
     if (!(await this.store(key, text, options))) throw new StoreError('conflict', `${key} is already stored`);
@@ -310,8 +313,8 @@ class Run implements RunStore {
     const key = this.keyOf(kind, id);
     if (this.stepKey !== null) {
       await this.open();
-      // The journal is asked before each call: mostly it is known that nothing is there.
-      if (kind !== 'remark' && kind !== 'result' && !known.keys.has(key)) return null;
+      // The journal is asked before each call: mostly it is known that nothing is there. People's remarks come at any time.
+      if (kind !== 'remark' && !known.keys.has(key)) return null;
       const before = isSettled(kind) ? known.contents.get(nameOf(kind, id)) : undefined;
       if (before !== undefined) return before;
     }
@@ -489,8 +492,8 @@ async function messageOf(place: Place, neededBy: string, message: StoredMessage)
   return { role, content: text + content, common: text.length };
 }
 
-async function contentOf(place: Place, neededBy: string, { data, shared }: Entry): Promise<unknown> {
-  return shared === undefined ? data : sharedContent(place, neededBy, shared);
+function contentOf(place: Place, neededBy: string, { data, shared }: Entry): Promise<unknown> {
+  return shared === undefined ? Promise.resolve(data) : sharedContent(place, neededBy, shared);
 }
 
 async function sharedContent({ store, hash }: Place, neededBy: string, { sha256, object }: Shared): Promise<unknown> {

@@ -12,7 +12,7 @@ import type { BoardScore } from '../../questions';
 import { counted } from '../../report/printable';
 import { GateError } from '../errors';
 import { addToIndex } from '../searches';
-import { checkpointsOf, recordOf, saveInput } from '../services';
+import { recordOf, saveInput } from '../services';
 import { withComposition, scopeOf, type Arm, type AskingRun, type ReadyArm } from './arms';
 import { followBatch, type FollowEnd } from './follow-batch';
 import { pause } from '../waiting';
@@ -192,10 +192,8 @@ export class AskedBatch {
       this.scoring.add(async () => {
         try {
           const line = await resultLine(question, { outcome, record }, scoring);
-          const reuse = record === null ? null : await reuseOf(run, record);
-          const whole = reuse === null ? line : { ...line, reuse };
-          this.results.add(whole);
-          run.tell({ kind: 'ended', arm: index, line: whole, now: this.endedHere.has(n) });
+          this.results.add(line);
+          run.tell({ kind: 'ended', arm: index, line, now: this.endedHere.has(n) });
         } catch (error) {
           // Told to quit: the next run scores it.
           if (!signal.aborted) throw error;
@@ -213,16 +211,6 @@ export class AskedBatch {
       return score;
     };
   }
-}
-
-/** Grounding updates at the last checkpoint; null: it made none. */
-async function reuseOf({ services: { store } }: AskingRun, { id, preset }: AnswerRecord) {
-  if (preset === null) return null;
-  const updates = (await checkpointsOf(store, id)).at(-1)?.updates ?? [];
-  const active = updates.filter(({ status }) => status === 'active');
-  if (active.length === 0) return null;
-  const reused = active.filter(({ reuses }) => reuses > 0).length;
-  return { updates: active.length, reused, reuses: active.reduce((sum, { reuses }) => sum + reuses, 0) };
 }
 
 /** What a worker reads of the questions, and what lists them. */

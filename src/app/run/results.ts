@@ -143,6 +143,7 @@ export async function resultLine(
     ...scoring.of,
     ...{ id: item.id, searchId: input.searchId, question: item.question, database: item.database },
     difficulty: item.gold?.difficulty ?? null,
+    ...(record?.reuse && { reuse: record.reuse }),
     usage: record?.usage ?? null,
     wallMs: record === null ? null : wallMs(record),
   };

@@ -124,12 +124,20 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     endedAt: now(context),
     asOf: content?.takenAt ?? now(context),
     ...(content?.clock === undefined ? {} : { clock: content.clock }),
+    ...reuseIn(step.state),
     ...(await layerIn(context)),
   };
   const { report } = step.state.redel ?? {};
   if (report !== undefined) return { ...record, answer: (await run.get('action', report)).answer };
   if (settings.method === 'learn') return { ...record, answer: lessonText(record, await unread(run, step.state)) };
   return result === null ? record : { ...record, answer: answerOf(input, record) };
+}
+
+function reuseIn({ updates }: SearchState): Pick<AnswerRecord, 'reuse'> {
+  const active = updates.filter(({ status }) => status === 'active');
+  if (active.length === 0) return {};
+  const reused = active.filter(({ reuses }) => reuses > 0).length;
+  return { reuse: { updates: active.length, reused, reuses: active.reduce((sum, { reuses }) => sum + reuses, 0) } };
 }
 
 /** What a lesson came to (`methods/learn.ts`). */
