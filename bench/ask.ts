@@ -16,7 +16,7 @@ import { userFolders } from '../src/config/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { bench, median, type Figure } from './figure';
 
-const GATE = join(__dirname, '../src/cli/main.js');
+const GATE = join(__dirname, '../program/gate.js');
 const RUNS = 7;
 
 /** A chat-completions endpoint that gives the plan of the sprint question, without tests, to whoever asks. */

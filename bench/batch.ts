@@ -17,7 +17,7 @@ import { bench, median, say, SHORT, type Figure } from './figure';
 import { startModel, stop } from './world/load-world';
 import { processUse } from './world/process-use';
 
-const GATE = join(__dirname, '../src/cli/main.js');
+const GATE = join(__dirname, '../program/gate.js');
 const IN_FLIGHT = SHORT ? 8 : 100;
 const MODEL_MS = 300;
 const KILL_EVERY_MS = SHORT ? 8_000 : 30_000;

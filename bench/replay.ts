@@ -24,7 +24,7 @@ async function measureReplay(): Promise<readonly Figure[]> {
   });
   const events = history.events?.length ?? 0;
   if (events < EVENTS * 0.8) throw new Error(`a history of ${events} events is too short for this figure`);
-  const bundle = await workflowBundle();
+  const bundle = workflowBundle();
   const times: number[] = [];
   const cpuTimes: number[] = [];
   for (let run = 0; run <= RUNS; run += 1) {

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The command `gate-bench`. */
-import '../src/cli/compile-cache';
 import { runAsProcess } from '../src/cli/as-process';
 import { GATE_BENCH } from './program';
 

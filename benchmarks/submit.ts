@@ -9,6 +9,7 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
 import { z } from 'zod';
 import { loadQuestions, type BenchmarkItem, type ResultLine } from '../src/questions';
 import { BenchmarkDataError, type Benchmark, type Prediction } from './benchmark';
@@ -198,7 +199,6 @@ function predictionOf({ item, record, dialect }: Answered, { rows }: SubmitFlags
 
 /** `predictions.zip` with `prediction.json` alone, as Codabench takes it. */
 async function zipped(file: string): Promise<string> {
-  const { ZipFile } = await import('yazl');
   const path = join(dirname(file), 'predictions.zip');
   const zip = new ZipFile();
   zip.addBuffer(await readFile(file), 'prediction.json');

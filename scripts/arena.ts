@@ -26,7 +26,7 @@ async function main(options: readonly string[]): Promise<number> {
     const file = join(folder, 'questions.jsonl');
     writeFileSync(file, questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
     const args = [
-      ...[join(ROOT, 'dist/benchmarks/main.js'), 'compare', '--questions', file, '--out', join(folder, 'out')],
+      ...[join(ROOT, 'dist/program/gate-bench.js'), 'compare', '--questions', file, '--out', join(folder, 'out')],
       ...[
         '--methods',
         [...Object.keys(METHODS), 'react:repeats=6', 'redel:seed', 'reforce:seed'].join(','),

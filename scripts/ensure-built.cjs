@@ -20,8 +20,10 @@ function newest(folder) {
 
 if (
   !existsSync(stamp) ||
-  Math.max(...['src', 'benchmarks', 'simulated-model', 'bench'].map((folder) => newest(join(root, folder)))) >
-    statSync(stamp).mtimeMs
+  Math.max(
+    ...['src', 'benchmarks', 'simulated-model', 'bench', 'scripts'].map((folder) => newest(join(root, folder))),
+  ) > statSync(stamp).mtimeMs ||
+  statSync(join(root, 'package-lock.json')).mtimeMs > statSync(stamp).mtimeMs
 ) {
   process.stderr.write('building …\n');
   execFileSync(process.platform === 'win32' ? 'npm.cmd' : 'npm', ['run', '--silent', 'build'], {

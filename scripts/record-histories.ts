@@ -22,7 +22,7 @@ import { sha256 } from '../src/sha256';
 import { createGateWorkers, installLogger } from '../src/workers/run-worker';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
-import { bundleWorkflows } from '../src/workers/workflow-bundle';
+import { bundleWorkflows } from './workflow-bundle';
 import { CASES, DATABASE, type RecordedCase, type Recording } from './histories/cases';
 import { askedSteps } from './histories/asked';
 import { privateParts, readableText, toCleanJson, toText, type HistoryJson } from './histories/history';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const server = await startServerProcess({ binary, databaseFile: null, uiPort: null, detached: false, logFile });
   try {
     installLogger('ERROR', () => undefined);
-    const bundle = { code: (await bundleWorkflows()).code };
+    const bundle = { code: await bundleWorkflows() };
     const names = process.argv.slice(2);
     if (names.length === 0) rmSync(HISTORIES, { recursive: true, force: true });
     let wanted = wantedCases(names);

@@ -43,7 +43,7 @@ async function main(): Promise<void> {
 
 async function writePages(folder: string): Promise<Readonly<Record<string, string>>> {
   const store = join(folder, 'store');
-  const printed = execFileSync('node', [join(root, 'dist/src/cli/main.js'), 'demo', '--json'], {
+  const printed = execFileSync('node', [join(root, 'dist/program/gate.js'), 'demo', '--json'], {
     env: { ...process.env, GATE_STORE: store },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

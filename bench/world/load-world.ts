@@ -25,7 +25,7 @@ import { say } from '../figure';
 import { processUse, type ProcessUse } from './process-use';
 import { QUESTIONS, RATES, readSprintSql, SPRINT_SQL } from './searches';
 
-const GATE = join(__dirname, '../../src/cli/main.js');
+const GATE = join(__dirname, '../../program/gate.js');
 const MODEL = join(__dirname, '../../simulated-model/main.js');
 
 export interface LoadOptions {

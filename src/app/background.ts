@@ -12,6 +12,7 @@ import { deploymentOf } from '../config';
 import { storeLocation } from '../config/store';
 import type { ResolvedDatabase } from '../config/databases';
 import { startedQueues } from '../workers/deployments';
+import { builtFile } from '../workers/package-folder';
 import { isAlive } from '../workers/process-identity';
 import { servedName } from '../workers/serving';
 import { neededQueues, type Announced } from './start-search';
@@ -143,10 +144,9 @@ function folderOf(config: Config): string {
   return join(config.folders.state, 'workers');
 }
 
-/** How this very program is run: `cli/main.js`, or `main.ts` when the sources run as they are. */
+/** How `gate` is run as a process of its own. */
 export function gateCommand(): readonly string[] {
-  const main = join(__dirname, '..', 'cli', __filename.endsWith('.ts') ? 'main.ts' : 'main.js');
-  return [process.execPath, ...process.execArgv, main];
+  return [process.execPath, ...process.execArgv, builtFile('program/gate.js')];
 }
 
 export function lastLine(log: string): string | undefined {

@@ -1,18 +1,19 @@
 /** The sample question with its files and its database. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'libsql';
+import { packageFolder } from '../workers/package-folder';
 import { GateError } from './errors';
 
 export const DEMO_QUESTION =
   'In how many sprint events did the winner beat the runner-up by more than five seconds (a dominant victory)?';
 
-/** They are beside the compiled sources (`dist/src/app`) and beside the sources (`src/app`). */
 export function demoFiles(): { readonly sql: string; readonly recording: string } {
-  const folders = ['../../examples/sprint', '../../../examples/sprint'].map((path) => resolve(__dirname, path));
-  const found = folders.find((folder) => existsSync(join(folder, 'recording.jsonl')));
-  if (found === undefined) throw new GateError('the sample files (examples/sprint) are missing: install gate again');
-  return { sql: join(found, 'sprint.sql'), recording: join(found, 'recording.jsonl') };
+  const folder = join(packageFolder() ?? '.', 'examples', 'sprint');
+  const files = { sql: join(folder, 'sprint.sql'), recording: join(folder, 'recording.jsonl') };
+  if (!existsSync(files.recording))
+    throw new GateError('the sample files (examples/sprint) are missing: install gate again');
+  return files;
 }
 
 /** Builds the SQLite database from `sprint.sql`. A file that holds the same already stays as it is. */

@@ -87,7 +87,7 @@ function sizeOf(files: Files): number {
 const NOT_NEEDED = /^@swc\/|-musl$|^typescript$/;
 /** Declarations, sources of compiled code, and texts for people; licences stay. */
 const NOT_RUN = /\.(map|md|markdown|flow|[cm]?ts|tsx|tsbuildinfo|rs)$/i;
-const OWN_FILES = ['package.json', 'dist/workflow-bundle.js', 'dist/workflow-bundle.js.stamp', 'dist/src'];
+const OWN_FILES = ['package.json', 'dist/workflow-bundle.js', 'dist/program'];
 
 /** The program and its packages; `root` is the folder of this one. `more`: packages that only some databases need. */
 export function programFiles(root: string, arch: Architecture, more: readonly string[]): Files {
@@ -108,7 +108,7 @@ export function programFiles(root: string, arch: Architecture, more: readonly st
     return below(folder).filter((file) => !file.startsWith(releases) || file.startsWith(join(releases, core) + sep));
   });
   const pathOf = (file: string): string => relative(base, file).split(sep).join('/');
-  const entry = `./${pathOf(join(root, 'dist/src/workers/serverless/lambda.js'))}`;
+  const entry = `./${pathOf(join(root, 'dist/program/lambda.js'))}`;
   return new Map([
     ...files.filter((file) => !NOT_RUN.test(file)).map((file) => [pathOf(file), readFileSync(file)] as const),
     ['index.js', Buffer.from(entryText(entry))],

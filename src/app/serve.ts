@@ -10,7 +10,7 @@ import { loginProblem } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/task-queues';
 import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';
 import { servedName, servingOf, type Serving } from '../workers/serving';
-import { workerVersion, workflowBundle } from '../workers/workflow-bundle';
+import { workerVersion } from '../workers/workflow-bundle';
 import { announce } from './background';
 import { GateError, errorText, UsageError } from './errors';
 import type { HealthServer } from '../workers/health';
@@ -172,7 +172,7 @@ async function startWorkers(
   const workers = await createGateWorkers({
     ...target,
     steps: composition.steps,
-    bundle: io.bundle ?? (await workflowBundle()),
+    bundle: io.bundle,
     batch: composition.batch,
     watch: composition.watch,
     version,

@@ -3,14 +3,15 @@
  * `gate dev` starts one beside the UI; other commands say what to do.
  */
 import { Command } from 'commander';
-import { CODEC_PORT, type Config } from '../config';
-import { embeddedPlace } from '../config/store';
+import type { CODEC_PORT, Config } from '../config';
 import { UsageError } from '../app/errors';
 import type { Io } from './io';
 import { collect, port, withExamples, type CommandFactory } from './options';
 import type { TemporalSession } from '../app/temporal-session';
 
 const CODEC_TOKEN_VARIABLE = 'GATE_CODEC_TOKEN';
+// Written out, because the configuration would load zod for every `--help`.
+const USUAL_PORT: typeof CODEC_PORT = 8834;
 
 interface CodecFlags {
   readonly port?: number;
@@ -22,7 +23,7 @@ export const codecServerCommand: CommandFactory = (io) =>
   withExamples(
     new Command('codec-server')
       .description('decode compressed and encrypted data for the Temporal UI and CLI, until stopped')
-      .option('--port <n>', `port to listen on (default: ${String(CODEC_PORT)})`, port)
+      .option('--port <n>', `port to listen on (default: ${String(USUAL_PORT)})`, port)
       .option('--host <address>', `address to listen on; an address beyond loopback needs ${CODEC_TOKEN_VARIABLE}`)
       .option('--origin <url>', 'origin of the UI (repeatable; default: the embedded UI)', collect)
       .action((flags: CodecFlags) => runCodecServer(flags, io)),
@@ -32,6 +33,7 @@ export const codecServerCommand: CommandFactory = (io) =>
 
 async function runCodecServer(flags: CodecFlags, io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
+  const { embeddedPlace } = await import('../config/store');
   const { codecsOf } = await import('../workers/payloads');
   const { keyRingOf } = await import('../workers/open-store');
   const { isLoopback, startCodecServer } = await import('../workers/codec-server');
@@ -45,7 +47,7 @@ async function runCodecServer(flags: CodecFlags, io: Io): Promise<void> {
   const ui = (await embeddedServerInfo(embeddedPlace(config)))?.uiPort ?? PREFERRED_UI_PORT;
   const origins = flags.origin?.map(checkedOrigin) ?? uiOrigins(ui);
   const codecs = codecsOf(config);
-  const server = await startCodecServer({ codecs, host, origins, token, port: flags.port ?? CODEC_PORT });
+  const server = await startCodecServer({ codecs, host, origins, token, port: flags.port ?? USUAL_PORT });
   const ring = keyRingOf(config);
   const keys = ring === null ? 'no keys configured, so compressed values only' : `keys ${ring.keyIds.join(', ')}`;
   io.out(`${server.url}\n`);
@@ -76,7 +78,7 @@ export async function startUiCodec(config: Config) {
   const { startCodecServer } = await import('../workers/codec-server');
   const { codecsOf } = await import('../workers/payloads');
   const options = { codecs: codecsOf(config), origins: [], token: null };
-  const server = await startCodecServer({ ...options, port: CODEC_PORT }).catch((error: unknown) => {
+  const server = await startCodecServer({ ...options, port: USUAL_PORT }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     return startCodecServer({ ...options, port: 0 });
   });

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The command `gate`. */
-import './compile-cache';
 import { runAsProcess } from './as-process';
 import { GATE } from './program';
 

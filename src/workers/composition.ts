@@ -115,14 +115,11 @@ async function openModel(config: Config, { record, replay, scope }: CompositionO
   return { ...opened, recording: record, model: recordingModel(opened.model, record, { scope }) };
 }
 
-/** Temporal's own. */
-const USUAL_PRIORITY = 3;
-
 /** Without an endpoint the model fails at its first use, so that commands which ask no model work without one. */
 async function openEndpoint(config: Config): Promise<OpenedModel> {
   const { createOpenAiModel, detectOllama, OPENAI_BASE_URL } = await import('../adapters/openai');
   const { createPacedModel } = await import('../adapters/paced-model');
-  const { asyncLocalStorage } = await import('@temporalio/activity');
+  const { priorityOfStep } = await import('./priority');
   const { apiKey, baseUrl, requestTimeoutMs: timeoutMs, limits, apiKeySource } = config.models;
   const isConfigured = apiKey !== null || baseUrl !== null;
   const ollama = isConfigured ? null : await detectOllama();
@@ -139,8 +136,6 @@ async function openEndpoint(config: Config): Promise<OpenedModel> {
     const found = limitsOf(limits, name);
     return found && shareOf(found);
   };
-  // What a person asks goes before the questions of a batch (`workflows/run-batch.ts`).
-  const rank = (): number => asyncLocalStorage.getStore()?.info.priority?.priorityKey ?? USUAL_PRIORITY;
-  const model = createPacedModel(observedModel(endpoint), share, rank);
+  const model = createPacedModel(observedModel(endpoint), share, priorityOfStep);
   return { ...none, model, modelUrl: url ?? OPENAI_BASE_URL };
 }

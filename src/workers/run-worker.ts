@@ -213,7 +213,7 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
   const { steps, databases, ownQueues = [], maxModelCalls = 256 } = options;
   const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
   const grace = { shutdownGraceTime: graceMs, shutdownForceTime: graceMs + FORCE_MS };
-  const plainBundle = options.bundle ?? (await workflowBundle());
+  const plainBundle = options.bundle ?? workflowBundle();
   const encodes = options.dataConverter?.failureConverterPath !== undefined;
   const workflows = { workflowBundle: encodes ? await withEncodedFailures(plainBundle) : plainBundle };
   const model: ModelActivities = createModelActivities(steps);

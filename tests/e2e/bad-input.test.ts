@@ -93,7 +93,7 @@ it('output that a full disk does not take is one line and exit 1, and a reader t
   const home = gateHome({ baseUrl: model.baseUrl });
   const shell = (command: string) =>
     new Promise<{ code: number | null; err: string }>((resolve) => {
-      const args = ['-c', command, process.execPath, join(__dirname, '../../dist/src/cli/main.js')];
+      const args = ['-c', command, process.execPath, join(__dirname, '../../dist/program/gate.js')];
       const child = spawn('sh', args, { cwd: home.folder, env: home.env, stdio: ['ignore', 'ignore', 'pipe'] });
       let err = '';
       child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));

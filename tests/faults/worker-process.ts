@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ROOT } from '../helpers/shared-data';
 import { until } from './polling';
 
-const GATE = join(ROOT, 'dist', 'src', 'cli', 'main.js');
+const GATE = join(ROOT, 'dist', 'program', 'gate.js');
 
 export interface WorkerProcess {
   readonly pid: number;

@@ -7,7 +7,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Io } from '../../src/cli/io';
 import type { AnswerRecord } from '../../src/domain';
 import { packageFolder } from '../../src/workers/package-folder';
@@ -16,7 +16,7 @@ import { testFolder, testTemporal } from './temporal';
 
 /** Also where this is compiled, for benchmarks. */
 const ROOT = packageFolder() ?? resolve(__dirname, '..', '..');
-const GATE = join(ROOT, 'dist', 'src', 'cli', 'main.js');
+const GATE = join(ROOT, 'dist', 'program', 'gate.js');
 
 export interface Ended {
   /** null when it was killed. */
@@ -57,13 +57,10 @@ export function gateHome(options: { readonly baseUrl: string; readonly env?: Nod
   const folder = testFolder();
   const home = join(folder, 'home');
   mkdirSync(home);
-  const compiled = join(dirname(folder), 'compiled');
   const env: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
     HOME: home,
     NO_COLOR: '1',
-    // Compiled once for all homes; the name depends on the version of Node.
-    ...{ NODE_COMPILE_CACHE: compiled, V8_COMPILE_CACHE_CACHE_DIR: compiled },
     CI: '1',
     GATE_STORE: join(folder, 'store'),
     GATE_MODEL: SIMULATED_MODEL,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { userFolders } from '../../src/config/folders';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { startServerProcess } from '../../src/workers/temporal-process';
-import { writeWorkflowBundle } from '../../src/workers/workflow-bundle';
+import { writeWorkflowBundle } from '../../scripts/workflow-bundle';
 import { runFolder } from './run-folder';
 
 export default async function globalSetup(): Promise<void> {

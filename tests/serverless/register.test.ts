@@ -9,7 +9,7 @@ import { testTemporal } from '../helpers/temporal';
 import { nothingRuns } from './processes';
 import { startServerlessServer, type ServerlessServer } from './server';
 
-const GATE = resolve(__dirname, '..', '..', 'dist', 'src', 'cli', 'main.js');
+const GATE = resolve(__dirname, '..', '..', 'dist', 'program', 'gate.js');
 const QUESTION = 'How many drivers are there?';
 
 let data: TestData;

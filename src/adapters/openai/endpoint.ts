@@ -1,10 +1,10 @@
 /** One OpenAI-compatible endpoint: its client, its transport; and a local Ollama. */
 import OpenAI from 'openai';
 import { types } from 'node:util';
-import type * as Undici from 'undici';
 import { z } from 'zod';
 import { ModelError } from '../../domain/ports';
 import { CONNECT_TIMEOUT_MS } from './errors';
+import type * as Undici from './undici';
 
 export interface EndpointConfig {
   /** null for an endpoint that wants none: then no Authorization header is sent. */
@@ -54,7 +54,7 @@ export function openEndpoint({ apiKey, baseUrl, timeoutMs }: EndpointConfig): {
 function endpointFetch(limitMs: number): typeof fetch {
   let opened: Promise<{ readonly agent: Undici.Agent; readonly undici: typeof Undici }> | null = null;
   const open = async () => {
-    const undici = await import('undici');
+    const undici = await import('./undici');
     const connect = { timeout: CONNECT_TIMEOUT_MS };
     return { undici, agent: new undici.Agent({ connect, headersTimeout: limitMs, bodyTimeout: limitMs }) };
   };

@@ -1,6 +1,7 @@
 /** The report of a run: its figures with all that is needed to make them again, as JSON, tables and a page. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { version as temporalSdk } from '@temporalio/client/package.json';
 import type { ResolvedDatabase } from '../../config/databases';
 import type { AnswerRecord } from '../../domain';
 import { canonical } from '../../domain/canonical';
@@ -12,7 +13,7 @@ import type { Run, RunSet } from '../../report/run';
 import { runMarkdown, runPage } from '../../report/run-page';
 import { sha256, sha256OfFile } from '../../sha256';
 import type { Composition } from '../../workers/composition';
-import { packageVersion } from '../../workers/package-folder';
+import { builtFile, packageVersion } from '../../workers/package-folder';
 import { checkDatabase } from '../check-database';
 import { GateError, withoutSecrets } from '../errors';
 import { unpricedModels } from '../model-check';
@@ -168,7 +169,7 @@ export function reportOf(
     complete: sets.every(({ comparison }) => comparison.methods.every(({ missing }) => missing === 0)),
     config: { text, sha256: sha256(text) },
     versions: {
-      ...{ gate: packageVersion() ?? 'unknown', node: process.versions.node, temporalSdk: temporalSdk() },
+      ...{ gate: packageVersion() ?? 'unknown', node: process.versions.node, temporalSdk },
       temporalServer: temporal ?? serverBefore(folder),
     },
     models: modelsOf(run.arms),
@@ -187,20 +188,7 @@ function serverBefore(folder: string | null): string | null {
 
 /** Hash of each file that a prompt is made from, as this version was built. */
 export function promptHashes(): Record<string, string> {
-  const sources = join(__dirname, '..', '..');
-  const all = readdirSync(sources, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));
-  const names = all.flatMap(
-    (name) =>
-      /^(roles\/(?:[^/.]+|shared\/[^/.]+|[^/.]+\/prompt)|methods\/[^/.]+\/prompts?)\.(?:js|ts)$/.exec(name)?.[1] ?? [],
-  );
-  return Object.fromEntries(
-    names.sort().map((name) => [name, sha256(readFileSync(join(sources, `${name}${extname(__filename)}`), 'utf8'))]),
-  );
-}
-
-function temporalSdk(): string {
-  const file = join(dirname(require.resolve('@temporalio/client')), '..', 'package.json');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
+  return JSON.parse(readFileSync(builtFile('program/prompt-hashes.json'), 'utf8')) as Record<string, string>;
 }
 
 /** Gives the names of the files. */

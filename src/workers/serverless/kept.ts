@@ -13,7 +13,7 @@ import { dataConverterOf } from '../payloads';
 import { modelQueues } from '../task-queues';
 import { createGateWorkers, installLogger } from '../run-worker';
 import { servedName, servingOf } from '../serving';
-import { workerVersion, workflowBundle } from '../workflow-bundle';
+import { workerVersion } from '../workflow-bundle';
 import type { Kept } from './handler';
 import { withSecrets } from './secret-references';
 
@@ -39,8 +39,8 @@ export async function openKept(given: Environment, cwd: string, log: (line: stri
   const temporal = temporalOf(config, env);
   const connections = keptConnection(temporal);
   const names = Object.keys(config.databases);
-  // The bundle is read and the connection made while the rest is loaded.
-  const [composition, bundle] = await Promise.all([compose(config), workflowBundle(), connections.open()]);
+  // The connection is made while the rest is loaded.
+  const [composition] = await Promise.all([compose(config), connections.open()]);
   const databases = names.map((name) =>
     servedName(name, servingOf(config, composition, [resolveDatabase(config, name, cwd)])),
   );
@@ -55,7 +55,6 @@ export async function openKept(given: Environment, cwd: string, log: (line: stri
     watch,
     databases,
     modelQueues: modelQueues(config, composition),
-    bundle,
     version,
     maxModelCalls: MODEL_CALLS,
   };

@@ -92,10 +92,9 @@ const program = (root: string) => ({
     dependencies: { libsql: '1', core: '1' },
     devDependencies: { jest: '1' },
   },
-  [`${root}dist/src/workers/serverless/lambda.js`]: 'exports.handler = 1;',
-  [`${root}dist/src/workers/serverless/lambda.js.map`]: '{}',
+  [`${root}dist/program/lambda.js`]: 'exports.handler = 1;',
+  [`${root}dist/program/lambda.js.map`]: '{}',
   [`${root}dist/workflow-bundle.js`]: 'bundle',
-  [`${root}dist/workflow-bundle.js.stamp`]: 'stamp',
   [`${root}.env`]: 'OPENAI_API_KEY=sk-hidden',
 });
 const MODULES = {
@@ -122,9 +121,8 @@ const MODULES = {
 test('holds the program and what it needs on one platform, and nothing else', () => {
   const files = programFiles(tree({ ...program(''), ...MODULES }), 'x64', []);
   expect([...files.keys()].sort()).toEqual([
-    'dist/src/workers/serverless/lambda.js',
+    'dist/program/lambda.js',
     'dist/workflow-bundle.js',
-    'dist/workflow-bundle.js.stamp',
     'index.js',
     'node_modules/@libsql/linux-x64-gnu/index.node',
     'node_modules/@libsql/linux-x64-gnu/package.json',
@@ -141,7 +139,7 @@ test('an installed package is found beside its dependencies, and the entry leads
   const root = tree({ ...program('node_modules/gate-sql/'), ...MODULES });
   const files = programFiles(join(root, 'node_modules/gate-sql'), 'x64', []);
   const entry = String(files.get('index.js'));
-  expect(entry).toContain('require("./node_modules/gate-sql/dist/src/workers/serverless/lambda.js").handler');
+  expect(entry).toContain('require("./node_modules/gate-sql/dist/program/lambda.js").handler');
   const env = { GATE_STORE: 's3://given/', GATE_SECRETS_FROM: 'ssm:/gate/' };
   const settingsJson = { environment: { GATE_MODEL: 'small', GATE_STORE: 's3://b/' }, secrets: ['OPENAI_API_KEY'] };
   runInNewContext(entry, { process: { env }, exports: {}, require: () => settingsJson });
