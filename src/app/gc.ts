@@ -12,12 +12,14 @@
  * 4. A reference that cannot be read could be to anything: then no object goes, and the reason is told.
  */
 import { compareText } from '../domain/canonical';
+import type { SearchInput } from '../domain';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../domain/ports';
 import { searchesInLayers } from '../record/layer-store';
 import { objectName, OBJECTS } from '../record/objects';
 import { JUDGEMENTS, mayRefer, referencesIn } from '../record/run-store';
+import { removeFromIndex } from '../record/search-index';
 import type { GateClient } from '../workers/client';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
@@ -164,8 +166,13 @@ async function searchesOf(store: ObjectStore, batches: readonly Stored[]): Promi
 
 /** The search that started this one; null: a person asked it, or it has no readable input and cannot go on. */
 async function starterOf(store: ObjectStore, id: string): Promise<string | null> {
+  return (await inputThere(store, id))?.childOf ?? null;
+}
+
+/** null: it is not there, or cannot be read. */
+async function inputThere(store: ObjectStore, id: string): Promise<SearchInput | null> {
   try {
-    return (await inputOf(store, id))?.childOf ?? null;
+    return await inputOf(store, id);
   } catch (error) {
     if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'missing')) return null;
     throw error;
@@ -177,6 +184,7 @@ async function removeRun(store: ObjectStore, ask: AskTemporal, run: Stored, nowM
   const [now] = grouped(await store.entries(`runs/${run.id}/`));
   if (now === undefined || now.newestMs > run.newestMs) return false;
   if ((await ask(questionWorkflowId(run.id))) === 'running') return false;
+  const input = await inputThere(store, run.id);
   // The input goes after all others, and the record after that.
   const order = ({ key }: ObjectEntry): number => ['input', 'result'].indexOf(kindOf(key));
   for (const place of [-1, 0, 1])
@@ -184,9 +192,8 @@ async function removeRun(store: ObjectStore, ask: AskTemporal, run: Stored, nowM
       run.entries.filter((entry) => order(entry) === place),
       ({ key }) => store.delete(key, { unmodifiedSinceMs: run.newestMs }),
     );
-  // Written a moment after the record; asked anew, they are young.
-  for (const folder of ['index', 'asked'])
-    await store.delete(`${folder}/${run.id}.json`, { unmodifiedSinceMs: nowMs - HOUR_MS });
+  // Written a moment after the record; asked anew, it is young.
+  if (input !== null) await removeFromIndex(store, input, nowMs - HOUR_MS);
   return true;
 }
 

@@ -4,6 +4,7 @@ import type { AnswerRecord, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../domain/ports';
 import { sha256 } from '../sha256';
 import { createRunStore, storeInput } from '../record/run-store';
+import { removeFromIndex, writeIndex } from '../record/search-index';
 import { openStore } from '../workers/open-store';
 import type { Surroundings } from './surroundings';
 
@@ -34,6 +35,12 @@ export async function checkpointsOf(store: ObjectStore, searchId: string): Promi
   return [...states.values()].sort((a, b) => a.iteration - b.iteration);
 }
 
-export async function saveInput(store: ObjectStore, input: SearchInput): Promise<void> {
-  await storeInput({ store, hash: sha256 }, input);
+/** Stores the input of a search that somebody asks for now, and lists it. */
+export async function saveAsked(store: ObjectStore, input: SearchInput, nowMs: number): Promise<SearchInput> {
+  const before = await inputOf(store, input.searchId);
+  if (before?.askedAt !== undefined) await removeFromIndex(store, before);
+  const asked = { ...input, askedAt: new Date(nowMs).toISOString() };
+  await storeInput({ store, hash: sha256 }, asked);
+  await writeIndex({ store, hash: sha256 }, asked);
+  return asked;
 }

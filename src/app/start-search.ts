@@ -26,8 +26,7 @@ import { note, type App } from './app';
 import type { TemporalSession } from './temporal-session';
 import type { ObjectStore } from '../domain/ports';
 import { tellWhoReceivesRows } from './notice';
-import { inputOf, saveInput, sha256 } from './services';
-import { addToIndex } from './searches';
+import { inputOf, saveAsked, sha256 } from './services';
 import { storeFork, type Fork } from '../record/fork';
 
 /** Temporal keeps 400 bytes of a workflow's summary; letters outside ASCII take up to three. */
@@ -175,8 +174,7 @@ export async function checkAndStore(
   }
   const { fork } = asking;
   const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
-  if (fork === undefined) await saveInput(store, await withFirstClock(store, input));
-  await addToIndex(store, input, app.now());
+  await saveAsked(store, fork === undefined ? await withFirstClock(store, input) : input, app.now());
   return state;
 }
 

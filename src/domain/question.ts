@@ -191,6 +191,8 @@ export const SearchInput = z.object({
   settings: Settings,
   /** What "now" is to this search (`sql/clock.ts`); no part of the id. Left out: the question's context, or the database, says. */
   clock: z.string().optional(),
+  /** When it was last asked, where a person or a batch did; no part of the id. */
+  askedAt: z.string().optional(),
   /** The search that started it and that it is a part of. */
   childOf: z.string().optional(),
   /** A fork: which search it goes on from, after which iteration, and what that one had used until then. */

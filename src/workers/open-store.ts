@@ -36,7 +36,7 @@ export function ofThisFormat(store: ObjectStore, place: string): ObjectStore {
   /** Null while the store holds no search. A bucket may hold what is not ours. */
   const found = async (): Promise<string | null> => {
     const text = await store.get(FORMAT_KEY);
-    if (text !== null || (await store.list('runs/')).length === 0) return text;
+    if (text !== null || (await store.list('runs/', { limit: 1 })).length === 0) return text;
     // Another process may have begun the store meanwhile.
     return (await store.get(FORMAT_KEY)) ?? '{}';
   };
@@ -62,7 +62,7 @@ export function ofThisFormat(store: ObjectStore, place: string): ObjectStore {
       if (!(await checked())) await store.put(FORMAT_KEY, JSON.stringify({ format: FORMAT, of: 'gate' }));
       return store.put(key, text, options);
     },
-    list: async (prefix) => ((await checked()) ? (await store.list(prefix)).filter(isOwn) : []),
+    list: async (prefix, options) => ((await checked()) ? (await store.list(prefix, options)).filter(isOwn) : []),
     entries: async (prefix) => ((await checked()) ? (await store.entries(prefix)).filter(({ key }) => isOwn(key)) : []),
     delete: async (key, options) => {
       await checked();

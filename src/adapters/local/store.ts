@@ -52,10 +52,15 @@ export function createLocalStore(dir: string): ObjectStore {
       rmSync(temporary, { force: true });
     }
   };
-  const list = (prefix: string): string[] => {
+  const list = (prefix: string, limit = Infinity): string[] => {
     if (!isListable(prefix)) return [];
-    const keys = walk(dir, prefix.split('/').slice(0, -1));
-    return keys.filter((key) => key.startsWith(prefix)).sort();
+    const folders = prefix.split('/');
+    const keys: string[] = [];
+    for (const key of walk(dir, folders.slice(0, -1), folders.at(-1))) {
+      if (keys.length >= limit) break;
+      keys.push(key);
+    }
+    return keys;
   };
   // eslint-disable-next-line @typescript-eslint/require-await -- a throw has to become a rejection
   const guarded = async <T>(work: () => T): Promise<T> => {
@@ -68,7 +73,7 @@ export function createLocalStore(dir: string): ObjectStore {
   return {
     get: (key) => guarded(() => found(() => readFileSync(pathOf(key), 'utf8'))),
     put: (key, text, { overwrite = false } = {}) => guarded(() => put(key, Buffer.from(text, 'utf8'), overwrite)),
-    list: (prefix) => guarded(() => list(prefix)),
+    list: (prefix, { limit } = {}) => guarded(() => list(prefix, limit)),
     entries: (prefix) =>
       guarded(() =>
         list(prefix).flatMap((key) => {
@@ -171,14 +176,19 @@ export function makeFolders(folder: string): void {
   }
 }
 
-function walk(dir: string, folders: readonly string[]): string[] {
+/** Keys below a folder whose next segment begins so, in code-unit order. */
+function* walk(dir: string, folders: readonly string[], beginning = ''): Generator<string> {
   const path = folders.length === 0 ? dir : join(dir, ...toPathSegments(folders.join('/')));
-  return (found(() => readdirSync(path, { withFileTypes: true })) ?? []).flatMap((entry) => {
+  const entries = (found(() => readdirSync(path, { withFileTypes: true })) ?? []).flatMap((entry) => {
     const segment = fromPathSegment(entry.name);
-    if (segment === null) return [];
-    const below = [...folders, segment];
-    return entry.isDirectory() ? walk(dir, below) : entry.isFile() ? [below.join('/')] : [];
+    if (segment?.startsWith(beginning) !== true) return [];
+    const order = entry.isDirectory() ? `${segment}/` : segment;
+    return entry.isDirectory() || entry.isFile() ? [{ segment, order, isFolder: entry.isDirectory() }] : [];
   });
+  for (const { segment, isFolder } of entries.sort((a, b) => (a.order < b.order ? -1 : 1))) {
+    if (isFolder) yield* walk(dir, [...folders, segment]);
+    else yield [...folders, segment].join('/');
+  }
 }
 
 /** Creates the folder for unfinished files and removes files that killed writers left there. */

@@ -112,26 +112,26 @@ export function createS3Store(options: S3Options): ObjectStore {
       }
     }
   };
-  const entries = async (prefix: string): Promise<ObjectEntry[]> => {
+  const entries = async (prefix: string, limit = Infinity): Promise<ObjectEntry[]> => {
     if (!isListable(prefix)) return [];
     const listed: ObjectEntry[] = [];
     let ContinuationToken: string | undefined;
     do {
-      const wanted = { Bucket: bucket, Prefix: root + searchable(prefix), ContinuationToken };
+      const wanted = { Bucket: bucket, Prefix: root + searchable(prefix), ContinuationToken, MaxKeys: pageOf(limit) };
       const page = await send('read', ({ sdk, client }) => client.send(new sdk.ListObjectsV2Command(wanted)));
       for (const { Key = '', Size, LastModified } of page.Contents ?? []) {
         const key = keyOf(Key.slice(root.length));
         if (key?.startsWith(prefix)) listed.push({ key, bytes: Size ?? 0, modifiedMs: LastModified?.getTime() ?? 0 });
       }
       ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-    } while (ContinuationToken !== undefined);
-    return listed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    } while (ContinuationToken !== undefined && listed.length < limit);
+    return listed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).slice(0, limit);
   };
   return {
     get,
     put: (key, text, { overwrite = false } = {}) => (overwrite ? write(key, text) : putNew(key, text)),
-    list: async (prefix) => (await entries(prefix)).map(({ key }) => key),
-    entries,
+    list: async (prefix, { limit } = {}) => (await entries(prefix, limit)).map(({ key }) => key),
+    entries: (prefix) => entries(prefix),
     async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
       const Where = at(key);
       if (unmodifiedSinceMs !== Infinity) {
@@ -141,6 +141,11 @@ export function createS3Store(options: S3Options): ObjectStore {
       await found('write', ({ sdk, client }) => client.send(new sdk.DeleteObjectCommand(Where)));
     },
   };
+}
+
+/** Of what a server gives at once. */
+function pageOf(limit: number): number {
+  return Math.min(limit, 1_000);
 }
 
 /** The part of a prefix whose encoding does not depend on how its last segment continues. */

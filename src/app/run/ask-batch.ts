@@ -11,8 +11,7 @@ import { each, limiter } from '../../limiter';
 import type { BoardScore } from '../../questions';
 import { counted } from '../../report/printable';
 import { GateError } from '../errors';
-import { addToIndex } from '../searches';
-import { recordOf, saveInput } from '../services';
+import { recordOf, saveAsked } from '../services';
 import { withComposition, scopeOf, type Arm, type AskingRun, type ReadyArm } from './arms';
 import { followBatch, type FollowEnd } from './follow-batch';
 import { pause } from '../waiting';
@@ -219,8 +218,7 @@ export async function saveQuestions({ run, arm }: ReadyArm, pending: ReadonlySet
   await each(
     arm.batch.searches.filter((_, n) => pending.has(n)),
     async (input) => {
-      await saveInput(services.store, input);
-      await addToIndex(services.store, input, surroundings.now());
+      await saveAsked(services.store, input, surroundings.now());
     },
   );
 }

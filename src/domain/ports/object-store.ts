@@ -9,8 +9,8 @@
 export interface ObjectStore {
   get(key: string): Promise<string | null>;
   put(key: string, text: string, options?: { readonly overwrite?: boolean }): Promise<void>;
-  /** Keys with the prefix, in code-unit order. */
-  list(prefix: string): Promise<readonly string[]>;
+  /** Keys with the prefix, in code-unit order; at most the first `limit`. */
+  list(prefix: string, options?: { readonly limit?: number }): Promise<readonly string[]>;
   /** The same keys with size and age, by the store's own clock. */
   entries(prefix: string): Promise<readonly ObjectEntry[]>;
   delete(key: string, options?: { readonly unmodifiedSinceMs?: number }): Promise<void>;

@@ -13,13 +13,13 @@ import type {
   SearchState,
   SteeringNote,
 } from '../../domain';
-import { answerText } from '../../text/answer-text';
+import { answerText, statedText } from '../../text/answer-text';
 import { presetOf } from '../../domain/question';
 import { isProved, readingOf, toolCallsOf } from '../../domain/control-view';
 import { counted } from '../../counted';
 import { isSettled } from '../../sql/claims';
 import { isOrdered, readQuery } from '../../sql/tree';
-import { cut, oneLine } from '../../clip';
+import { cut } from '../../clip';
 import { resultPreview } from '../../text/result-text';
 import { soundSentence, withYesNo } from '../../text/sentence';
 import type { AnswerSummary } from '../../domain/ports/step-parts';
@@ -29,7 +29,7 @@ import { SCHEMA_ID, type CandidateContent } from '../../record/contents';
 import { explain, type Explained } from './evidence-record';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
 import { proofLines, standingOf } from '../../text/standing';
-import { writeStored } from '../../record/envelope';
+import { writeIndex } from '../../record/search-index';
 import { createRunStore, type RunStore } from '../../record/run-store';
 import type { AmendInput, FinishInput, KeptAfter } from '../../domain/ports/steps';
 
@@ -41,8 +41,13 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
   const record = isRepeated ? done : await makeRecord(context, step);
   await run.put('checkpoint', `i${step.state.iteration}`, step.state);
   if (!isRepeated) await run.put('result', run.searchId, record);
-  await writeIndex(context, record);
+  await list(context, record);
   return summaryOfRecord(record);
+}
+
+function list({ deps, input }: StepContext, record: AnswerRecord): Promise<void> {
+  const { status, usage, reason } = record;
+  return writeIndex(deps, input, { status, answer: statedText(record) ?? reason, costUsd: usage.costUsd });
 }
 
 /** The answer was stored before what it proved was read. */
@@ -53,7 +58,7 @@ export async function amend(context: StepContext, { usage, notKept }: AmendInput
   const told = { shown: 0, withheld: [], kept: [], ...answered.layer, ...layer };
   const record: AnswerRecord = { ...answered, usage, layer: { ...told, ...(notKept === null ? {} : { notKept }) } };
   await run.put('result', run.searchId, record);
-  await writeIndex(context, record);
+  await list(context, record);
   return { kept: told.kept.length, notKept };
 }
 
@@ -344,20 +349,4 @@ async function claimsOf(run: RunStore, { looking }: SearchState, view: Candidate
 export function stillOpen(open: readonly OpenAssumption[], claims: readonly Claim[]): OpenAssumption[] {
   const settled = new Set(claims.filter(isSettled).map(({ statement }) => statement));
   return open.filter(({ kind, statement }) => kind !== 'assumption' || !settled.has(statement));
-}
-
-/** Writes a small index entry, so that listing searches does not read their records. */
-async function writeIndex(context: StepContext, record: AnswerRecord): Promise<void> {
-  // A child is a part of its parent.
-  if (context.input.childOf !== undefined) return;
-  const { id, status, endedBy, database, method, preset, startedAt, endedAt } = record;
-  const entry = {
-    id,
-    question: oneLine(record.question, 200),
-    ...{ database, status, endedBy, method, preset, startedAt, endedAt },
-    costUsd: record.usage.costUsd,
-    llmCalls: record.usage.llmCalls,
-  };
-  const { store, hash } = context.deps;
-  await writeStored(store, { key: `index/${id}.json`, kind: 'index', hash }, entry);
 }

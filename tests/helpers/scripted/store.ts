@@ -31,9 +31,9 @@ export function createMemoryStore(now: () => number = () => Date.now()): MemoryS
       objects.set(key, { text: stored, modifiedMs: now() });
       return Promise.resolve();
     },
-    async list(prefix) {
+    async list(prefix, { limit } = {}) {
       calls.list += 1;
-      return Promise.resolve(keysWith(prefix));
+      return Promise.resolve(keysWith(prefix).slice(0, limit));
     },
     async entries(prefix) {
       return Promise.resolve(

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromBuffer, type Entry } from 'yauzl';
-import { openServices, saveInput, sha256 } from '../../../src/app/services';
+import { openServices, saveAsked, sha256 } from '../../../src/app/services';
 import { settingsFor } from '../../../src/config/presets';
 import type { AnswerRecord, SearchInput } from '../../../src/domain';
 import { createRunStore } from '../../../src/record/run-store';
@@ -26,7 +26,7 @@ async function batch(answers: Readonly<Record<string, Partial<AnswerRecord> | nu
       ...{ searchId: idOf(at), namespace: 'batch x', identity: database, settings },
       question: { ...question, tools: ['execute_sql'], context: null, instructions: null, documents: [] },
     };
-    await saveInput(store, input);
+    await saveAsked(store, input, 0);
     if (answer !== null)
       await createRunStore(store, idOf(at), sha256).put('result', idOf(at), {
         ...{ ...record, ...BARE, id: idOf(at), question: `${id}?`, status: 'answered', ...answer },

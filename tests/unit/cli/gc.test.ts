@@ -7,8 +7,7 @@ import {
   type GcOptions,
   type WorkflowState,
 } from '../../../src/app/gc';
-import { addToIndex } from '../../../src/app/searches';
-import { openServices, saveInput, sha256 } from '../../../src/app/services';
+import { openServices, saveAsked, sha256 } from '../../../src/app/services';
 import type { ObjectStore } from '../../../src/domain/ports';
 import { createRunStore } from '../../../src/record/run-store';
 import { writeBatchManifest, batchResultKey } from '../../../src/activities/batch';
@@ -44,9 +43,8 @@ class World {
       ...(childOf === '' ? {} : { childOf }),
       ...(parent === '' ? {} : { parent: { searchId: parent, iteration: 2, usage: {} } }),
     };
-    await addToIndex(this.store, input, this.clock);
+    await saveAsked(this.store, input, this.clock);
     const run = createRunStore({ ...this.store }, id, sha256);
-    await run.put('input', id, input);
     await run.put('checkpoint', 'i3', state);
     if (large) await run.put('profile', 'p', PROFILES);
     if (finished) await run.put('result', id, { ...record, id });
@@ -170,7 +168,7 @@ describe('removing', () => {
   });
 
   test.each<[string, (world: World) => Promise<unknown>]>([
-    ['somebody comes back to', (world) => saveInput(world.store, { ...trace.input!, searchId: 'q-old' })],
+    ['somebody comes back to', (world) => saveAsked(world.store, { ...trace.input!, searchId: 'q-old' }, NOW)],
     ['Temporal has begun again', async (world) => world.states.set('question-q-old', 'running')],
   ])('a search that %s meanwhile stays whole', async (_, meanwhile) => {
     const world = new World();
@@ -200,7 +198,7 @@ describe('removing', () => {
     await world.collect(MONTH, world.ask, { ...world.store, delete: async (key) => void deleted.push(key) });
     expect(deleted).toEqual([
       ...['runs/q-old/steps/checkpoint.i3.json', 'runs/q-old/input/q-old.json', 'runs/q-old/result/q-old.json'],
-      ...['index/q-old.json', 'asked/q-old.json'],
+      expect.stringMatching(/^index\/\d{5}\/\d{8}-q-old\.json$/),
     ]);
   });
 });
@@ -281,8 +279,7 @@ describe('gate ops gc', () => {
   async function withOldSearch() {
     const process = testProcess();
     const { store } = openServices(process.io);
-    await saveInput(store, trace.input!);
-    await addToIndex(store, trace.input!, 0);
+    await saveAsked(store, trace.input!, 0);
     const run = createRunStore(store, record.id, sha256);
     await run.put('checkpoint', 'i3', state);
     await run.put('result', record.id, record);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
 import { howToGoOn } from '../../../src/app/read';
 import { searchIdOf } from '../../../src/record/search-id';
-import { addToIndex } from '../../../src/app/searches';
-import { openServices, saveInput, sha256 } from '../../../src/app/services';
+import { openServices, saveAsked, sha256 } from '../../../src/app/services';
+import { writeIndex } from '../../../src/record/search-index';
 import { createRunStore } from '../../../src/record/run-store';
 import { record, state, trace } from '../report/fixture';
 import { run } from '../../../src/cli/program';
@@ -18,11 +18,13 @@ async function withSearch(
 ): Promise<TestProcess> {
   const process = testProcess();
   const { store } = openServices(process.io);
-  await saveInput(store, trace.input!);
-  await addToIndex(store, trace.input!, Date.UTC(2026, 0, 5, 10));
+  const asked = await saveAsked(store, trace.input!, Date.UTC(2026, 0, 5, 10));
   const run = createRunStore(store, record.id, sha256);
   await run.put('checkpoint', 'i3', state);
-  if (status !== null) await run.put('result', record.id, { ...record, status, ...more });
+  if (status === null) return process;
+  await run.put('result', record.id, { ...record, status, ...more });
+  const ended = { status, answer: record.answer, costUsd: record.usage.costUsd };
+  await writeIndex({ store, hash: sha256 }, asked, ended);
   return process;
 }
 
@@ -235,7 +237,7 @@ describe('what is stored is shown without Temporal', () => {
     const process = await withSearch();
     expect(await process.gate('show', 'q-ffffffffffffffff')).toMatchObject({ code: 1 });
     const { store } = openServices(process.io);
-    await addToIndex(store, { ...trace.input!, searchId: 'q-0123456789abcde0' }, 0);
+    await saveAsked(store, { ...trace.input!, searchId: 'q-0123456789abcde0' }, 0);
     expect(await process.gate('show', 'q-0123')).toMatchObject({
       code: 2,
       err: expect.stringContaining('is the beginning of 2 search ids') as string,

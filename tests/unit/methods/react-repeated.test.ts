@@ -186,5 +186,5 @@ test('the report names its runs; they are searches of their own that no list sho
     expect(renderTraceText(trace)).toContain(`${id} react: `);
     expect((await createRunStore(store, id, hash).get('input', id)).childOf).toBe(SEARCH);
   }
-  expect(await store.list('index/')).toEqual([`index/${SEARCH}.json`]);
+  expect(await store.list('index/')).toEqual([expect.stringContaining(SEARCH)]);
 });

@@ -3,9 +3,8 @@ import type { SearchState } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
 import { planRef } from '../../../src/search/plan-view';
-import { readEnvelope } from '../../../src/record/envelope';
-import { GAP_SQL, SEARCH, bench, containing, hash, planReply, text, PLAN, prepared, hooks } from './fixtures';
-import { z } from 'zod';
+import { newestSearches } from '../../../src/record/search-index';
+import { GAP_SQL, SEARCH, bench, containing, planReply, text, PLAN, prepared, hooks } from './fixtures';
 import type { CandidateRun } from '../../../src/domain/ports/steps';
 
 const written = { name: 'op_gap', mapping: null, sql: GAP_SQL };
@@ -79,12 +78,7 @@ describe('finish', () => {
       const ending = { searchId: SEARCH, state: state(), endedBy: 'error', chosen: null, reason: 'why' } as const;
       const summary = await steps.finish({ ...ending, status });
       expect(summary).toMatchObject({ id: SEARCH, status, answer: null, sql: null, reason: 'why' });
-      const entry = readEnvelope((await deps.store.get(`index/${SEARCH}.json`))!, {
-        key: 'k',
-        kind: 'index',
-        schema: z.looseObject({}),
-        hash,
-      });
+      const [entry] = await newestSearches(deps, 1);
       expect(entry).toMatchObject({ id: SEARCH, status, database: 'races', question: containing('runner-up') });
     },
   );

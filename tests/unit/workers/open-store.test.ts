@@ -14,7 +14,7 @@ test('the first object of a store is preceded by its format, which nobody is sho
 });
 
 test.each([
-  ['another format', { 'format.json': '{"format":2,"of":"gate"}' }],
+  ['another format', { 'format.json': '{"format":1,"of":"gate"}' }],
   ['searches and no format', { 'runs/a': 'x' }],
 ])('a store with %s is refused in one line, and nothing is written', async (_, objects) => {
   const inner = createMemoryStore();

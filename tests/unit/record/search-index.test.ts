@@ -1,0 +1,51 @@
+/** The index of searches: what a page of `gate list` reads. */
+import { createLocalStore } from '../../../src/adapters/local/store';
+import { newestSearches, removeFromIndex, writeIndex } from '../../../src/record/search-index';
+import { createMemoryStore } from '../../helpers/scripted';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hash, searchInput } from '../roles/fixtures';
+
+const asked = (id: string, at: string) => ({ ...searchInput(), searchId: id, askedAt: at });
+
+test.each([
+  ['memory', () => createMemoryStore()],
+  ['a folder', () => createLocalStore(mkdtempSync(join(tmpdir(), 'gate-index-')))],
+])('the newest come first, over days and within one, in %s', async (_, open) => {
+  const deps = { store: open(), hash };
+  const times = [
+    '2026-11-28T10:00:00.000Z',
+    '2026-11-28T10:00:00.001Z',
+    '2026-11-27T23:00:00.000Z',
+    '2024-01-01T00:00:00.000Z',
+  ];
+  for (const [n, at] of times.entries()) await writeIndex(deps, asked(`q-${n}`, at));
+  expect((await newestSearches(deps, 9)).map(({ id }) => id)).toEqual(['q-1', 'q-0', 'q-2', 'q-3']);
+  expect((await newestSearches(deps, 2)).map(({ id }) => id)).toEqual(['q-1', 'q-0']);
+});
+
+test('a page reads its own entries and no others, and no record', async () => {
+  const deps = { store: createMemoryStore(), hash };
+  for (let n = 0; n < 50; n += 1) await writeIndex(deps, asked(`q-${n}`, new Date(n * 86_400_000).toISOString()));
+  const before = { ...deps.store.calls };
+  expect(await newestSearches(deps, 20)).toHaveLength(20);
+  expect(deps.store.calls).toEqual({ ...before, get: before.get + 20, list: before.list + 1 });
+});
+
+test('an entry is replaced when its search ends, and removed by the time at which it was asked', async () => {
+  const deps = { store: createMemoryStore(), hash };
+  const input = asked('q-1', '2026-11-28T10:00:00.000Z');
+  await writeIndex(deps, input);
+  expect(await newestSearches(deps, 5)).toMatchObject([{ id: 'q-1', status: null, answer: null }]);
+  await writeIndex(deps, input, { status: 'answered', answer: 'Two\nlines', costUsd: 0.5 });
+  expect(await newestSearches(deps, 5)).toMatchObject([{ status: 'answered', answer: 'Two lines', costUsd: 0.5 }]);
+  await removeFromIndex(deps.store, input);
+  expect(await deps.store.list('')).toEqual([]);
+});
+
+test('a part of another search is not listed', async () => {
+  const deps = { store: createMemoryStore(), hash };
+  await writeIndex(deps, { ...asked('q-1', '2026-11-28T10:00:00.000Z'), childOf: 'q-0' });
+  expect(await newestSearches(deps, 5)).toEqual([]);
+});
