@@ -50,6 +50,8 @@ async function compile() {
     outdir: 'dist',
     outbase: '.',
     format: 'cjs',
+    // Folders are imported by name, which only CommonJS can.
+    supported: { 'dynamic-import': false },
   });
 }
 
