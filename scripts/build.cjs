@@ -18,7 +18,16 @@ const root = join(__dirname, '..');
 const program = join(root, 'dist', 'program');
 const { dependencies, peerDependencies } = require('../package.json');
 
-const FOLDERS = ['src', 'benchmarks', 'simulated-model', 'bench', 'examples', 'scripts', 'tests/helpers', 'tests/serverless'];
+const FOLDERS = [
+  'src',
+  'benchmarks',
+  'simulated-model',
+  'bench',
+  'examples',
+  'scripts',
+  'tests/helpers',
+  'tests/serverless',
+];
 /** Files that are started, or loaded by their path. */
 const ENTRIES = {
   gate: 'src/cli/main.ts',
