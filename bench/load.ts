@@ -1,71 +1,56 @@
 /**
  * 200 searches at a time, with everything on this machine: the embedded server, `gate ops worker` as one process, the model
  * server as another, the asked database and this process, which starts them. What limits it is read from the times that
- * each process spent on a processor. GATE_BENCH_ENGINE=postgresql asks PostgreSQL instead of SQLite;
- * GATE_BENCH_PROFILE=FOLDER leaves the worker's CPU profiles there.
+ * each process spent on a processor. Then 1,000 at a time with a model slow enough that all of them wait for it at once.
+ * GATE_BENCH_ENGINE=postgresql asks PostgreSQL instead of SQLite; GATE_BENCH_PROFILE=FOLDER leaves the worker's CPU profiles
+ * there.
  */
 import { loadavg } from 'node:os';
 import type { Dialect } from '../src/domain';
 import type { GateClient } from '../src/workers/client';
 import { questionWorkflowId } from '../src/workflows/ids';
-import { bench, median, quantile, say, SHORT, type Figure } from './figure';
+import { bench, median, part, quantile, say, SHORT, type Figure } from './figure';
 import { withLoadWorld, type AskedSearch, type Uses } from './world/load-world';
 import { benchSearches } from './world/searches';
 
-const CONCURRENT = SHORT ? 60 : 200;
-const MODEL_MS = 500;
 const ENGINE: Dialect = process.env['GATE_BENCH_ENGINE'] === 'postgresql' ? 'postgresql' : 'sqlite';
 
 const searches = (name: string, count: number) => benchSearches({ shape: 'usual', count, engine: ENGINE, name });
 
-function measureLoad(): Promise<readonly Figure[]> {
-  return withLoadWorld({ engine: ENGINE, modelMs: MODEL_MS }, async (world) => {
+async function measureLoad(): Promise<readonly Figure[]> {
+  const [usual, most] = SHORT ? [30, 60] : [200, 1_000];
+  await part('at once', () => load(usual, 500, 40));
+  await part('in flight', () => load(most, SHORT ? 500 : 10_000));
+  return [];
+}
+
+function load(count: number, modelMs: number, atLeast?: number): Promise<Figure[]> {
+  return withLoadWorld({ engine: ENGINE, modelMs }, async (world) => {
     // One search alone first: connections, schema and bundle are there before the clock starts.
     await world.ask(searches('warm', 1));
     await world.resetLedger();
     const before = world.uses();
     const startedAt = performance.now();
-    const asked = await world.ask(searches('load', CONCURRENT));
+    const asked = await world.ask(searches('load', count));
     const seconds = (performance.now() - startedAt) / 1000;
     const after = world.uses();
-    const { billed: calls } = await world.ledger();
+    const { billed: calls, maxInFlight } = await world.ledger();
     const { failedTasks, bytesPerCall } = await readHistories(world.gate, asked);
     report(before, after, { seconds, calls });
     const each = asked.map((one) => one.seconds);
-    const how = `${CONCURRENT} searches at once on ${ENGINE}, model at ${MODEL_MS} ms, ${calls} calls in ${seconds.toFixed(0)} s`;
+    const figure = (name: string, value: number, unit: string, how: string, atMost?: number): Figure => ({
+      ...{ name: `load of ${count}: ${name}`, value, unit, how, atMost },
+    });
+    const how = `${ENGINE}, model at ${modelMs} ms, ${calls} calls in ${seconds.toFixed(0)} s, ${maxInFlight} at the same time`;
+    const memory = (after['worker']?.peakBytes ?? 0) / 2 ** 30;
+    const failures = ['failed or timed out, in all histories', ...new Set(failedTasks)].join('; ');
     return [
-      {
-        name: 'load: model calls per second',
-        value: calls / seconds,
-        unit: '1/s',
-        atLeast: 40,
-        how,
-      },
-      {
-        name: 'load: memory of the worker',
-        value: (after['worker']?.peakBytes ?? 0) / 2 ** 30,
-        unit: 'GB',
-        atMost: 1.5,
-        how: 'peak resident set of its process',
-      },
-      {
-        name: 'load: failed workflow tasks',
-        value: failedTasks.length,
-        unit: '',
-        atMost: 0,
-        how: ['failed or timed out, in all histories', ...new Set(failedTasks)].join('; '),
-      },
-      {
-        ...{ name: 'load: history per model call', value: bytesPerCall / 1024, unit: 'KB', atMost: 4 },
-        how: 'history bytes / model calls, median over the searches',
-      },
-      ...[
-        ['median', 0.5],
-        ['95th percentile', 0.95],
-      ].map(([name, share]) => ({
-        ...{ name: `load: a search, ${name}`, value: quantile(each, Number(share)), unit: 's' },
-        how: 'from start to answer',
-      })),
+      { ...figure('model calls per second', calls / seconds, '1/s', how), atLeast },
+      figure('memory of the worker', memory, 'GB', 'peak resident set of its process', 1.5),
+      figure('failed workflow tasks', failedTasks.length, '', failures, 0),
+      figure('history per model call', bytesPerCall / 1024, 'KB', 'history bytes / model calls, median', 4),
+      figure('a search, median', quantile(each, 0.5), 's', 'from start to answer'),
+      figure('a search, 95th percentile', quantile(each, 0.95), 's', 'from start to answer'),
     ];
   });
 }

@@ -15,7 +15,6 @@ import { peersInstalled } from './world/peer-packages';
 const BENCHES: Readonly<Record<string, string>> = {
   question: 'what one question costs Temporal, store, database and processors',
   step: 'a durable sequential step on the embedded server',
-  search: 'a search of 40 model calls, durable against in-process, and its history',
   ask: 'from Enter to the first SQL of gate ask',
   sql: 'the SQL port over the bare drivers, and a large result as CSV in the store',
   replay: 'replay of a history of 1,000 events',

@@ -1,22 +1,23 @@
 /**
- * What one question costs the parts around the model: actions, requests and history of Temporal, requests and bytes of the
- * store (an S3 server), transactions and connections of PostgreSQL, processor time. Two kinds of questions: the recorded
- * replies of a strong model (over SQLite; GATE_SHARED_DATA names the development data), and those of the simulated
- * model. Temporal counts actions as its cloud bills them in the metric `action`
+ * What one question costs the parts around the model, with a folder and SQLite, and with S3 and PostgreSQL: processor time,
+ * actions, requests and history of Temporal, requests and bytes of the store, transactions and connections of PostgreSQL. Asked
+ * are questions of the simulated model and, over SQLite, those whose replies a strong model gave (GATE_SHARED_DATA names the
+ * development data). Temporal counts actions as its cloud bills them in the metric `action`
  * (https://docs.temporal.io/cloud/migrate/estimate-actions).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { readRecording } from '../src/adapters/recording';
 import { settingsFor } from '../src/config/presets';
-import type { SearchInput } from '../src/domain';
+import type { Dialect, SearchInput } from '../src/domain';
 import { questionWorkflowId } from '../src/workflows/ids';
 import { freePort } from '../tests/helpers/free-port';
 import { startModelEndpoint } from '../tests/helpers/model-endpoint';
 import { loadTestData, sharedDataFolder } from '../tests/helpers/shared-data';
-import { bench, median, say, SHORT, type Figure } from './figure';
+import { bench, median, part, say, SHORT, type Figure } from './figure';
 import { startCountedS3, type CountedS3 } from './world/counted-s3';
 import { withLoadWorld, type LoadOptions, type LoadWorld } from './world/load-world';
+import { processUse, type ProcessUse } from './world/process-use';
 import { benchSearches } from './world/searches';
 
 const COUNT = SHORT ? 12 : 40;
@@ -29,89 +30,114 @@ const STATISTICS_MS = 11_000;
 const METRICS_MS = 2_500;
 
 async function measureQuestion(): Promise<readonly Figure[]> {
-  const simulated = await counted({ engine: 'postgresql', modelMs: 200 }, (name, count) =>
-    benchSearches({ shape: 'usual', count, engine: 'postgresql', name }),
+  const simulated = (engine: Dialect) => (name: string, count: number) =>
+    benchSearches({ shape: 'usual', count, engine, name });
+  await part('folder and SQLite', () =>
+    measured('folder and SQLite', { engine: 'sqlite', modelMs: 200 }, simulated('sqlite'), null, 100),
   );
-  return [
-    ...figures('recorded', sharedDataFolder() === null ? null : await recorded()),
-    ...figures('simulated', simulated),
-  ];
+  await part('S3 and PostgreSQL', () =>
+    onS3('S3 and PostgreSQL', { engine: 'postgresql', modelMs: 200 }, simulated('postgresql'), 200),
+  );
+  if (sharedDataFolder() !== null) await part('recorded', recorded);
+  else say('recorded replies are not measured: the database they were asked of is not here');
+  return [];
 }
 
-interface Counts {
-  readonly questions: number;
-  /** Per question, by name. */
-  readonly each: Readonly<Record<string, number>>;
-  readonly how: Readonly<Record<string, string>>;
-}
-
-async function counted(
-  options: LoadOptions,
-  inputs: (name: string, count: number) => readonly SearchInput[],
-): Promise<Counts> {
+async function onS3(kind: string, options: LoadOptions, inputs: Inputs, cpuAtMost?: number): Promise<Figure[]> {
   const s3 = await startCountedS3();
-  const metricsPort = await freePort();
   try {
-    return await withLoadWorld({ ...options, storeEnv: s3.env, metricsPort }, async (world) => {
-      // The first question reads the schema and profiles the tables; that is not one question's.
-      await world.ask(inputs('warm', 1));
-      const before = await readAll(world, s3, metricsPort);
-      const asked = await world.ask(inputs('count', COUNT), AT_A_TIME);
-      const after = await readAll(world, s3, metricsPort);
-      const sizes = await Promise.all(
-        asked.map(async ({ searchId }) => {
-          const handle = world.gate.client.workflow.getHandle(questionWorkflowId(searchId));
-          const { historySize = 0, historyLength } = await handle.describe();
-          return { bytes: historySize, events: historyLength };
-        }),
-      );
-      const grown = Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)] as const);
-      const sum = (pattern: RegExp): number =>
-        grown.reduce((total, [name, value]) => total + (pattern.test(name) ? value : 0), 0) / asked.length;
-      const list = (pattern: RegExp): string =>
-        grown
-          .filter(([name, value]) => pattern.test(name) && value > 0)
-          .map(([name, value]) => `${name.replace(pattern, '')} ${(value / asked.length).toFixed(2)}`)
-          .join(', ');
-      return {
-        questions: asked.length,
-        each: {
-          'model calls': asked.reduce((total, { calls }) => total + calls, 0) / asked.length,
-          actions: sum(/^action /),
-          'requests to Temporal': sum(/^request /),
-          'updates of its shards': sum(/^shard /),
-          'history, KB': median(sizes.map(({ bytes }) => bytes)) / 1024,
-          'history, events': median(sizes.map(({ events }) => events)),
-          'S3 writes': sum(/^s3 PUT$/),
-          'S3 reads': sum(/^s3 (GET|HEAD)$/),
-          'S3 lists': sum(/^s3 LIST$/),
-          'S3, KB written': sum(/^s3 bytes$/) / 1024,
-          ...(world.postgres === null ? {} : { 'SQL transactions': sum(/^pg transactions$/) }),
-          ...(world.postgres === null ? {} : { 'SQL connections opened': sum(/^pg sessions$/) }),
-          'processor of the worker, ms': sum(/^cpu worker$/),
-          'processor of the server, ms': sum(/^cpu server$/),
-        },
-        how: {
-          actions: list(/^action /),
-          'requests to Temporal': list(/^request /),
-          'updates of its shards': list(/^shard /),
-          'S3 writes': list(/^s3 PUT /),
-        },
-      };
-    });
+    return await measured(kind, { ...options, storeEnv: s3.env }, inputs, s3, cpuAtMost);
   } finally {
     await s3.stop();
   }
 }
 
+type Inputs = (name: string, count: number) => readonly SearchInput[];
+
+async function measured(
+  kind: string,
+  options: LoadOptions,
+  inputs: Inputs,
+  s3: CountedS3 | null,
+  cpuAtMost?: number,
+): Promise<Figure[]> {
+  const metricsPort = await freePort();
+  return withLoadWorld({ ...options, metricsPort }, async (world) => {
+    // The first question reads the schema and profiles the tables; that is not one question's.
+    await world.ask(inputs('warm', 1));
+    const before = await readAll(world, s3, metricsPort);
+    const asked = await world.ask(inputs('count', COUNT), AT_A_TIME);
+    const after = await readAll(world, s3, metricsPort);
+    const histories = await Promise.all(
+      asked.map(async ({ searchId, calls }) => {
+        const handle = world.gate.client.workflow.getHandle(questionWorkflowId(searchId));
+        const { historySize = 0, historyLength } = await handle.describe();
+        return { bytes: historySize, events: historyLength, calls };
+      }),
+    );
+    const grown = Object.entries(after)
+      .map(([name, value]) => [name, (value - (before[name] ?? 0)) / asked.length] as const)
+      .filter(([, value]) => value > 0);
+    const calls = asked.reduce((total, one) => total + one.calls, 0) / asked.length;
+    const figure = (name: string, value: number, how = `over ${String(asked.length)} questions`, atMost?: number) => ({
+      ...{ name: `question, ${kind}: ${name}`, value, unit: '', how, atMost },
+    });
+    /** What was counted under these names, by what follows them. */
+    const counted = (name: string, pattern: RegExp, atMost?: number): Figure => {
+      const found = grown.filter(([counter]) => pattern.test(counter));
+      const parts = found.map(([counter, value]) => [counter.replace(pattern, '').trim(), value] as const);
+      const how = parts.filter(([rest]) => rest !== '').map(([rest, value]) => `${rest} ${value.toFixed(2)}`);
+      return figure(
+        name,
+        found.reduce((sum, [, value]) => sum + value, 0),
+        how.join(', ') || undefined,
+        atMost,
+      );
+    };
+    const events = (turns: number, atMost: number): Figure[] => {
+      const lengths = histories.filter((one) => one.calls === turns).map((one) => one.events);
+      const how = `the most of ${String(lengths.length)} questions, median ${String(median(lengths))}`;
+      return lengths.length === 0 ? [] : [figure(`events, ${String(turns)} calls`, Math.max(...lengths), how, atMost)];
+    };
+    return [
+      figure('model calls', calls),
+      counted('processor time, ms', /^cpu ours /, cpuAtMost),
+      counted('processor time besides, ms', /^cpu besides /),
+      counted('actions', /^action /),
+      counted('requests to Temporal', /^request /),
+      counted('updates of its shards', /^shard /),
+      figure('history, KB', median(histories.map(({ bytes }) => bytes)) / 1024),
+      figure('history, events', median(histories.map((one) => one.events))),
+      ...[...events(1, 14), ...events(2, 21)],
+      ...(s3 === null
+        ? []
+        : [
+            counted('S3 requests', /^s3 requests$/, 15),
+            counted('S3 writes', /^s3 PUT /, 3 * calls + 4),
+            counted('S3 reads', /^s3 (?=GET$|HEAD$)/, 12),
+            counted('S3 lists', /^s3 LIST$/),
+            counted('S3, KB written', /^s3 KB$/),
+          ]),
+      ...(world.postgres === null ? [] : [counted('SQL transactions', /^pg transactions$/)]),
+      ...(world.postgres === null ? [] : [counted('SQL connections opened', /^pg sessions$/)]),
+    ];
+  });
+}
+
 /** Everything that is counted, as it stands. */
-async function readAll(world: LoadWorld, s3: CountedS3, metricsPort: number): Promise<Record<string, number>> {
-  const { worker, server } = world.uses();
+async function readAll(world: LoadWorld, s3: CountedS3 | null, metricsPort: number): Promise<Record<string, number>> {
+  const { worker, server, model, postgres, starter } = world.uses();
+  const ms = (use: ProcessUse | undefined, of: 'cpuSeconds' | 'childCpuSeconds'): number => 1000 * (use?.[of] ?? 0);
   const cpu = {
-    'cpu worker': 1000 * ((worker?.cpuSeconds ?? 0) + (worker?.childCpuSeconds ?? 0)),
-    'cpu server': 1000 * (server?.cpuSeconds ?? 0),
+    'cpu ours worker': ms(worker, 'cpuSeconds'),
+    'cpu ours readers of SQLite': ms(worker, 'childCpuSeconds'),
+    'cpu ours Temporal': ms(server, 'cpuSeconds'),
+    'cpu besides model': ms(model, 'cpuSeconds'),
+    'cpu besides PostgreSQL': ms(postgres, 'cpuSeconds') + ms(postgres, 'childCpuSeconds'),
+    'cpu besides S3 server': ms(s3 === null ? undefined : processUse(s3.pid), 'cpuSeconds'),
+    'cpu besides this bench': ms(starter, 'cpuSeconds'),
   };
-  const store = Object.fromEntries(Object.entries(s3.counts()).map(([name, value]) => [`s3 ${name}`, value]));
+  const store = Object.fromEntries(Object.entries(s3?.counts() ?? {}).map(([name, value]) => [`s3 ${name}`, value]));
   await sleep(world.postgres === null ? METRICS_MS : STATISTICS_MS);
   return { ...cpu, ...store, ...(await temporalCounts(metricsPort)), ...(await postgresCounts(world)) };
 }
@@ -146,7 +172,7 @@ async function postgresCounts({ postgres }: LoadWorld): Promise<Record<string, n
 }
 
 /** The replies of a recording in their order, question by question, as its contract test feeds them. */
-async function recorded(): Promise<Counts> {
+async function recorded(): Promise<Figure[]> {
   const { exchanges } = await readRecording(RECORDING);
   const questionOf = (messages: readonly { readonly content: string }[]): string =>
     messages.map(({ content }) => /^Question: (.*)$/m.exec(content)?.[1]).find((found) => found !== undefined) ?? '';
@@ -182,22 +208,11 @@ async function recorded(): Promise<Counts> {
   };
   try {
     const asked = { modelUrl: endpoint.baseUrl, database: 'hc_paw', path };
-    return await counted({ engine: 'sqlite', modelMs: 0, asked }, inputs);
+    return await onS3('recorded', { engine: 'sqlite', modelMs: 0, asked }, inputs);
   } finally {
     await endpoint.close();
     data.close();
   }
-}
-
-function figures(kind: string, counts: Counts | null): Figure[] {
-  if (counts === null) {
-    say('recorded replies are not measured: the database they were asked of is not here');
-    return [];
-  }
-  return Object.entries(counts.each).map(([name, value]) => ({
-    ...{ name: `question, ${kind}: ${name}`, value, unit: '' },
-    how: counts.how[name] ?? `over ${String(counts.questions)} questions`,
-  }));
 }
 
 bench(measureQuestion);

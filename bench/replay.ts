@@ -7,20 +7,21 @@ import { dataConverter } from '../src/workers/payloads';
 import { workflowBundle } from '../src/workers/workflow-bundle';
 import { questionWorkflowId } from '../src/workflows/ids';
 import { bench, median, SHORT, type Figure } from './figure';
-import { withGateWorld } from './world/gate-world';
+import { withLoadWorld } from './world/load-world';
 import { benchSearches } from './world/searches';
 
 const EVENTS = 1_000;
 const RUNS = SHORT ? 3 : 7;
 
 async function measureReplay(): Promise<readonly Figure[]> {
-  const history = await withGateWorld({ latencyMs: 0 }, async ({ ask, gate }) => {
-    // Long enough for the events wanted, in one run.
-    const overrides = { iterations: 105, cMin: 150, cMax: 150, maxPlans: 150 };
-    const [input] = benchSearches({ shape: 'endless', count: 1, engine: 'sqlite', name: 'replay', overrides });
-    if (input === undefined) throw new Error('no search to replay');
-    await ask(input, { iterationsPerRun: 10_000 });
-    return gate.client.workflow.getHandle(questionWorkflowId(input.searchId)).fetchHistory();
+  // Long enough for the events wanted, in one run.
+  const world = { engine: 'sqlite', modelMs: 0, iterationsPerRun: 10_000 } as const;
+  const overrides = { iterations: 105, cMin: 150, cMax: 150, maxPlans: 150 };
+  const history = await withLoadWorld(world, async ({ ask, gate }) => {
+    const [asked] = await ask(
+      benchSearches({ shape: 'endless', count: 1, engine: 'sqlite', name: 'replay', overrides }),
+    );
+    return gate.client.workflow.getHandle(questionWorkflowId(asked?.searchId ?? '')).fetchHistory();
   });
   const events = history.events?.length ?? 0;
   if (events < EVENTS * 0.8) throw new Error(`a history of ${events} events is too short for this figure`);

@@ -1,7 +1,6 @@
 /** What all contestants share: PostgreSQL, the asked database, the model servers; and what each keeps its state in. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { startPostgres, type TestPostgres } from '../../tests/helpers/postgres';
 import { userFolders } from '../../src/config/folders';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
@@ -10,7 +9,7 @@ import { startServerProcess, stopServerProcess, type ServerProcess } from '../..
 import { startContestant, type ContestantProcess } from '../contestants/child';
 import { CONTESTANTS, type ContestantConfig, type ContestantKind } from '../contestants/contestant';
 import { say } from '../figure';
-import { treeCpuSeconds } from './process-use';
+import { postmasterPid, treeCpuSeconds } from './process-use';
 import { answerable, RATES, readSprintSql } from './searches';
 import { folderBytes, postgresBytes, sqliteBytes } from './sizes';
 
@@ -35,7 +34,7 @@ export class Arena {
     const postgres = await startPostgres();
     await postgres.createDatabase(DATABASE, readSprintSql());
     for (const kind of PERIPHERAL) await postgres.createDatabase(databaseOf(kind));
-    const arena = new Arena(folder, postgres, await pidOf(postgres), temporal);
+    const arena = new Arena(folder, postgres, await postmasterPid(postgres.url('postgres')), temporal);
     // The schemas of all engines are there before anything is weighed.
     await arena.withField(await arena.model(20), () => Promise.resolve());
     return arena;
@@ -174,20 +173,6 @@ export class Field {
 
   async close(): Promise<void> {
     for (const one of this.#open.values()) await this.attempt(one.config.kind, () => one.close());
-  }
-}
-
-/** Of the server's first process; 0 if it is on another machine. */
-async function pidOf(postgres: TestPostgres): Promise<number> {
-  const client = new Client({ connectionString: postgres.url('postgres') });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
-    return Number.parseInt(readFileSync(join(rows[0]?.data_directory ?? '', 'postmaster.pid'), 'utf8'), 10);
-  } catch {
-    return 0;
-  } finally {
-    await client.end();
   }
 }
 

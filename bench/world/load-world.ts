@@ -22,7 +22,7 @@ import { startServerProcess, stopServerProcess, TUNED_FLAGS } from '../../src/wo
 import { announcedQueues } from '../../tests/helpers/announced';
 import { startPostgres, type TestPostgres } from '../../tests/helpers/postgres';
 import { say } from '../figure';
-import { processUse, type ProcessUse } from './process-use';
+import { postmasterPid, processUse, type ProcessUse } from './process-use';
 import { QUESTIONS, RATES, readSprintSql, SPRINT_SQL } from './searches';
 
 const GATE = join(__dirname, '../../program/gate.js');
@@ -37,6 +37,8 @@ export interface LoadOptions {
   /** Where the store is and how to reach it; default: a folder. */
   readonly storeEnv?: Readonly<Record<string, string>>;
   readonly metricsPort?: number;
+  /** Default: as the product has it. */
+  readonly iterationsPerRun?: number;
 }
 
 export interface AskedSearch extends SearchInput {
@@ -51,7 +53,7 @@ export interface LoadWorld {
   readonly postgres: TestPostgres | null;
   /** Asks all of them, so many at a time (default: all), and waits for the answers. */
   readonly ask: (inputs: readonly SearchInput[], atATime?: number) => Promise<readonly AskedSearch[]>;
-  /** By part: worker, server, model, starter. */
+  /** By part: worker, server, model, postgres, starter (this process). */
   readonly uses: () => Uses;
   readonly ledger: () => Promise<LedgerReport['totals']>;
   readonly resetLedger: () => Promise<unknown>;
@@ -84,10 +86,13 @@ export async function withLoadWorld<T>(options: LoadOptions, work: (world: LoadW
     // The bench reads its own environment for the store's keys, as the SDK does.
     Object.assign(process.env, options.storeEnv ?? {});
     const store = openStore(loadConfig(source));
-    const pids = { worker: worker.pid, server: server.pid, model: model?.child.pid, starter: process.pid };
+    const pids = {
+      ...{ worker: worker.pid, server: server.pid, model: model?.child.pid, starter: process.pid },
+      ...(postgres === null ? {} : { postgres: await postmasterPid(postgres.url(name)) }),
+    };
     const ask = async (input: SearchInput): Promise<AskedSearch> => {
       await storeInput({ store, hash: sha256 }, input);
-      return { ...input, ...(await answer(gate, queues, input)) };
+      return { ...input, ...(await answer(gate, queues, input, options)) };
     };
     try {
       return await work({
@@ -119,9 +124,14 @@ async function inTurns<A, B>(items: readonly A[], atATime: number, use: (item: A
   return done;
 }
 
-async function answer(gate: GateClient, queues: QuestionQueues, { searchId, settings }: SearchInput) {
+async function answer(
+  gate: GateClient,
+  queues: QuestionQueues,
+  { searchId, settings }: SearchInput,
+  { iterationsPerRun }: LoadOptions,
+) {
   const since = performance.now();
-  await startQuestion(gate, { searchId, settings, modelTimeoutMs: 60_000, queues, label: 'bench' });
+  await startQuestion(gate, { searchId, settings, modelTimeoutMs: 60_000, queues, label: 'bench', iterationsPerRun });
   const end = await awaitQuestion(gate, searchId);
   if (end.kind !== 'completed') throw new Error(`${searchId} failed: ${end.message}`);
   return { seconds: (performance.now() - since) / 1000, calls: end.value.usage.llmCalls };

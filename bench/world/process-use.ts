@@ -1,5 +1,7 @@
 /** What a process used so far, from `/proc`; zeros where there is none. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
 
 export interface ProcessUse {
   /** Its own. */
@@ -62,6 +64,18 @@ export function machineCpuSeconds(): number {
     .split(/ +/)
     .map(Number);
   return (user + nice + system + interrupts + soft) / TICKS_PER_SECOND;
+}
+
+/** Of PostgreSQL, whose other processes are its children; 0 if it is on another machine. */
+export async function postmasterPid(connectionString: string): Promise<number> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
+    return Number.parseInt(readWhileThere(join(rows[0]?.data_directory ?? '', 'postmaster.pid')) ?? '0', 10);
+  } finally {
+    await client.end();
+  }
 }
 
 /** null: the process or thread has ended meanwhile. */
