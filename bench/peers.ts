@@ -4,8 +4,8 @@
  *
  * 1. Every contestant has a process of its own. All run in every round, each round begins with another one, the first round
  *    warms up and does not count; a ratio is the median of those within a round, so that a busy machine is busy for all.
- * 2. GATE keeps its journal of model calls, which is a part of it. The others run without: what makes them durable has to do
- *    it. (The journal is a part of the steps, so it would work on them as well.)
+ * 2. The steps are the product's, and what a step stores carries the model's reply: on every engine it answers the call if the
+ *    step comes again. The others are spared the write before each call, by which GATE tells what may have been billed.
  * 3. What was asked of the model is read from its ledger, never from the contestants.
  * 4. A power cut may cost every engine but LangGraph on SQLite its last moments: PostgreSQL runs without `fsync` here, and
  *    GATE's SQLite waits for the disk only at checkpoints. A killed process costs none of them anything.
@@ -147,7 +147,11 @@ async function many(arena: Arena, latencyMs: Latency): Promise<Figure[]> {
       failures,
     ),
     ...rows(
-      { name: `kept per search with the store, ${latencyMs} ms`, unit: 'KB', how: 'of GATE also its journal' },
+      {
+        name: `kept per search with the store, ${latencyMs} ms`,
+        unit: 'KB',
+        how: 'of GATE also the intents of its calls',
+      },
       total,
       failures,
     ),

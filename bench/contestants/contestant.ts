@@ -22,8 +22,8 @@ export interface ContestantConfig {
   readonly databaseName: string;
   /** Where the engine keeps what makes it durable: Temporal's address, a PostgreSQL URL, or an SQLite file. */
   readonly engineAt: string;
-  /** With the journal, it answers a repeated model call; without it, only the engine's own durability avoids repeats. */
-  readonly journal: boolean;
+  /** As `StepsOptions` has it. */
+  readonly intents: boolean;
 }
 
 export interface Contestant {

@@ -60,7 +60,7 @@ export class Arena {
 
   async config(kind: ContestantKind, modelUrl: string): Promise<ContestantConfig> {
     return {
-      ...{ kind, modelUrl, journal: kind === 'gate' },
+      ...{ kind, modelUrl, intents: kind === 'gate' },
       storeFolder: this.storeOf(kind),
       database: this.postgres.url(DATABASE),
       databaseName: DATABASE,

@@ -16,8 +16,8 @@ export interface StepsOptions {
   readonly storeFolder: string;
   /** A PostgreSQL URL, or the path of an SQLite file. */
   readonly database: string;
-  /** Without it, calls and replies stay in this process: what another one got is not found, and is asked again. */
-  readonly journal?: boolean;
+  /** Without them no write says that a model call begins: only GATE promises what they are for. */
+  readonly intents?: boolean;
 }
 
 export interface BenchSteps {
@@ -29,9 +29,9 @@ export interface BenchSteps {
 }
 
 export async function benchSteps(options: StepsOptions): Promise<BenchSteps> {
-  const { modelUrl, storeFolder, database, journal = true } = options;
+  const { modelUrl, storeFolder, database, intents = true } = options;
   const local = createLocalStore(storeFolder);
-  const store = journal ? local : withoutJournal(local);
+  const store = intents ? local : withoutIntents(local);
   const model = createOpenAiModel({ apiKey: 'bench', baseUrl: modelUrl, timeoutMs: 60_000 });
   const postgres = database.startsWith('postgres');
   const inspector = postgres ? await createPostgresInspector() : createSqliteInspector();
@@ -50,14 +50,15 @@ export async function benchSteps(options: StepsOptions): Promise<BenchSteps> {
   };
 }
 
-function withoutJournal(store: ObjectStore): ObjectStore {
+/** They stay in this process. */
+function withoutIntents(store: ObjectStore): ObjectStore {
   const own = new Map<string, string>();
-  const isJournal = (key: string): boolean => /\/(intent|reply)\//.test(key);
+  const isIntent = (key: string): boolean => key.includes('/intent/');
   return {
     ...store,
-    get: (key) => (isJournal(key) ? Promise.resolve(own.get(key) ?? null) : store.get(key)),
+    get: (key) => (isIntent(key) ? Promise.resolve(own.get(key) ?? null) : store.get(key)),
     put: async (key, text, options) => {
-      if (isJournal(key)) own.set(key, text);
+      if (isIntent(key)) own.set(key, text);
       else await store.put(key, text, options);
     },
   };
