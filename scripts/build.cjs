@@ -88,36 +88,54 @@ const temporal = {
   },
 };
 
-async function bundle() {
+/** The pieces of a program by their paths, and what esbuild tells of them. `outside`: further packages that it does not hold. */
+async function pieces(entries, outdir, outside = []) {
   const { outputFiles, metafile } = await esbuild.build({
     ...NODE,
     absWorkingDir: root,
-    entryPoints: Object.fromEntries(Object.entries(ENTRIES).filter(([, file]) => existsSync(resolve(root, file)))),
-    outdir: program,
+    entryPoints: Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(resolve(root, file)))),
+    outdir,
     bundle: true,
     // Only ES modules are split: what comes out is turned into CommonJS below, which loads faster and reads files beside it.
     splitting: true,
     format: 'esm',
     mainFields: ['module', 'main'],
-    external: OUTSIDE,
+    external: [...OUTSIDE, ...outside],
     plugins: [temporal],
     legalComments: 'none',
     metafile: true,
     write: false,
   });
-  mkdirSync(program, { recursive: true });
-  const pieces = new Map(
-    await Promise.all(outputFiles.map(async ({ path, text }) => [path, await piece(path, text, metafile)])),
-  );
-  checkOutside(metafile);
   checkImports(metafile);
-  pieces.set(join(program, 'LICENSES.txt'), licences(metafile));
-  pieces.set(join(program, 'prompt-hashes.json'), JSON.stringify(promptHashes(), null, 2));
-  for (const [path, text] of pieces) writeFileSync(path, text);
+  const texts = outputFiles.map(async ({ path, text }) => [path, await piece(path, text, metafile)]);
+  return { files: new Map(await Promise.all(texts)), metafile };
+}
+
+async function bundle() {
+  const { files, metafile } = await pieces(ENTRIES, program);
+  checkOutside(metafile);
+  files.set(join(program, 'LICENSES.txt'), licences(metafile));
+  files.set(join(program, 'prompt-hashes.json'), JSON.stringify(promptHashes(), null, 2));
+  write(files, program);
+}
+
+/** Nothing else stays in the folder. */
+function write(files, folder) {
+  mkdirSync(folder, { recursive: true });
+  for (const [path, text] of files) writeFileSync(path, text);
   const wasm = 'mappings.wasm';
-  copyFileSync(join(dirname(require.resolve('source-map/package.json')), 'lib', wasm), join(program, wasm));
-  for (const name of readdirSync(program))
-    if (!pieces.has(join(program, name)) && name !== wasm) rmSync(join(program, name));
+  copyFileSync(join(dirname(require.resolve('source-map/package.json')), 'lib', wasm), join(folder, wasm));
+  for (const name of readdirSync(folder))
+    if (!files.has(join(folder, name)) && name !== wasm) rmSync(join(folder, name));
+}
+
+/** A program of the benches, which holds what the product's holds; the packages `outside` are those of `bench/peers`. */
+async function bundleBench(name, entries, outside) {
+  const folder = join(root, 'dist', name);
+  const loaded = Object.entries(ENTRIES).filter(([entry]) => !['gate', 'gate-bench', 'lambda'].includes(entry));
+  const { files } = await pieces({ ...Object.fromEntries(loaded), ...entries }, folder, outside);
+  write(files, folder);
+  return folder;
 }
 
 /** As CommonJS. What is from packages alone is made smaller; `import()` of a piece becomes a `require` at that moment. */
@@ -200,7 +218,10 @@ async function build() {
   await writeWorkflowBundle(join(root, 'dist', 'workflow-bundle.js'));
 }
 
-build().catch((error) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-});
+module.exports = { bundleBench };
+
+if (require.main === module)
+  build().catch((error) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  });

@@ -1,5 +1,6 @@
 /** Starts and controls the process of a contestant. */
 import { fork, type ChildProcess } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { SearchInput } from '../../src/domain';
 import { PEER_MODULES } from '../world/peer-packages';
@@ -21,8 +22,8 @@ export interface ContestantProcess {
 }
 
 export async function startContestant(config: ContestantConfig): Promise<ContestantProcess> {
-  const child = fork(join(__dirname, 'process.js'), [], {
-    // Compiled files lie in dist, the peers' packages in a folder of their own; one of them is warned of what `pg` deprecates.
+  const child = fork(await processFile(), [], {
+    // The peers' packages are in a folder of their own; one of them is warned of what `pg` deprecates.
     env: { ...process.env, NODE_PATH: PEER_MODULES, NODE_NO_WARNINGS: '1' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -47,6 +48,27 @@ export async function startContestant(config: ContestantConfig): Promise<Contest
       await ended;
     },
   };
+}
+
+const ENTRIES = {
+  process: 'bench/contestants/process.ts',
+  'in-process': 'bench/contestants/in-process.ts',
+  gate: 'bench/contestants/gate.ts',
+  langgraph: 'bench/peers/langgraph.ts',
+  dbos: 'bench/peers/dbos.ts',
+};
+
+interface Build {
+  readonly bundleBench: (name: string, entries: typeof ENTRIES, outside: readonly string[]) => Promise<string>;
+}
+
+let folder: Promise<string> | null = null;
+
+/** The contestants are bundled as the product is: loading code is a part of every restart. */
+async function processFile(): Promise<string> {
+  const { bundleBench } = createRequire(__filename)('../../../scripts/build.cjs') as Build;
+  folder ??= bundleBench('contestants', ENTRIES, ['@langchain/*', '@dbos-inc/*']);
+  return join(await folder, 'process.js');
 }
 
 /** Whatever a contestant is told takes seconds; much later it hangs. */

@@ -28,13 +28,13 @@ export type Report =
   | { readonly kind: 'closed' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Those of peers import packages that only `bench/peers` has: loaded by path, so that nothing else needs them. */
+/** Files beside this one (`child.ts`): those of the peers import packages that only `bench/peers` has. */
 const MODULES: Readonly<Record<ContestantKind, string>> = {
-  'in-process': './in-process',
-  gate: './gate',
-  'langgraph-sqlite': '../peers/langgraph',
-  'langgraph-postgres': '../peers/langgraph',
-  dbos: '../peers/dbos',
+  'in-process': 'in-process',
+  gate: 'gate',
+  'langgraph-sqlite': 'langgraph',
+  'langgraph-postgres': 'langgraph',
+  dbos: 'dbos',
 };
 
 let world: BenchSteps | null = null;
@@ -45,7 +45,7 @@ async function obey(order: Order): Promise<Report> {
     case 'open': {
       const { config } = order;
       world = await benchSteps(config);
-      const { open } = (await import(join(__dirname, MODULES[config.kind]))) as ContestantModule;
+      const { open } = (await import(join(__dirname, `${MODULES[config.kind]}.js`))) as ContestantModule;
       contestant = await open(config, world);
       return { kind: 'opened' };
     }
