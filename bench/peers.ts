@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { CONTESTANTS, type ContestantKind } from './contestants/contestant';
 import { bench, give, median, part, say, SHORT, type Figure } from './figure';
 import { LATENCY_MS, measureKills, type Recovery } from './peers-kills';
-import { Arena } from './world/arena';
+import { Arena, type Bytes } from './world/arena';
 import { installPeers, peersInstalled } from './world/peer-packages';
 import { benchSearches } from './world/searches';
 
@@ -112,49 +112,33 @@ async function many(arena: Arena, latencyMs: Latency): Promise<Figure[]> {
       });
     return field.failures;
   });
-  const after = await arena.bytes();
   const how = `${SEARCHES} searches of preset fast, ${AT_A_TIME} at a time, median of ${ROUNDS} rounds`;
   const name = `searches per hour, ${AT_A_TIME} at a time, model at ${latencyMs} ms`;
   const own = perHour.get('gate') ?? [];
   const ratios = each(perHour, (all) => pairs(all, own, (value, gate) => value / gate));
   const peers = CONTESTANTS.filter((kind) => kind !== 'gate' && kind !== 'in-process' && !failures.has(kind));
-  const kept = (kind: ContestantKind, what: 'engine' | 'store'): number =>
-    ((after.get(kind)?.[what] ?? 0) - (before.get(kind)?.[what] ?? 0)) / (SEARCHES * (ROUNDS + 1)) / 1024;
-  const all = (of: (kind: ContestantKind) => number) => new Map(CONTESTANTS.map((kind) => [kind, of(kind)]));
-  const total = all((kind) => kept(kind, 'engine') + kept(kind, 'store'));
-  give({
-    ...{
-      name: `best peer / GATE, searches per hour, model at ${latencyMs} ms`,
-      unit: 'times',
-      atMost: AHEAD[latencyMs],
-    },
-    ...{ value: Math.max(...peers.map((kind) => ratios.get(kind) ?? Number.NaN)), how },
-  });
-  give({
-    name: `GATE: kept per search, ${latencyMs} ms`,
-    value: total.get('gate') ?? Number.NaN,
-    unit: 'KB',
-    atMost: 60,
-    how,
-  });
-  const cpuName = `processor time per search, model at ${latencyMs} ms`;
-  return [
+  const best = Math.max(...peers.map((kind) => ratios.get(kind) ?? Number.NaN));
+  const lead = `best peer / GATE, searches per hour, model at ${latencyMs} ms`;
+  const cpu = { name: `processor time per search, model at ${latencyMs} ms`, unit: 'ms' };
+  give(
+    { name: lead, value: best, unit: 'times', atMost: AHEAD[latencyMs], how },
     ...rows({ name, unit: '1/h', better: 'higher', how }, each(perHour, median), failures, ratios),
-    ...rows({ name: cpuName, unit: 'ms', how: 'its process, its engine, PostgreSQL' }, each(cpuMs, median), failures),
-    ...rows(
-      { name: `kept per search by the engine, ${latencyMs} ms`, unit: 'KB', how },
-      all((kind) => kept(kind, 'engine')),
-      failures,
-    ),
-    ...rows(
-      {
-        name: `kept per search with the store, ${latencyMs} ms`,
-        unit: 'KB',
-        how: 'of GATE also the intents of its calls',
-      },
-      total,
-      failures,
-    ),
+    ...rows({ ...cpu, how: 'its process, its engine, PostgreSQL' }, each(cpuMs, median), failures),
+  );
+  return latencyMs === LATENCIES[0] ? keptRows(before, await arena.bytes(), failures) : [];
+}
+
+function keptRows(before: Bytes, after: Bytes, failures: Failures): Figure[] {
+  const count = SEARCHES * (ROUNDS + 1);
+  const how = `growth over ${count} searches`;
+  const of = (what: 'engine' | 'store') => (kind: ContestantKind) =>
+    ((after.get(kind)?.[what] ?? 0) - (before.get(kind)?.[what] ?? 0)) / count / 1024;
+  const engine = new Map(CONTESTANTS.map((kind) => [kind, of('engine')(kind)]));
+  const total = new Map(CONTESTANTS.map((kind) => [kind, of('engine')(kind) + of('store')(kind)]));
+  return [
+    { name: 'GATE: kept per search', value: total.get('gate') ?? Number.NaN, unit: 'KB', atMost: 60, how },
+    ...rows({ name: 'kept per search by the engine', unit: 'KB', how }, engine, failures),
+    ...rows({ name: 'kept per search with the store', unit: 'KB', how: 'GATE: also intents' }, total, failures),
   ];
 }
 

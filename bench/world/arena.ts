@@ -16,6 +16,8 @@ import { folderBytes, postgresBytes, sqliteBytes } from './sizes';
 const DATABASE = 'sprint_pg';
 const PERIPHERAL = ['langgraph-postgres', 'dbos'] as const;
 
+export type Bytes = ReadonlyMap<ContestantKind, { readonly engine: number; readonly store: number }>;
+
 export class Arena {
   private readonly models = new Map<number, SimulatedModel>();
   private server: ServerProcess | null = null;
@@ -87,7 +89,7 @@ export class Arena {
   }
 
   /** In the databases of the engines (the server is stopped for it, which empties its write-ahead log) and in the stores. */
-  async bytes(): Promise<ReadonlyMap<ContestantKind, { readonly engine: number; readonly store: number }>> {
+  async bytes(): Promise<Bytes> {
     await this.stopServer();
     const engines = new Map<ContestantKind, number>([
       ['gate', sqliteBytes(this.temporalFile)],
