@@ -269,7 +269,7 @@ test('what goes back twice without holding is handed to the search, with what wa
   };
   const { model, steps, start } = await scripted([open, open, open]);
   const states: SearchState[] = [];
-  const checkpoint = async (state: SearchState) => void states.push(state);
+  const checkpoint = (state: SearchState) => void states.push(state);
   const search = runLookThenProve(start, { ...steps, checkpoint }, hooks);
   // The scripted model has no reply for the search.
   await expect(search).rejects.toThrow();
@@ -395,7 +395,9 @@ test('a checkpoint that cannot be stored before the search takes over is a failu
   };
   const broken = { ...failing, claims: [], sentence: null };
   const { steps, start, record } = await scripted([broken, broken, broken, broken]);
-  const checkpoint = () => Promise.reject(new Error('the disk is full'));
+  const checkpoint = () => {
+    throw new Error('the disk is full');
+  };
   await expect(runLookThenProve(start, { ...steps, checkpoint }, hooks)).rejects.toThrow('the disk is full');
   expect(await record()).toMatchObject({ status: 'failed', endedBy: 'error' });
 });
