@@ -19,7 +19,7 @@ import type { Holding } from '../domain/ports/step-parts';
 import { each } from '../limiter';
 import type { Hash } from '../sql/body';
 import type { ChatMessage } from '../domain/model-call';
-import type { CallIntent, Contents, Kind } from './contents';
+import { CONTENTS, type CallIntent, type Contents, type Kind } from './contents';
 import { envelopeOf, openEnvelope, writeEnvelope } from './envelope';
 import { INLINE_LIMIT, putObject, readObject, type ObjectReference } from './objects';
 import { perStore } from './per-store';
@@ -207,7 +207,8 @@ class Run implements RunStore {
   async put<K extends Kind>(kind: K, id: string, data: Contents[K], options = { overwrite: true }): Promise<void> {
     if (isOwn(kind)) return this.putOwn(kind, id, data, options);
     if (this.stepKey !== null) {
-      this.pending.set(nameOf(kind, id), { kind, id, data });
+      // Keys in the order of the schema: prompts show some contents as JSON, the same whoever wrote them.
+      this.pending.set(nameOf(kind, id), { kind, id, data: SHARED.has(kind) ? data : CONTENTS[kind].parse(data) });
       return;
     }
     const alone = new Run(this.place, `${this.place.folder}/steps/${kind}.${id}`);

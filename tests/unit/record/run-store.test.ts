@@ -220,7 +220,7 @@ describe('one object a step', () => {
     await first.end(null);
     const before = { ...store.calls };
     const next = createRunStore(store, 's1', hash, { holding: { runId: 'run-1', holdsAll: true } }).step('i2.look', {});
-    expect(await next.run.get('body', 'b1')).toBe(body);
+    expect(await next.run.get('body', 'b1')).toEqual(body);
     expect(await next.run.find('reply', 'none')).toBeNull();
     expect(await next.done()).toBeNull();
     expect(store.calls).toEqual(before);
