@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drawer } from '../../simulated-model/draw';
 import { SIMULATED_MODEL, startSimulatedModel, type SimulatedModel } from '../../simulated-model';
@@ -61,7 +62,8 @@ async function outcomeOf({ store }: StepDeps, { searchId }: SearchInput) {
 }
 
 function startWorker(world: MethodWorkerArguments): ChildProcess {
-  const args = ['--require', require.resolve('tsx/cjs'), join(__dirname, 'method-worker.ts'), JSON.stringify(world)];
+  const tsx = pathToFileURL(require.resolve('tsx')).href;
+  const args = ['--import', tsx, join(__dirname, 'method-worker.ts'), JSON.stringify(world)];
   const child = spawn(process.execPath, args, { stdio: 'ignore' });
   running.push(child);
   return child;
