@@ -111,7 +111,7 @@ function firstSqlMs(env: Record<string, string>, database: string, store: string
       const fresh = searches(store).find((search) => !known.has(search));
       if (code !== 0 || fresh === undefined) reject(new Error(`gate ask ended with ${String(code)}: ${errors}`));
       else {
-        const { search, plan } = firstSqlAt(join(store, 'runs', fresh, 'step'));
+        const { search, plan } = firstSqlAt(join(store, 'runs', fresh, 'steps'));
         resolve({ search: search - startedAt, plan: plan - startedAt });
       }
     });
@@ -125,8 +125,13 @@ interface FirstSql {
 
 function firstSqlAt(steps: string): FirstSql {
   const at = (name: string): number => statSync(join(steps, name)).mtimeMs;
-  const checks = readdirSync(steps).filter((name) => /\.check\d+\.json$/.test(name));
-  return { search: at('prepare.json'), plan: Math.min(...checks.map(at)) };
+  const first = (position: RegExp): number =>
+    Math.min(
+      ...readdirSync(steps)
+        .filter((name) => position.test(name))
+        .map(at),
+    );
+  return { search: first(/^prepare\./), plan: first(/\.check\d+\./) };
 }
 
 function searches(store: string): string[] {

@@ -35,9 +35,13 @@ export async function checkpointsOf(store: ObjectStore, searchId: string): Promi
   return [...states.values()].sort((a, b) => a.iteration - b.iteration);
 }
 
-/** Stores the input of a search that somebody asks for now, and lists it. */
-export async function saveAsked(store: ObjectStore, input: SearchInput, nowMs: number): Promise<SearchInput> {
-  const before = await inputOf(store, input.searchId);
+/** Stores the input of a search that somebody asks for now, and lists it. `before`: its input when it was last asked. */
+export async function saveAsked(
+  store: ObjectStore,
+  input: SearchInput,
+  nowMs: number,
+  before: SearchInput | null = null,
+): Promise<SearchInput> {
   if (before?.askedAt !== undefined) await removeFromIndex(store, before);
   const asked = { ...input, askedAt: new Date(nowMs).toISOString() };
   await storeInput({ store, hash: sha256 }, asked);

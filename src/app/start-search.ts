@@ -24,7 +24,6 @@ import { questionWorkflowId } from '../workflows/ids';
 import { GateError } from './errors';
 import { note, type App } from './app';
 import type { TemporalSession } from './temporal-session';
-import type { ObjectStore } from '../domain/ports';
 import { tellWhoReceivesRows } from './notice';
 import { inputOf, saveAsked, sha256 } from './services';
 import { storeFork, type Fork } from '../record/fork';
@@ -174,13 +173,13 @@ export async function checkAndStore(
   }
   const { fork } = asking;
   const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
-  await saveAsked(store, fork === undefined ? await withFirstClock(store, input) : input, app.now());
+  const before = await inputOf(store, input.searchId);
+  await saveAsked(store, fork === undefined ? withFirstClock(before, input) : input, app.now(), before);
   return state;
 }
 
 /** All steps of a search have one clock: that of the asking that began it (`withClockOfAsking`). */
-async function withFirstClock(store: ObjectStore, input: SearchInput): Promise<SearchInput> {
-  const before = await inputOf(store, input.searchId);
+function withFirstClock(before: SearchInput | null, input: SearchInput): SearchInput {
   if (before === null) return input;
   const { clock: _, ...unclocked } = input;
   return before.clock === undefined ? unclocked : { ...unclocked, clock: before.clock };

@@ -131,7 +131,7 @@ export function createS3Store(options: S3Options): ObjectStore {
     get,
     put: (key, text, { overwrite = false } = {}) => (overwrite ? write(key, text) : putNew(key, text)),
     list: async (prefix, { limit } = {}) => (await entries(prefix, limit)).map(({ key }) => key),
-    entries: (prefix) => entries(prefix),
+    entries,
     async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
       const Where = at(key);
       if (unmodifiedSinceMs !== Infinity) {

@@ -11,7 +11,7 @@ import { each, limiter } from '../../limiter';
 import type { BoardScore } from '../../questions';
 import { counted } from '../../report/printable';
 import { GateError } from '../errors';
-import { recordOf, saveAsked } from '../services';
+import { inputOf, recordOf, saveAsked } from '../services';
 import { withComposition, scopeOf, type Arm, type AskingRun, type ReadyArm } from './arms';
 import { followBatch, type FollowEnd } from './follow-batch';
 import { pause } from '../waiting';
@@ -218,7 +218,8 @@ export async function saveQuestions({ run, arm }: ReadyArm, pending: ReadonlySet
   await each(
     arm.batch.searches.filter((_, n) => pending.has(n)),
     async (input) => {
-      await saveAsked(services.store, input, surroundings.now());
+      const before = await inputOf(services.store, input.searchId);
+      await saveAsked(services.store, input, surroundings.now(), before);
     },
   );
 }

@@ -39,13 +39,15 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
   const isRepeated =
     done !== null && done.status === step.status && done.endedBy === step.endedBy && done.reason === step.reason;
   const record = isRepeated ? done : await makeRecord(context, step);
-  await run.put('checkpoint', `i${step.state.iteration}`, step.state);
-  if (!isRepeated) await run.put('result', run.searchId, record);
-  await list(context, record);
+  if (!isRepeated) {
+    await run.put('checkpoint', `i${step.state.iteration}`, step.state);
+    await run.put('result', run.searchId, record);
+  }
+  await listEnded(context, record);
   return summaryOfRecord(record);
 }
 
-function list({ deps, input }: StepContext, record: AnswerRecord): Promise<void> {
+function listEnded({ deps, input }: StepContext, record: AnswerRecord): Promise<void> {
   const { status, usage, reason } = record;
   return writeIndex(deps, input, { status, answer: statedText(record) ?? reason, costUsd: usage.costUsd });
 }
@@ -58,7 +60,7 @@ export async function amend(context: StepContext, { usage, notKept }: AmendInput
   const told = { shown: 0, withheld: [], kept: [], ...answered.layer, ...layer };
   const record: AnswerRecord = { ...answered, usage, layer: { ...told, ...(notKept === null ? {} : { notKept }) } };
   await run.put('result', run.searchId, record);
-  await list(context, record);
+  await listEnded(context, record);
   return { kept: told.kept.length, notKept };
 }
 
