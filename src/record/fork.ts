@@ -13,7 +13,8 @@ import type { Hash } from '../sql/body';
 import { each } from '../limiter';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import { objectKey } from './objects';
-import { createRunStore, referencesIn, withoutKinds } from './run-store';
+import { createRunStore } from './run-store';
+import { referencesIn, withoutKinds } from './stored-contents';
 
 interface ForkDeps {
   readonly store: ObjectStore;

@@ -18,11 +18,10 @@ import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Holding } from '../domain/ports/step-parts';
 import { each } from '../limiter';
 import type { Hash } from '../sql/body';
-import type { ChatMessage } from '../domain/model-call';
-import { CONTENTS, type CallIntent, type Contents, type Kind } from './contents';
-import { envelopeOf, openEnvelope, writeEnvelope } from './envelope';
-import { INLINE_LIMIT, putObject, readObject, type ObjectReference } from './objects';
+import type { Contents, Kind } from './contents';
+import { envelopeOf } from './envelope';
 import { perStore } from './per-store';
+import { contentOf, dataOf, ownContent, PLAIN, REFERRING, storedJson, type Entry, type Made } from './stored-contents';
 
 /** Where `gate-bench` keeps what judges said. */
 export const JUDGEMENTS = 'judgements/';
@@ -58,33 +57,6 @@ export interface StepStore {
 /** Kinds that are objects of their own. */
 const OWN = ['input', 'intent', 'reply', 'remark', 'result'] as const;
 type Own = (typeof OWN)[number];
-/** Kinds that many searches may share, or that may be long. */
-const SHARED: ReadonlySet<Kind> = new Set(['input', 'schema', 'profile', 'observation', 'candidate', 'result']);
-
-/** The end of the name of a step's object that refers to others. */
-export const REFERRING = '.refs.json';
-const PLAIN = '.json';
-
-/** What a step has made. */
-interface Made {
-  /** How far its process had read: contents of later objects replace those of earlier ones. */
-  readonly after: number;
-  readonly contents: readonly Entry[];
-}
-
-/** A content as it is stored. */
-interface Entry {
-  readonly kind: Kind;
-  readonly id: string;
-  readonly data?: unknown;
-  readonly shared?: Shared;
-}
-
-interface Shared {
-  readonly sha256: string;
-  readonly object: ObjectReference;
-}
-
 /** What this process knows of a search. */
 interface Known {
   readonly keys: Set<string>;
@@ -100,15 +72,12 @@ interface Known {
 
 const MOST_CHARS = 32 * 1024 * 1024;
 const knownTo = perStore(() => new BoundedMap<Known>(MOST_CHARS));
-/** Shared contents by their hash: parsed once, however many searches refer to them. */
-const sharedIn = perStore(() => new BoundedMap<unknown>(MOST_CHARS));
-
 interface Place {
   readonly store: ObjectStore;
   readonly searchId: string;
   readonly hash: Hash;
   readonly folder: string;
-  readonly holding: Holding | null;
+  readonly holding: Holding | undefined;
 }
 
 /** `folder`: of contents that belong to no search. */
@@ -118,7 +87,7 @@ export function createRunStore(
   hash: Hash,
   { holding, folder = `runs/${searchId}` }: { readonly holding?: Holding | undefined; readonly folder?: string } = {},
 ): RunStore {
-  return new Run({ store, searchId, hash, folder, holding: holding ?? null }, null);
+  return new Run({ store, searchId, hash, folder, holding }, null);
 }
 
 /** Stores the input of a search, which every step loads first. */
@@ -127,37 +96,6 @@ export async function storeInput(
   input: SearchInput,
 ): Promise<void> {
   await createRunStore(store, input.searchId, hash).put('input', input.searchId, input);
-}
-
-/** Whether what stands under a key may refer to objects. */
-export function mayRefer(key: string): boolean {
-  return key.endsWith(REFERRING) || /^runs\/[^/]+\/(input|intent|result)\//.test(key);
-}
-
-/** The names of the objects that the text under such a key refers to. */
-export function referencesIn(text: string, key: string, hash: Hash): readonly string[] {
-  if (text === '' || !mayRefer(key)) return [];
-  const data = dataOf(text, key, hash) as Entry & { made?: Made };
-  const { messages = [] } = (data.data ?? {}) as { readonly messages?: readonly StoredMessage[] };
-  return [data, ...messages, ...(data.made?.contents ?? [])].flatMap(({ shared }) => shared?.object.name ?? []);
-}
-
-/** The text of an object without contents of these kinds. */
-export function withoutKinds(text: string, key: string, kinds: readonly string[], hash: Hash): string {
-  const data = kinds.length === 0 ? null : (dataOf(text, key, hash) as Entry & { made?: Made });
-  if (!data?.made?.contents.some(({ kind }) => kinds.includes(kind))) return text;
-  const contents = data.made.contents.filter(({ kind }) => !kinds.includes(kind));
-  return writeEnvelope(kindOf(key), { ...data, made: { ...data.made, contents } }, hash);
-}
-
-function dataOf(text: string, key: string, hash: Hash): unknown {
-  return openEnvelope(text, { key, kind: kindOf(key), hash });
-}
-
-/** Of the envelope under `runs/<search>/<folder>/…`. */
-function kindOf(key: string): string {
-  const folder = key.split('/').at(-2) ?? '';
-  return folder === 'steps' ? 'step' : folder;
 }
 
 class Run implements RunStore {
@@ -207,8 +145,7 @@ class Run implements RunStore {
   async put<K extends Kind>(kind: K, id: string, data: Contents[K], options = { overwrite: true }): Promise<void> {
     if (isOwn(kind)) return this.putOwn(kind, id, data, options);
     if (this.stepKey !== null) {
-      // Keys in the order of the schema: prompts show some contents as JSON, the same whoever wrote them.
-      this.pending.set(nameOf(kind, id), { kind, id, data: SHARED.has(kind) ? data : CONTENTS[kind].parse(data) });
+      this.pending.set(nameOf(kind, id), { kind, id, data });
       return;
     }
     const alone = new Run(this.place, `${this.place.folder}/steps/${kind}.${id}`);
@@ -301,8 +238,9 @@ class Run implements RunStore {
       if (isSettled(kind)) known.contents.set(nameOf(kind, id), data);
       return;
     }
+    if (this.stepKey !== null) await this.open();
+    const isNew = this.stepKey !== null && !known.keys.has(key);
     // Another text of the same carries on with what came with the first.
-    const isNew = this.stepKey !== null && this.opened !== null && !known.keys.has(key);
     const before = options.overwrite && !isNew ? await place.store.get(key) : null;
     const { made } = await this.made(before === null ? [] : madeIn(place, key, before).made.contents);
     const text = envelopeOf(kind, `{"made":${made},${json}}`, place.hash);
@@ -321,11 +259,7 @@ class Run implements RunStore {
     }
     const text = await place.store.get(key);
     if (text === null) return null;
-    const content = await contentOf(place, key, openEnvelope(text, { key, kind, hash: place.hash }) as Entry);
-    if (kind === 'intent') {
-      const intent = content as CallIntent & { readonly messages: readonly StoredMessage[] };
-      return { ...intent, messages: await each(intent.messages, (message) => messageOf(place, key, message)) };
-    }
+    const content = await ownContent(place, key, text);
     if (isSettled(kind)) known.contents.set(nameOf(kind, id), content);
     return content;
   }
@@ -426,8 +360,8 @@ interface Loaded {
   readonly key: string;
   readonly after: number;
   readonly contents: readonly (readonly [name: string, content: unknown])[];
-  /** Only of a step. */
-  readonly output?: unknown;
+  /** undefined: it is no step. */
+  readonly output: unknown;
   readonly chars: number;
 }
 
@@ -444,65 +378,14 @@ async function loadObject(place: Place, key: string): Promise<Loaded | null> {
     made.contents,
     async (entry) => [nameOf(entry.kind, entry.id), await contentOf(place, key, entry)] as const,
   );
-  return { key, after: made.after, contents, chars: text.length, ...(output === undefined ? {} : { output }) };
+  return { key, after: made.after, contents, chars: text.length, output };
 }
 
-function apply(known: Known, { key, after, contents, chars, ...of }: Loaded): void {
+function apply(known: Known, { key, after, contents, chars, output }: Loaded): void {
   known.keys.add(key);
   for (const [name, content] of contents) known.contents.set(name, content);
-  if ('output' in of) known.outputs.set(key.slice(0, -(key.endsWith(REFERRING) ? REFERRING : PLAIN).length), of.output);
+  const ending = key.endsWith(REFERRING) ? REFERRING : PLAIN;
+  if (output !== undefined) known.outputs.set(key.slice(0, -ending.length), output);
   known.after = Math.max(known.after, after);
   known.chars += chars;
-}
-
-/** The inside of a JSON object: `data`, or `shared` where it is stored by its hash. */
-async function storedJson(
-  place: Place,
-  kind: Kind,
-  data: unknown,
-): Promise<{ readonly json: string; readonly refers: boolean }> {
-  if (kind === 'intent') {
-    const messages = await each((data as CallIntent).messages, (message) => storedMessage(place, message));
-    return { json: `"data":${JSON.stringify({ ...(data as CallIntent), messages })}`, refers: true };
-  }
-  const json = JSON.stringify(data);
-  if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return { json: `"data":${json}`, refers: false };
-  return { json: `"shared":${JSON.stringify(await share(place, json, data))}`, refers: true };
-}
-
-async function share({ store, hash }: Place, json: string, content: unknown): Promise<Shared> {
-  const sha256 = hash(json);
-  const object = await putObject(store, json, sha256);
-  sharedIn(store).set(sha256, content, json.length);
-  return { sha256, object };
-}
-
-/** `content`: what follows after the shared text. */
-type StoredMessage = ChatMessage & { readonly shared?: Shared };
-
-async function storedMessage(place: Place, { role, content, common = 0 }: ChatMessage): Promise<StoredMessage> {
-  if (common < INLINE_LIMIT / 2) return { role, content };
-  const text = content.slice(0, common);
-  return { role, content: content.slice(common), shared: await share(place, JSON.stringify(text), text) };
-}
-
-async function messageOf(place: Place, neededBy: string, message: StoredMessage): Promise<ChatMessage> {
-  const { role, content, shared } = message;
-  if (shared === undefined) return message;
-  const text = (await sharedContent(place, neededBy, shared)) as string;
-  return { role, content: text + content, common: text.length };
-}
-
-function contentOf(place: Place, neededBy: string, { data, shared }: Entry): Promise<unknown> {
-  return shared === undefined ? Promise.resolve(data) : sharedContent(place, neededBy, shared);
-}
-
-async function sharedContent({ store, hash }: Place, neededBy: string, { sha256, object }: Shared): Promise<unknown> {
-  const all = sharedIn(store);
-  const before = all.get(sha256);
-  if (before !== undefined) return before;
-  const json = await readObject(store, object, { sha256, neededBy, hash });
-  const content: unknown = JSON.parse(json);
-  all.set(sha256, content, json.length);
-  return content;
 }

@@ -188,8 +188,15 @@ function commitProblems({ operators, claims, assumed, wording }: LookReply): Pro
   ];
 }
 
-/** What its action does not have is dropped, and lists are cut: they come most useful first. */
+/**
+ * What its action does not have is dropped, and lists are cut: they come most useful first. Its keys are in the order of the
+ * schema, because later prompts show it as JSON.
+ */
 function tidied(reply: LookReply): LookReply {
+  return LookReply.parse(withoutOthers(reply));
+}
+
+function withoutOthers(reply: LookReply): LookReply {
   const { tidySql, tidyOptionalSql } = shared;
   const empty = { ...EMPTY, action: reply.action };
   switch (reply.action) {

@@ -1,6 +1,7 @@
 /** Contents of a search in the store: envelopes, large contents as objects, and what a process remembers of both. */
 import { createMemoryStore, type MemoryStore } from '../../helpers/scripted';
-import { createRunStore, mayRefer, referencesIn } from '../../../src/record/run-store';
+import { createRunStore } from '../../../src/record/run-store';
+import { mayRefer, referencesIn } from '../../../src/record/stored-contents';
 import { INLINE_LIMIT, objectKey, objectName } from '../../../src/record/objects';
 import { containing, hash, matching, searchInput } from '../roles/fixtures';
 
@@ -212,6 +213,16 @@ describe('one object a step', () => {
     expect(await createRunStore(other, 's1', hash).find('body', 'b1')).toBeNull();
   });
 
+  test('what a large content in a reply refers to is found', async () => {
+    const { store, key } = await withSchema();
+    const { run } = step(store);
+    await run.put('schema', 'schema', schema);
+    await run.put('reply', 'r', reply, { overwrite: false });
+    const of = 'runs/s1/reply/r.json';
+    expect(mayRefer(of)).toBe(true);
+    expect(referencesIn((await store.get(of))!, of, hash).map(objectKey)).toEqual([key]);
+  });
+
   test('a process that has run all steps of a run reads nothing; one that has not, lists and reads each object once', async () => {
     const store = createMemoryStore();
     const first = step(store, {}, 'run-1');
@@ -220,7 +231,7 @@ describe('one object a step', () => {
     await first.end(null);
     const before = { ...store.calls };
     const next = createRunStore(store, 's1', hash, { holding: { runId: 'run-1', holdsAll: true } }).step('i2.look', {});
-    expect(await next.run.get('body', 'b1')).toEqual(body);
+    expect(await next.run.get('body', 'b1')).toBe(body);
     expect(await next.run.find('reply', 'none')).toBeNull();
     expect(await next.done()).toBeNull();
     expect(store.calls).toEqual(before);
