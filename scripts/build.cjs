@@ -35,8 +35,6 @@ const ENTRIES = {
   lambda: 'src/workers/serverless/lambda.ts',
   child: 'src/adapters/sqlite/child.ts',
   'encoded-failures': 'src/workers/encoded-failures.ts',
-  // Temporal's SDK starts it from beside its own code.
-  'workflow-worker-thread': require.resolve('@temporalio/worker/lib/workflow/workflow-worker-thread'),
 };
 const NATIVE = '@temporalio/core-bridge/common.js';
 const OUTSIDE = [

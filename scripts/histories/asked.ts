@@ -3,7 +3,8 @@
  * and keeps no input of local ones. So the steps are compared with the list that was written with the recording.
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import type { ReplayWorkerOptions } from '@temporalio/worker';
+import { OwnThreadWorker } from '../../src/workers/own-thread-worker';
 import { dataConverter } from '../../src/workers/payloads';
 import { stepIn, type HistoryJson } from './history';
 
@@ -14,7 +15,7 @@ export async function askedSteps(
 ): Promise<string[]> {
   const steps: string[] = [];
   const payloadCodecs = [listener((payload) => steps.push(...stepIn(payload))), ...(dataConverter.payloadCodecs ?? [])];
-  await Worker.runReplayHistory({ workflowBundle, dataConverter: { ...dataConverter, payloadCodecs } }, history);
+  await OwnThreadWorker.runReplayHistory({ workflowBundle, dataConverter: { ...dataConverter, payloadCodecs } }, history);
   return steps;
 }
 

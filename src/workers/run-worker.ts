@@ -8,7 +8,7 @@ import {
   type LogEntry,
   NativeConnection,
   Runtime,
-  Worker,
+  type Worker,
   type LogLevel,
   type WorkerOptions,
 } from '@temporalio/worker';
@@ -29,6 +29,7 @@ import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import { databaseQueue, type ModelQueue } from './task-queues';
 import { logText } from './log-context';
+import { OwnThreadWorker } from './own-thread-worker';
 import { releaseAbandonedSteps } from './abandoned-steps';
 import { processIdentity } from './process-identity';
 import {
@@ -132,7 +133,7 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
     for (const specification of await specifications(options)) {
       const converter = { dataConverter: options.dataConverter ?? dataConverter };
       workers.push(
-        await Worker.create({
+        await OwnThreadWorker.create({
           ...COMMON,
           ...converter,
           ...buildOf(options.version ?? null),

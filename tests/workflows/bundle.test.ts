@@ -23,7 +23,7 @@ test('the workflow bundle without its source map stays below 1.2 MB', () => {
   expect(Buffer.byteLength(code)).toBeLessThan(1_200_000);
 });
 
-test('the bundle carries an empty source map: each worker and its thread would parse a whole one', () => {
+test('the bundle carries an empty source map: each worker would parse a whole one', () => {
   const [, encoded = ''] = bundle().split('sourceMappingURL=data:application/json;charset=utf-8;base64,').slice(-2);
   const map = JSON.parse(Buffer.from(encoded, 'base64').toString()) as Record<string, unknown>;
   expect(map).toMatchObject({ version: 3, sources: [], mappings: '' });

@@ -2,7 +2,7 @@
  * Work that runs side by side on a real server: the helpers of `redel` and the runs of `react` with repeats, which are workflows of
  * their own, begun and ended by their agent's, and the votes of `reforce` in one workflow.
  */
-import { Worker } from '@temporalio/worker';
+import { OwnThreadWorker } from '../../src/workers/own-thread-worker';
 import { ModelError } from '../../src/domain/ports';
 import { awaitQuestion, cancelWorkflow } from '../../src/workers/client';
 import { dataConverter } from '../../src/workers/payloads';
@@ -160,7 +160,7 @@ describe('the runs of react with repeats', () => {
       expect(remarks.sort()).toEqual([searchId, `${searchId}.run1`, `${searchId}.run2`]);
       for (const each of [handle, workflowOf(run, 'run1')]) {
         const history = await each.fetchHistory();
-        await Worker.runReplayHistory({ workflowBundle: testTemporal().bundle, dataConverter }, history);
+        await OwnThreadWorker.runReplayHistory({ workflowBundle: testTemporal().bundle, dataConverter }, history);
       }
     });
   });

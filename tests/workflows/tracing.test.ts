@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
-import { Worker } from '@temporalio/worker';
+import { OwnThreadWorker } from '../../src/workers/own-thread-worker';
 import { writeBatchManifest } from '../../src/activities/batch';
 import { awaitBatch, awaitQuestion, startBatch, type GateClient } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
@@ -78,7 +78,7 @@ test('the runs of a search that continues as new are one trace, and its history 
     const before = spans.length;
     const history = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
     const replayer = { workflowBundle: testTemporal().bundle, dataConverter, sinks: traceSinks };
-    await Worker.runReplayHistory(replayer, history);
+    await OwnThreadWorker.runReplayHistory(replayer, history);
     expect(await spansOf(root?.traceId ?? '')).toHaveLength(before);
   };
   await worker.ask({}, work, asked);

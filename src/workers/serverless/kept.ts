@@ -22,8 +22,6 @@ const IDLE_SECONDS = 3;
 const ANSWERS_WITHIN_MS = 2_000;
 /** A small machine: most steps wait for a model, and many invocations may run. */
 const TUNING = {
-  // Workflows in this thread: one of their own would load the SDK again in each invocation, for 0.4 s of processor time.
-  debugMode: true,
   maxCachedWorkflows: 30,
   maxConcurrentWorkflowTaskExecutions: 10,
   workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
