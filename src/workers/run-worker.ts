@@ -129,8 +129,13 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
   const release = invocation === undefined ? () => connection.close() : () => Promise.resolve();
   const workers: Worker[] = [];
   const meter = createLoadMeter();
+  let stopping = false;
   try {
-    for (const specification of await specifications(options)) {
+    const specified = await specifications(options);
+    // Before the workers are there, which wait for nothing of it. It lists all running searches: too much for each of many
+    // short lives.
+    if (invocation === undefined) void takeOver(connection, options, specified, () => stopping);
+    for (const specification of specified) {
       const converter = { dataConverter: options.dataConverter ?? dataConverter };
       workers.push(
         await OwnThreadWorker.create({
@@ -148,10 +153,10 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
       );
     }
   } catch (error) {
+    stopping = true;
     await release();
     throw error;
   }
-  let stopping = false;
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
@@ -164,8 +169,6 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
     polling: () => workers.every((worker) => isPolling(worker)),
     run: async () => {
       try {
-        // It lists all running searches: too much for each of many short lives.
-        if (invocation === undefined) void takeOver(connection, options.namespace, workers);
         await Promise.all(workers.map((worker) => worker.run().finally(stop)));
       } finally {
         await release();
@@ -180,18 +183,20 @@ function isPolling(worker: Worker): boolean {
   return runState === 'RUNNING' && workflowPollerState !== 'FAILED' && activityPollerState === 'POLLING';
 }
 
-/** Steps of killed processes are taken over at once; without that they are after their heartbeat timeout. */
-async function takeOver(connection: NativeConnection, namespace: string, workers: readonly Worker[]): Promise<void> {
+/** What killed processes had in hand is taken over at once; without that it is after Temporal's timeouts. */
+async function takeOver(
+  connection: NativeConnection,
+  { namespace }: Pick<WorkersOptions, 'namespace'>,
+  workers: readonly WorkerOptions[],
+  isOver: () => boolean,
+): Promise<void> {
   const { logger } = Runtime.instance();
+  const taskQueues = workers.map(({ taskQueue }) => taskQueue);
   try {
-    const taken = await releaseAbandonedSteps(
-      connection,
-      namespace,
-      workers.map(({ options }) => options.taskQueue),
-    );
+    const taken = await releaseAbandonedSteps(connection, namespace, taskQueues);
     if (taken > 0) logger.info(`took over ${counted(taken, 'step')} of processes that are gone`);
   } catch (error) {
-    logger.warn(`steps of killed processes wait for their heartbeat timeout: ${String(error)}`);
+    if (!isOver()) logger.warn(`steps of killed processes wait for Temporal's timeouts: ${String(error)}`);
   }
 }
 

@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
 import { processIdentity } from '../../src/workers/process-identity';
 import { questionQueues } from '../../src/workers/task-queues';
+import { fromParent } from '../../src/workflows/children';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { testFolder, testTemporal, unique, withClient } from '../helpers/temporal';
-import { scriptedSettings } from './scripted-steps';
+import { testFolder, testTemporal, unique, withClient, withWorkers } from '../helpers/temporal';
+import { noBatch, scriptedSettings, scriptedSteps } from './scripted-steps';
 import type { WorkerProcessArguments } from './worker-process';
 
 const running: ChildProcess[] = [];
@@ -75,25 +76,58 @@ test.each([
     }),
 );
 
+/** The next worker is this process, which has everything loaded: what is taken over must not have timed out before. */
+function takenOver({ searchId, options: { database } }: { searchId: string; options: WorkerProcessArguments }) {
+  return withWorkers(
+    { steps: scriptedSteps({ operators: 4 }), batch: noBatch, databases: [database] },
+    async (gate) => {
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
+      const { events } = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
+      const retried = (events ?? [])
+        .flatMap(({ activityTaskStartedEventAttributes: started }) => started ?? [])
+        .filter(({ attempt }) => attempt !== 1);
+      return {
+        retried: retried.map(({ attempt, lastFailure }) => [attempt, lastFailure?.message]),
+        givenBack: (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: one }) => one?.failure?.message ?? []),
+        timedOut: (events ?? []).filter((event) => event.workflowTaskTimedOutEventAttributes).length,
+      };
+    },
+  );
+}
+
+/** Killed in the middle of the step. */
+async function killedIn(
+  step: string,
+  { searchId, log, options }: { searchId: string; log: string; options: WorkerProcessArguments },
+) {
+  const first = startWorker({ ...options, stepMs: 500 });
+  const isBegun = () => lines(log).some((line) => line.startsWith(`begin ${searchId} `) && line.endsWith(step));
+  while (!isBegun()) await sleep(10);
+  await killed(first);
+  return `its process (${processIdentity(first.pid)}) is gone`;
+}
+
 test('a step of a killed worker is taken over by the next one on this machine without waiting for its heartbeat', () =>
-  withSearch('fast', async ({ gate, searchId, log, options }) => {
-    // Long enough to be killed in the middle of a step.
-    const first = startWorker({ ...options, stepMs: 500 });
-    const planning = `begin ${searchId} i1.t0.plan`;
-    while (!lines(log).includes(planning)) await sleep(10);
-    await killed(first);
-    startWorker(options);
-    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
-    const { events } = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
-    const again = (events ?? []).flatMap(({ activityTaskStartedEventAttributes: started }) => started ?? []);
-    expect(again.filter(({ attempt }) => attempt !== 1)).toEqual([
-      expect.objectContaining({
-        attempt: 2,
-        lastFailure: expect.objectContaining({
-          message: `its process (${processIdentity(first.pid)}) is gone`,
-        }) as unknown,
-      }),
-    ]);
+  withSearch('fast', async (search) => {
+    const gone = await killedIn('.plan', search);
     // The next workflow task is not left to the dead process either.
-    expect((events ?? []).filter((event) => event.workflowTaskTimedOutEventAttributes)).toEqual([]);
+    expect(await takenOver(search)).toEqual({ retried: [[2, gone]], givenBack: [], timedOut: 0 });
+  }));
+
+test.each(['prepare', '.probe'])(
+  'a workflow task that a killed worker had begun (its local step %s) is taken over by the next one at once',
+  (step) =>
+    withSearch('fast', async (search) => {
+      const gone = await killedIn(step, search);
+      expect(await takenOver(search)).toEqual({ retried: [], givenBack: [gone], timedOut: 0 });
+    }),
+);
+
+test('a workflow task that waits in the queue of a killed worker is taken over by the next one', () =>
+  withSearch('fast', async (search) => {
+    const gone = await killedIn('.plan', search);
+    // The server takes the process for alive, because it asked for work a moment ago.
+    const handle = search.gate.client.workflow.getHandle(questionWorkflowId(search.searchId));
+    await handle.signal(fromParent, { kind: 'resume', author: 'test' });
+    expect(await takenOver(search)).toEqual({ retried: [[2, gone]], givenBack: [gone], timedOut: 0 });
   }));

@@ -6,17 +6,23 @@ import { processIdentity } from '../../../src/workers/process-identity';
 
 type Connection = Parameters<typeof releaseAbandonedSteps>[0];
 
-const [SCHEDULED, STARTED] = [1, 2];
+const STARTED = 2;
 const dead = processIdentity(spawnSync(process.execPath, ['--version']).pid);
 const alive = processIdentity();
 
-/** As Temporal does it: a failed step is taken by a living worker after the delay, and only a step under way can fail. */
-function server(activities: readonly string[], heldBy: string) {
-  const steps = activities.map((activityId) => ({
-    activityId,
-    state: STARTED,
-    lastWorkerIdentity: heldBy,
-    attempt: 1,
+/** Of `temporal.server.api.token.v1.Task`: the tests' numbers fit into a byte. */
+function named(token: Uint8Array): { readonly event: number; readonly attempt: number } {
+  return { event: token[token.indexOf(4 << 3) + 1] ?? 0, attempt: token.at(-1) ?? 0 };
+}
+
+/** As Temporal does it: a failed step is taken by a living worker at once, and only the try that is under way can fail. */
+function server(activities: readonly number[], heldBy: string) {
+  const steps = activities.map((event) => ({
+    ...{ event, activityId: `step ${event}`, state: STARTED, lastWorkerIdentity: heldBy, attempt: 1 },
+  }));
+  const events = steps.map(({ event, activityId }) => ({
+    eventId: event,
+    activityTaskScheduledEventAttributes: { activityId },
   }));
   const failed: string[] = [];
   const stickyReset: string[] = [];
@@ -27,28 +33,31 @@ function server(activities: readonly string[], heldBy: string) {
         const executions = found ? [{ execution: { workflowId: 'w', runId: 'r' } }] : [];
         return Promise.resolve({ executions, nextPageToken: new Uint8Array() });
       },
+      describeNamespace: () => Promise.resolve({ namespaceInfo: { id: 'n' } }),
       describeWorkflowExecution: async () => {
         const pendingActivities = steps.map((step) => ({ ...step }));
         await sleep(answersAfterMs);
         return { pendingActivities };
       },
+      getWorkflowExecutionHistoryReverse: ({ nextPageToken }: { nextPageToken?: Uint8Array }) => {
+        // One event a page, the newest first.
+        const page = nextPageToken?.[0] ?? 0;
+        const next = page + 1 < events.length ? Uint8Array.of(page + 1) : new Uint8Array();
+        return Promise.resolve({ history: { events: events.toReversed().slice(page, page + 1) }, nextPageToken: next });
+      },
       resetStickyTaskQueue: async ({ execution }: { execution: { workflowId: string } }) => {
         await sleep(answersAfterMs);
         stickyReset.push(execution.workflowId);
+        return {};
       },
-      respondActivityTaskFailedById: async (asked: {
-        activityId: string;
-        failure: { applicationFailureInfo: { nextRetryDelay: { nanos: number } } };
-      }) => {
+      respondActivityTaskFailed: async ({ taskToken }: { taskToken: Uint8Array }) => {
         await sleep(answersAfterMs);
-        const step = steps.find(({ activityId }) => activityId === asked.activityId);
-        if (step?.state !== STARTED) throw Object.assign(new Error('not found'), { code: 5 });
+        const { event, attempt } = named(taskToken);
+        const step = steps.find((one) => one.event === event);
+        if (step?.attempt !== attempt) throw Object.assign(new Error('not found'), { code: 5 });
         failed.push(step.lastWorkerIdentity);
-        step.state = SCHEDULED;
-        setTimeout(
-          () => Object.assign(step, { state: STARTED, lastWorkerIdentity: alive, attempt: step.attempt + 1 }),
-          asked.failure.applicationFailureInfo.nextRetryDelay.nanos / 1_000_000,
-        );
+        Object.assign(step, { lastWorkerIdentity: alive, attempt: step.attempt + 1 });
+        return {};
       },
     };
     return { workflowService: service } as unknown as Connection;
@@ -57,16 +66,16 @@ function server(activities: readonly string[], heldBy: string) {
 }
 
 test('the steps of a dead process are given back, those of a living one are not', async () => {
-  const abandoned = server(['1', '2'], dead);
+  const abandoned = server([5, 9], dead);
   expect(await releaseAbandonedSteps(abandoned.connection(0), 'default', ['gate-db-x'])).toBe(2);
   expect([abandoned.failed, abandoned.stickyReset]).toEqual([[dead, dead], ['w']]);
-  const held = server(['1'], alive);
+  const held = server([5], alive);
   expect(await releaseAbandonedSteps(held.connection(0), 'default', ['gate-db-x'])).toBe(0);
   expect([held.failed, held.stickyReset]).toEqual([[], []]);
 });
 
 test('a worker that serves nothing but a model takes over its calls, whatever the queues of their searches', async () => {
-  const abandoned = server(['1'], dead);
+  const abandoned = server([5], dead);
   for (const queues of [[], ['gate-db-y']])
     expect(await releaseAbandonedSteps(abandoned.connection(0), 'default', queues)).toBe(0);
   expect(await releaseAbandonedSteps(abandoned.connection(0), 'default', ['gate-model-small-1f'])).toBe(1);
@@ -74,7 +83,7 @@ test('a worker that serves nothing but a model takes over its calls, whatever th
 });
 
 test('two workers that start together do not take a step away from the one that has just begun it', async () => {
-  const { connection, failed } = server(['1', '2', '3', '4'], dead);
+  const { connection, failed } = server([5, 9, 11, 15], dead);
   await Promise.all([5, 40].map((ms) => releaseAbandonedSteps(connection(ms), 'default', ['gate-db-x'])));
   expect(failed).toEqual([dead, dead, dead, dead]);
 });
