@@ -2,6 +2,7 @@
  * Workers over given steps: which task queues this process serves, with what limits, and how they stop together.
  * The composition (which model, databases and store) is the caller's; here are only Temporal's knobs.
  */
+import { setFlagsFromString } from 'node:v8';
 import {
   type ActivityInterceptorsFactory,
   DefaultLogger,
@@ -121,8 +122,16 @@ export function installLogger(
   if (metricsAt !== undefined) telemetry.metrics = createMetrics(runtime.metricMeter);
 }
 
+/**
+ * Of V8. The heap may double before it is collected, not quadruple: a collection takes 30 ms of the second in which it is
+ * needed. And functions of more code than others are not optimized: the SQL parser is one, whose optimizing takes 3 s of
+ * processor time and 250 MB, and makes a statement 0.2 ms faster.
+ */
+const ENGINE_FLAGS = ['--heap-growing-percent=100', '--max-optimized-bytecode-size=30000'];
+
 export async function createGateWorkers(options: WorkersOptions): Promise<GateWorkers> {
   const { invocation } = options;
+  for (const flag of ENGINE_FLAGS) setFlagsFromString(flag);
   const connection =
     invocation?.connection ??
     (await NativeConnection.connect({ ...options.connectionOptions, address: options.address }));
