@@ -15,7 +15,10 @@ export async function askedSteps(
 ): Promise<string[]> {
   const steps: string[] = [];
   const payloadCodecs = [listener((payload) => steps.push(...stepIn(payload))), ...(dataConverter.payloadCodecs ?? [])];
-  await OwnThreadWorker.runReplayHistory({ workflowBundle, dataConverter: { ...dataConverter, payloadCodecs } }, history);
+  await OwnThreadWorker.runReplayHistory(
+    { workflowBundle, dataConverter: { ...dataConverter, payloadCodecs } },
+    history,
+  );
   return steps;
 }
 
