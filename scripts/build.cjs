@@ -13,6 +13,7 @@ const { createHash } = require('node:crypto');
 const { builtinModules } = require('node:module');
 const { dirname, join, relative, resolve } = require('node:path');
 const esbuild = require('esbuild');
+const { neededMessages } = require('./temporal-messages.cjs');
 
 const root = join(__dirname, '..');
 const program = join(root, 'dist', 'program');
@@ -62,10 +63,7 @@ async function compile() {
   });
 }
 
-/**
- * Temporal's SDK. Its native half stays where npm puts it. Its bundler, which is webpack, is left out, and so are messages of
- * services that nobody calls: building their types would take a third of the time that all of them do.
- */
+/** Temporal's SDK. Its native half stays where npm puts it; its bundler, which is webpack, is left out. */
 const temporal = {
   name: 'temporal',
   setup(build) {
@@ -77,12 +75,21 @@ const temporal = {
     );
     build.onLoad({ filter: /proto\/protos\/json-module\.js$/ }, ({ path }) => {
       const [, before, json, after] = /^(.*\.addJSON\()(\{.*\})(\).*)$/s.exec(readFileSync(path, 'utf8'));
-      const messages = JSON.parse(json);
-      delete messages.temporal.nested.api.nested.cloud;
-      delete messages.grpc.nested.gateway;
+      const messages = JSON.stringify(neededMessages(JSON.parse(json)));
       // A text is read faster than an object of this size.
-      return { contents: `${before}JSON.parse(${JSON.stringify(JSON.stringify(messages))})${after}` };
+      return { contents: `${before}JSON.parse(${JSON.stringify(messages)})${after}` };
     });
+  },
+};
+
+/** A file that only imports counts as CommonJS, and so would, wrapped in functions, all that it imports. */
+const asModules = {
+  name: 'as-modules',
+  setup(build) {
+    build.onLoad({ filter: /\/(?:main|child)\.ts$/ }, ({ path }) => ({
+      contents: `${readFileSync(path, 'utf8')}\nexport {};\n`,
+      loader: 'ts',
+    }));
   },
 };
 
@@ -99,7 +106,7 @@ async function pieces(entries, outdir, outside = []) {
     format: 'esm',
     mainFields: ['module', 'main'],
     external: [...OUTSIDE, ...outside],
-    plugins: [temporal],
+    plugins: [asModules, temporal],
     legalComments: 'none',
     metafile: true,
     write: false,
