@@ -7,7 +7,6 @@ import { isConclusive, type AnswerRecord, type SearchInput } from '../domain';
 import { utc } from '../report/printable';
 import { createRunStore } from '../record/run-store';
 import { openStep, type StepDeps } from '../roles/shared/context';
-import { refresh } from '../roles/answer/refresh';
 import type { Engines } from '../workers/engines';
 import { note, type App } from './app';
 import { GateError, withoutPasswords } from './errors';
@@ -84,6 +83,7 @@ async function refreshStored(
     clock: { now: () => app.now() },
     hash: sha256,
   };
+  const { refresh } = await import('../roles/answer/refresh');
   const hint = `gate show ${searchId} shows the answer of ${utc(before.asOf)}`;
   try {
     const { input, ...step } = await openStep(deps, { searchId, position: 'refresh' });

@@ -17,7 +17,7 @@ import type { ResolvedDatabase } from '../config/databases';
 import type { SearchInput } from '../domain';
 import { isConclusive } from '../domain/answer';
 import { clockAt } from '../sql/clock';
-import { compose, type Composition } from '../workers/composition';
+import type { Composition } from '../workers/composition';
 import { openEngines } from '../workers/engines';
 import { note, type App, type Asked, type ServedBy } from './app';
 import { askAgain } from './ask-again';
@@ -56,7 +56,7 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
   const { config } = app;
   checkWeb(config, request);
   const database = askedDatabase(config, request, app);
-  const question = questionOf(text, database, request, app.cwd);
+  const question = await questionOf(text, database, request, app.cwd);
   const files = recordingOf(request, app.cwd, servedBy);
   return withOpened(app, database, files, async (opened) => {
     // A recording or a local Ollama offers names where none is configured.
@@ -110,7 +110,8 @@ export async function withOpened<T>(
   const engines = openEngines(config, [database]);
   let composing: Promise<Composition> | undefined;
   try {
-    return await work({ engines, composition: () => (composing ??= compose(config, { engines, ...files })) });
+    const compose = async () => (await import('../workers/composition')).compose(config, { engines, ...files });
+    return await work({ engines, composition: () => (composing ??= compose()) });
   } finally {
     // An error on opening has already ended the asking, so it is not thrown again.
     const [settled] = await Promise.allSettled(composing === undefined ? [] : [composing]);
@@ -131,7 +132,7 @@ export async function learn(request: LearnRequest, app: App, servedBy: ServedBy)
   const { config, store } = app;
   const { turns: iterations } = request;
   const database = askedDatabase(config, request, app);
-  const question = questionOf(LESSON, database, { ...request, output: 'sql' }, app.cwd);
+  const question = await questionOf(LESSON, database, { ...request, output: 'sql' }, app.cwd);
   const models = modelsFor(config, request, []);
   const named = { models, namespace: 'learn', identity: database.identity, memory: 'on' } as const;
   const flags = { ...request, method: { spec: 'learn', method: 'learn', overrides: { iterations } } } as const;

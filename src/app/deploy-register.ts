@@ -5,7 +5,8 @@ import { GRPC } from '../workers/grpc-status';
 import { workerVersion } from '../workers/workflow-bundle';
 import { GateError, UsageError } from './errors';
 import type { Told } from './surroundings';
-import { openRunning, type TemporalSession } from './temporal-session';
+import { openRunning } from './open-temporal';
+import type { TemporalSession } from './temporal-session';
 
 const ROLE = ['role', 'role_external_id'];
 /** Settings of the server's compute providers, under the names that the server uses. */

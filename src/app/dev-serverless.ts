@@ -17,7 +17,9 @@ import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
 import { gateCommand, lastLine } from './background';
 import { GateError, UsageError } from './errors';
 import type { Told } from './surroundings';
-import { configuredTemporal, openTemporal, type TemporalSession } from './temporal-session';
+import { configuredTemporal } from '../workers/configured-temporal';
+import { openTemporal } from './open-temporal';
+import type { TemporalSession } from './temporal-session';
 
 /** Two questions in a row share a worker. */
 const IDLE_SECONDS = 10;

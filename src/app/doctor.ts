@@ -17,7 +17,8 @@ import { errorText } from './errors';
 import { checkModel, unpricedModels } from './model-check';
 import { offeredModels } from './question-input';
 import type { Surroundings } from './surroundings';
-import { configuredTemporal, openRunning } from './temporal-session';
+import { configuredTemporal } from '../workers/configured-temporal';
+import { openRunning } from './open-temporal';
 
 /** `missing`: GATE cannot work without it. `note`: it works, but look. */
 export interface Finding {

@@ -28,6 +28,17 @@ const READ = ['.md', '.markdown', '.txt', '.csv', '.yml', '.yaml'];
 /** What a dbt project holds besides its own documentation. */
 const SKIPPED = new Set(['node_modules', 'target', 'dbt_packages', 'logs']);
 
+/** `configured`: the documentation of the database, in place of which `--docs` can be given; false: none of either. */
+export function documentationOf(
+  docs: readonly string[] | false | undefined,
+  cwd: string,
+  configured: readonly string[],
+): Documentation {
+  if (docs === false) return { documents: [], notes: [] };
+  if (docs !== undefined) return readDocumentation(docs, cwd);
+  return readDocumentation(configured, cwd, 'docs of the configuration:');
+}
+
 /** `flag`: where the paths were given, for messages. */
 export function readDocumentation(paths: readonly string[], cwd: string, flag = '--docs'): Documentation {
   const documents: Question['documents'] = [];

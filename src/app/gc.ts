@@ -28,7 +28,7 @@ import { UsageError } from './errors';
 import { isPageKey, ManifestPage } from './run/stored-batches';
 import { inputOf, openServices, sha256 } from './services';
 import type { Surroundings } from './surroundings';
-import { openRunning } from './temporal-session';
+import { openRunning } from './open-temporal';
 
 /** `unknown`: Temporal cannot be asked. */
 export type WorkflowState = 'running' | 'closed' | 'gone' | 'unknown';

@@ -12,7 +12,8 @@ import { GateError } from './errors';
 import { askedDatabase } from './question-input';
 import { openServices, type Services } from './services';
 import type { Told } from './surroundings';
-import { openTemporal, type TemporalSession } from './temporal-session';
+import { openTemporal } from './open-temporal';
+import type { TemporalSession } from './temporal-session';
 
 export type { Watch };
 

@@ -7,7 +7,6 @@ import { contextProblem, questionProblem, textProblem } from '../input-limits';
 import { LOOKUPS, MODEL_DEFAULTS, settingsFor, type Overrides } from '../config/presets';
 import type { Composition } from '../workers/composition';
 import { searchIdOf } from '../record/search-id';
-import { readDocumentation, type Documentation } from './documentation';
 import { UsageError } from './errors';
 import type { Surroundings } from './surroundings';
 
@@ -87,16 +86,20 @@ function refuse(problem: string | null): void {
   if (problem !== null) throw new UsageError(problem);
 }
 
-export function questionOf(
+export async function questionOf(
   text: string,
   { name, docs }: Pick<ResolvedDatabase, 'name' | 'docs'>,
   flags: QuestionParts,
   cwd: string,
-): Question {
+): Promise<Question> {
   const context = flags.context?.trim() || null;
   const instructions = flags.instructions?.trim() || null;
   refuse(contextProblem(context, instructions));
-  const { documents, notes } = documentationOf(flags.docs, cwd, docs);
+  // Its readers are loaded where there is something to read.
+  const isNone = flags.docs === false || (flags.docs ?? docs).length === 0;
+  const { documents, notes } = isNone
+    ? { documents: [], notes: [] }
+    : (await import('./documentation')).documentationOf(flags.docs, cwd, docs);
   return {
     text,
     database: name,
@@ -107,17 +110,6 @@ export function questionOf(
     documents: [...documents],
     ...(notes.length > 0 && { notes: [...notes] }),
   };
-}
-
-/** `configured`: the documentation of the database, in place of which `--docs` can be given. */
-export function documentationOf(
-  docs: QuestionParts['docs'],
-  cwd: string,
-  configured: readonly string[],
-): Documentation {
-  if (docs === false) return { documents: [], notes: [] };
-  if (docs !== undefined) return readDocumentation(docs, cwd);
-  return readDocumentation(configured, cwd, 'docs of the configuration:');
 }
 
 /** Names of a recording or of a local Ollama. */

@@ -11,9 +11,10 @@ import { endpointText } from '../workers/serving';
 import { isPaused, type QuestionDescription } from '../workers/workflow-views';
 import type { App, Patience } from './app';
 import { outagesOf, type Outage } from './outages';
-import { findSearch, type Waiting } from './searches';
+import { findSearch } from './searches';
 import { checkpointsOf, inputOf, recordOf, sha256 } from './services';
-import { openRunning, statusWithoutRecord, storeOnly, type TemporalSession } from './temporal-session';
+import { openRunning, statusWithoutRecord, storeOnly } from './open-temporal';
+import type { TemporalSession, Waiting } from './temporal-session';
 
 export interface SearchStatus {
   readonly id: string;

@@ -4,7 +4,7 @@ import { newestSearches, type Listed } from '../record/search-index';
 import { sha256 } from '../sha256';
 import type { App } from './app';
 import { GateError, UsageError } from './errors';
-import type { TemporalSession } from './temporal-session';
+import type { Waiting } from './temporal-session';
 
 /** An id, an unambiguous beginning of one, or `last`. */
 export async function findSearch(store: ObjectStore, wanted: string): Promise<string> {
@@ -36,17 +36,16 @@ export interface SearchRow extends Omit<Listed, 'status'> {
   readonly status: string;
 }
 
-/** Searches of batches under way that nobody has begun yet. */
-export type Waiting = (session: TemporalSession) => Promise<ReadonlySet<string>>;
-
 /** The newest first. */
 export async function searches(
   app: App,
   { limit, waiting }: { readonly limit: number; readonly waiting: Waiting },
 ): Promise<readonly SearchRow[]> {
-  const { liveSearches, statusWithoutRecord } = await import('./temporal-session');
-  const newest = await newestSearches({ store: app.store, hash: sha256 }, limit);
-  const live = await liveSearches(app, waiting);
+  const { livingSearches, statusWithoutRecord } = await import('./open-temporal');
+  const [newest, live] = await Promise.all([
+    newestSearches({ store: app.store, hash: sha256 }, limit),
+    livingSearches(app, waiting),
+  ]);
   const otherwise = (id: string): string =>
     live?.waiting.has(id) === true ? 'waiting' : statusWithoutRecord(app.config, app.env, live !== null);
   return newest.map((entry) => ({

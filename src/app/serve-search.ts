@@ -22,7 +22,9 @@ import { followSearch } from './follow';
 import { told } from './rows';
 import { recordOf } from './services';
 import { announcedFor, checkAndStore, startAsked, type Asking } from './start-search';
-import { openTemporal, type Target, type TemporalSession } from './temporal-session';
+import type { Target } from '../workers/configured-temporal';
+import { openTemporal } from './open-temporal';
+import type { TemporalSession } from './temporal-session';
 import { aborted } from './waiting';
 
 export async function serveHere(asking: Asking, patience: Patience): Promise<Asked> {

@@ -15,7 +15,8 @@ import { howToGoOn } from './read';
 import { findBatch } from './run/stored-batches';
 import { findSearch } from './searches';
 import { inputOf, recordOf } from './services';
-import { isDeadline, openRunning, type TemporalSession } from './temporal-session';
+import { openRunning } from './open-temporal';
+import { isDeadline, type TemporalSession } from './temporal-session';
 
 export interface SteeredSearch {
   readonly id: string;

@@ -6,7 +6,7 @@ import { loadConfig } from '../config';
 import { ATTRIBUTE_TYPES, isNotAllowed, registerSearchAttributes } from '../workers/search-attributes';
 import { GateError } from './errors';
 import type { Surroundings } from './surroundings';
-import { openRunning } from './temporal-session';
+import { openRunning } from './open-temporal';
 
 export interface TemporalSetup {
   /** Null: no Temporal is configured, and the embedded one registers its attributes by itself. */

@@ -1,19 +1,17 @@
-/** Asking, learning and forking from a terminal: what they print, and their exit code. */
+/** Asking, learning and forking from a terminal: what they print, and their exit code. What prints an answer loads when there is one. */
 import { join } from 'node:path';
 import { loadConfig } from '../config';
 import { parseMethodSpec } from '../config/method-specs';
 import { openApp, type App, type Asked, type Patience, type ServedBy } from '../app/app';
 import { ask, learn, type AskRequest, type LearnRequest } from '../app/ask';
-import { buildSprintDatabase, demoFiles, DEMO_QUESTION } from '../app/demo';
 import { SearchFailedError } from '../app/errors';
-import { fork, type ForkRequest } from '../app/fork';
+import type { ForkRequest } from '../app/fork';
 import { EXIT, type ExitCode } from './exit';
 import { eventPrinter } from './follow';
 import { watchInterrupts } from './interrupts';
 import { argumentText, type Io } from './io';
 import { limitsOf, type LimitFlags } from './options';
-import { printAnswer, type Printing } from './print-answer';
-import { answerJson } from './show-answer';
+import type { Printing } from './print-answer';
 import { authorOf } from './steer';
 
 interface BeginFlags extends Printing {
@@ -39,6 +37,7 @@ search as a Temporal workflow, the SQL, the probes, the proof. With a model of y
 
 /** `gate demo` asks the question of the sample database with a recording in place of the model. */
 export async function runDemo(flags: Pick<BeginFlags, 'json' | 'debug'>, io: Io): Promise<ExitCode> {
+  const { buildSprintDatabase, demoFiles, DEMO_QUESTION } = await import('../app/demo');
   const { sql, recording } = demoFiles();
   const db = join(loadConfig(io).folders.cache, 'demo', 'sprint.sqlite');
   buildSprintDatabase(sql, db);
@@ -61,6 +60,7 @@ export type ForkFlags = Omit<ForkRequest, 'budgets' | 'hint'> &
 export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise<ExitCode> {
   const hint = flags.hint === undefined ? undefined : { author: authorOf(flags, io), text: flags.hint };
   const request = { ...flags, hint, budgets: limitsOf(flags) };
+  const { fork } = await import('../app/fork');
   return begin(io, flags, (app, servedBy) => fork(wanted, request, app, servedBy));
 }
 
@@ -75,7 +75,7 @@ async function begin(
   let code: ExitCode = EXIT.ok;
   const app = openApp(io, async (event) => {
     printer.onEvent(event);
-    if (event.kind === 'answer') code = await printAnswer(app, event, io, flags);
+    if (event.kind === 'answer') code = await (await import('./print-answer')).printAnswer(app, event, io, flags);
   });
   const interrupts = watchInterrupts(io);
   const patience: Patience = { stop: interrupts.asked, leave: interrupts.quit };
@@ -89,7 +89,7 @@ async function begin(
   } catch (error) {
     printer.stop();
     if (json && error instanceof SearchFailedError && error.record !== null)
-      io.out(answerJson(error.record, { report: null, ui: null }));
+      io.out((await import('./show-answer')).answerJson(error.record, { report: null, ui: null }));
     throw error;
   } finally {
     printer.stop();

@@ -3,7 +3,7 @@ import { figuresText } from '../app/run/events';
 import { batchStatus, listStatuses, type BatchStatus, type ListedStatus, type Looking } from '../app/run/batch-status';
 import { findBatch } from '../app/run/stored-batches';
 import { openServices } from '../app/services';
-import { openRunning, storeOnly } from '../app/temporal-session';
+import { openRunning, storeOnly } from '../app/open-temporal';
 import { cut, utc } from '../report/printable';
 import { eventPrinter } from './follow';
 import type { Io } from './io';

@@ -66,7 +66,7 @@ async function stop(io: Io): Promise<void> {
 async function run(flags: DevFlags, io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
   const config = loadConfig(io);
-  const { openTemporal } = await import('../app/temporal-session');
+  const { openTemporal } = await import('../app/open-temporal');
   const { serve } = await import('../app/serve');
   const { untilStopped } = await import('./interrupts');
   const codec = config.encryption === null ? null : await startUiCodec(config);

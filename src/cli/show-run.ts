@@ -1,19 +1,18 @@
-/** What `gate list` and `gate show` print. */
-import { openApp, type App } from '../app/app';
+/** What `gate show` prints. */
+import { openApp } from '../app/app';
 import { GateError } from '../app/errors';
 import { outageText } from '../app/outages';
 import { knowledge, standing, type Knowledge, type Plans, type SearchStatus } from '../app/read';
 import { difference, traceOf, writeReport } from '../app/report';
-import { searches, type SearchRow } from '../app/searches';
 import type { CandidateView, OperatorView } from '../domain';
 import { renderDiffText, renderTraceText } from '../report';
-import { counted, cut, dollars, visible, wrapped } from '../report/printable';
+import { counted, cut, dollars, visible } from '../report/printable';
 import { STATE_WORDS, STEP_STATES } from '../report/words';
-import { waitingSearches } from '../app/run/batch-queues';
 import { EXIT, type ExitCode } from './exit';
 import { eventPrinter } from './follow';
 import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
+import { waitingIn } from './list-run';
 import { printAnswer } from './print-answer';
 import { textTable } from './table';
 
@@ -26,40 +25,6 @@ export interface ShowFlags {
   readonly report?: string;
   readonly diff?: string;
   readonly json?: boolean;
-}
-
-/** Width of the table when it is not printed on a terminal. */
-const PIPED_WIDTH = 200;
-/** Narrower terminals have no room for columns of texts. */
-const TABLE_WIDTH = 120;
-
-export async function runList(limit: number, json = false, io: Io): Promise<void> {
-  const app = openApp(io, eventPrinter(io).onEvent);
-  const rows = await searches(app, { limit, waiting: waitingIn(app) });
-  if (json) io.out(`${JSON.stringify(rows, null, 2)}\n`);
-  else if (rows.length === 0) io.err('no question was asked yet; begin with: gate ask "…" --db …\n');
-  else io.out(`${listText(rows, io.outIsTerminal ? io.columns : PIPED_WIDTH)}\n`);
-}
-
-function listText(rows: readonly SearchRow[], width: number): string {
-  const isWide = width >= TABLE_WIDTH;
-  const cells = rows.map(({ id, status, startedAt, database, question, answer }) => [
-    id,
-    status,
-    startedAt.slice(0, 16).replace('T', ' '),
-    cut(database, 20),
-    ...(isWide ? [cut(question, 60), cut(answer ?? '', 60)] : []),
-  ]);
-  const heads = ['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'];
-  const table = textTable(heads.slice(0, cells[0]?.length), cells, { width, whole: 3 });
-  if (isWide) return table;
-  // In a narrow terminal, question and answer stand on lines of their own.
-  const [head = '', rule = '', ...lines] = table.split('\n');
-  const below = ({ question, answer }: SearchRow): string[] => [
-    ...wrapped(question, width - 2, 2).map((line) => `  ${line}`),
-    ...(answer === null ? [] : [`  ${cut(answer, width - 2)}`]),
-  ];
-  return [head, rule, ...lines.flatMap((line, at) => [line, ...rows.slice(at, at + 1).flatMap(below)])].join('\n');
 }
 
 export async function runShow(wanted: string, flags: ShowFlags, io: Io): Promise<ExitCode> {
@@ -169,9 +134,4 @@ function candidatesText(candidates: readonly CandidateView[], width: number): st
   ]);
   const head = ['id', 'status', 'outcome', 'rows', 'equal to', 'open risk', 'trajectory'];
   return `Candidates\n${textTable(head, rows, { width, indent: '  ', whole: 2 })}`;
-}
-
-/** Searches of batches under way that nobody has begun. */
-function waitingIn(app: App): Parameters<typeof standing>[2]['waiting'] {
-  return (session) => waitingSearches({ services: app, now: () => app.now() }, session);
 }

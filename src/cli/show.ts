@@ -10,7 +10,7 @@ export const listCommand: CommandFactory = (io) =>
       .option('--limit <n>', 'at most this many', positiveInteger, 30)
       .option('--json', 'print JSON')
       .action(async ({ limit, json }: { readonly limit: number; readonly json?: boolean }) => {
-        await (await import('./show-run')).runList(limit, json, io);
+        await (await import('./list-run')).runList(limit, json, io);
       }),
     'gate list --limit 5',
   );

@@ -119,7 +119,7 @@ interface WorkerFlags {
 
 async function work(flags: WorkerFlags, health: HealthServer | null, log: ServeOptions['log'], io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
-  const { openTemporal } = await import('../app/temporal-session');
+  const { openTemporal } = await import('../app/open-temporal');
   const { checkParts, serve } = await import('../app/serve');
   const { untilStopped } = await import('./interrupts');
   const { DATABASES_VARIABLE } = await import('../app/background');

@@ -37,6 +37,8 @@ const ServerInfo = z.object({
   serverless: z.boolean(),
 });
 type ServerInfo = z.infer<typeof ServerInfo>;
+/** In place of a version, until it can be used. */
+const STARTING = 'starting';
 
 export interface EmbeddedOptions {
   readonly place: EmbeddedPlace;
@@ -148,7 +150,7 @@ async function start(options: EmbeddedOptions, files: Files, binary: string): Pr
     return saved(
       await temporal.startServerProcess({
         ...{ binary, databaseFile, logFile: files.log, port, uiPort, uiCodecEndpoint, ...more },
-        onSpawn: (spawned) => saved({ ...spawned, version: 'starting' }),
+        onSpawn: (spawned) => saved({ ...spawned, version: STARTING }),
       }),
     );
   } catch (error) {
@@ -159,8 +161,11 @@ async function start(options: EmbeddedOptions, files: Files, binary: string): Pr
 
 async function runningServer(files: Files): Promise<ServerInfo | null> {
   const info = livingServer(files);
-  const version = info === null ? null : await temporal.serverVersionAt(info.port, 5_000);
-  return info === null || version === null ? null : { ...info, version };
+  if (info === null) return null;
+  if (info.version !== STARTING) return (await temporal.accepts(info.port)) ? info : null;
+  const { serverVersionAt } = await import('./server-version');
+  const version = await serverVersionAt(info.port, 5_000);
+  return version === null ? null : { ...info, version };
 }
 
 /** A copied store has the record of a server that is another store's. One folder may have several paths. */

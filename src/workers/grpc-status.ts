@@ -1,6 +1,4 @@
 /** What Temporal answers where it does not do what it was asked for. */
-import { WorkflowNotFoundError } from '@temporalio/client';
-
 /** The codes of gRPC that the program tells apart. */
 export const GRPC = {
   cancelled: 1,
@@ -21,7 +19,9 @@ export function grpcCode(error: unknown): unknown {
 
 /** null: what Temporal was asked about is there no longer. */
 export function unlessGone<T>(answer: Promise<T>): Promise<T | null> {
-  return unless(answer, (error) => error instanceof WorkflowNotFoundError || grpcCode(error) === GRPC.notFound);
+  const isGone = (error: unknown): boolean =>
+    grpcCode(error) === GRPC.notFound || (error instanceof Error && error.name === 'WorkflowNotFoundError');
+  return unless(answer, isGone);
 }
 
 /** null: what was to be made is there already. */

@@ -11,7 +11,6 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
 import { isAlive } from './process-identity';
 import { ATTRIBUTE_TYPES } from './search-attributes';
 
@@ -65,9 +64,7 @@ export interface ServerProcess {
   readonly version: string;
 }
 
-const HOST = '127.0.0.1';
-/** gRPC health protocol. */
-const SERVING = 1;
+export const HOST = '127.0.0.1';
 const START_TIMEOUT_MS = 60_000;
 /** A fixed address for the UI is nicer to return to; any free one does. */
 export const PREFERRED_UI_PORT = 8833;
@@ -94,6 +91,7 @@ export async function startServerProcess(options: ServerProcessOptions, starts =
   child.once('error', ({ message }) => failures.push(`cannot run ${binary}: ${message}`));
   const { pid = 0 } = child;
   if (pid > 0) options.onSpawn?.({ pid, port, uiPort });
+  const { serverVersionAt } = await import('./server-version');
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (failures.length === 0 && (child.exitCode ?? child.signalCode) === null && Date.now() < deadline) {
     // A refused gRPC connection backs off for a second, so wait for the port first.
@@ -115,26 +113,6 @@ export async function startServerProcess(options: ServerProcessOptions, starts =
   const how =
     exit === null ? `was not ready after ${START_TIMEOUT_MS / 1000} s` : `stopped at its start (exit ${exit})`;
   throw new Error(failures[0] ?? `the embedded Temporal server ${how}: ${last || 'no output'} (log: ${logFile})`);
-}
-
-/** null when nothing that serves Temporal answers there in time. */
-export async function serverVersionAt(port: number, timeoutMs = 2_000): Promise<string | null> {
-  const connection = Connection.lazy({ address: `${HOST}:${port}` });
-  try {
-    return await connection.withDeadline(Date.now() + timeoutMs, async () => {
-      await connection.ensureConnected();
-      const [{ status }, { serverVersion }] = await Promise.all([
-        connection.healthService.check({ service: 'temporal.api.workflowservice.v1.WorkflowService' }),
-        connection.workflowService.getSystemInfo({}),
-        connection.workflowService.describeNamespace({ namespace: 'default' }),
-      ]);
-      return (status as number) === SERVING ? serverVersion : null;
-    });
-  } catch {
-    return null;
-  } finally {
-    await connection.close();
-  }
 }
 
 /** Asks it to stop and waits until it is gone; a process that got the id of a dead server is left alone. */
@@ -159,7 +137,8 @@ export function isServerProcess(pid: number): boolean {
   }
 }
 
-function accepts(port: number): Promise<boolean> {
+/** Whether somebody listens there. */
+export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: HOST }, () => resolve(true)).once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());

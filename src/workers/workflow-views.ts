@@ -151,19 +151,7 @@ export async function describeQuestion({ listing }: GateClient, searchId: string
   return { ...summaryOf(description), searchId, pending: await Promise.all(steps), busySince };
 }
 
-/** Newest first. Temporal forgets closed workflows (the embedded server after 24 hours); the store does not. */
-export async function listQuestions({ listing }: GateClient, limit = 100): Promise<readonly QuestionDescription[]> {
-  const found = await first(limit, listing.workflow.list({ query: QUESTIONS, pageSize: limit }));
-  return found.map((execution) => ({
-    ...summaryOf(execution),
-    searchId: execution.workflowId.replace(/^question-/, ''),
-    pending: [],
-    busySince: null,
-  }));
-}
-
-const QUESTIONS = "WorkflowType = 'answerQuestion'";
-const RUNNING_QUESTIONS = `${QUESTIONS} AND ExecutionStatus = 'Running'`;
+const RUNNING_QUESTIONS = "WorkflowType = 'answerQuestion' AND ExecutionStatus = 'Running'";
 
 /** The first of a listing, which comes in pages. */
 export async function first<T>(most: number, listing: AsyncIterable<T>): Promise<T[]> {

@@ -1,5 +1,7 @@
 /** Workflow ids are made from search and batch ids, so that asking again joins a running workflow (design D4). */
-export const questionWorkflowId = (searchId: string): string => `question-${searchId}`;
+export const questionWorkflowId = (searchId: string): string => QUESTION + searchId;
+export const searchIdIn = (workflowId: string): string => workflowId.slice(QUESTION.length);
+const QUESTION = 'question-';
 /** Of what reads and keeps what a search proved. */
 export const keepWorkflowId = (searchId: string): string => `keep-${searchId}`;
 export const batchWorkflowId = (batchId: string): string => `batch-${batchId}`;

@@ -7,7 +7,7 @@
 import type { AnswerRecord } from '../../domain';
 import { each } from '../../limiter';
 import type { BoardScore, ResultLine } from '../../questions';
-import { openTemporal } from '../temporal-session';
+import { openTemporal } from '../open-temporal';
 import type { Arm, AskingRun } from './arms';
 import { AskedBatch, type Stopped } from './ask-batch';
 import type { ResultFile } from './results';

@@ -14,9 +14,9 @@ import type { Question, SearchInput, Settings } from '../../domain';
 import { each } from '../../limiter';
 import type { ObjectStore } from '../../domain/ports';
 import { canonical } from '../../domain/canonical';
-import { documentationOf, searchInput, toolsOf, type SearchChoices } from '../question-input';
+import { searchInput, toolsOf, type SearchChoices } from '../question-input';
 import type { QuestionDatabases } from './question-databases';
-import type { Documentation } from '../documentation';
+import { documentationOf, type Documentation } from '../documentation';
 import { UsageError } from '../errors';
 import { sha256 } from '../services';
 

@@ -9,7 +9,8 @@ import { batchPause, runningWorkflow, wasCancelled } from '../../workers/workflo
 import { batchWorkflowId } from '../../workflows/ids';
 import { recordOf, type Services } from '../services';
 import type { Surroundings } from '../surroundings';
-import { statusWithoutRecord, type TemporalSession } from '../temporal-session';
+import { statusWithoutRecord } from '../open-temporal';
+import type { TemporalSession } from '../temporal-session';
 import { isServed } from './batch-queues';
 import { isCorrect, isJudged, paceOf, RunFigures } from './events';
 import { resultsIn } from './results';

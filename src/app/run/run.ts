@@ -23,7 +23,8 @@ import { tellWhoReceivesRows } from '../notice';
 import { webNotice } from '../question-input';
 import { openServices } from '../services';
 import type { Surroundings } from '../surroundings';
-import { openRunning, openTemporal, type TemporalSession } from '../temporal-session';
+import { openRunning, openTemporal } from '../open-temporal';
+import type { TemporalSession } from '../temporal-session';
 import {
   isScored,
   modelsOf,
