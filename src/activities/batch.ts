@@ -5,7 +5,8 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { isDecided, type AnswerStatus } from '../domain/answer';
+import { isDecided } from '../domain/answer';
+import type { AnswerStatus } from '../domain/answer-status';
 import type { BatchActivities, BatchEntry, BatchOutcome, BatchResult } from '../domain/ports/batch';
 import { StoreError, type ObjectStore } from '../domain/ports/object-store';
 import type { AnswerSummary } from '../domain/ports/step-parts';

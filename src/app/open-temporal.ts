@@ -96,4 +96,3 @@ async function connect(...to: Parameters<typeof TemporalSession.connect>): Promi
   const session = await import('./temporal-session');
   return session.TemporalSession.connect(...to);
 }
-

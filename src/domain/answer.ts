@@ -1,14 +1,12 @@
 /** The final record: what `gate ask --json` prints and the store keeps under the search id (design D4, D6). */
 import { z } from 'zod';
+import { AnswerStatus } from './answer-status';
 import { Citation } from './evidence';
 import { EntryId } from './layer';
 import { Ablation, PresetName } from './question';
 import { EndedBy, Usage } from './state';
 import { ResultColumn, SqlValue } from './sql';
 import { Remark } from './steering';
-
-export const AnswerStatus = z.enum(['answered', 'unanswerable', 'abstained', 'cancelled', 'failed']);
-export type AnswerStatus = z.infer<typeof AnswerStatus>;
 
 /** A cancelled or failed question is searched again when asked again; its journalled calls cost nothing. */
 export function isConclusive({ status }: { readonly status: AnswerStatus }): boolean {

@@ -4,5 +4,6 @@ export * from './sql';
 export * from './evidence';
 export * from './state';
 export * from './answer';
+export * from './answer-status';
 export * from './layer';
 export * from './steering';

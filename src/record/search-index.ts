@@ -4,7 +4,9 @@
  */
 import { z } from 'zod';
 import { oneLine } from '../clip';
-import { AnswerStatus, presetOf, type SearchInput } from '../domain';
+import type { SearchInput } from '../domain';
+import { AnswerStatus } from '../domain/answer-status';
+import { presetOf } from '../domain/question';
 import type { ObjectStore } from '../domain/ports';
 import { each } from '../limiter';
 import type { Hash } from '../sql/body';

@@ -1,5 +1,5 @@
 /** How far a batch is: what its query and its workflow give. */
-import type { AnswerStatus } from '../domain/answer';
+import type { AnswerStatus } from '../domain/answer-status';
 
 export type BatchCounts = Readonly<Record<AnswerStatus | 'infrastructure-failure', number>>;
 

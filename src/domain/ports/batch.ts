@@ -1,5 +1,5 @@
 /** What a batch workflow and its activities pass each other (design D3: names and counters). */
-import type { AnswerStatus } from '../answer';
+import type { AnswerStatus } from '../answer-status';
 import type { AnswerSummary } from './step-parts';
 
 /** One question of a batch, as the workflow sees it: names only. */
