@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { loadConfig } from '../../src/config';
 import { userFolders, type Environment } from '../../src/config/folders';
 import { embeddedPlace, type EmbeddedPlace } from '../../src/config/store';
@@ -40,7 +41,7 @@ function otherProcess(place: EmbeddedPlace) {
       process.stdout.write(JSON.stringify({ pid: server.info.pid, started: server.started }) + '\\n');
       process.stdin.resume().on('end', () => server.leave().then((left) => process.stdout.write(left + '\\n')));
     });`;
-  const child = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), '-e', code], {
+  const child = spawn(process.execPath, ['--import', pathToFileURL(require.resolve('tsx')).href, '-e', code], {
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
