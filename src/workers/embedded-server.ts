@@ -164,7 +164,7 @@ async function runningServer(files: Files): Promise<ServerInfo | null> {
   if (info === null) return null;
   if (info.version !== STARTING) return (await temporal.accepts(info.port)) ? info : null;
   const { serverVersionAt } = await import('./server-version');
-  const version = await serverVersionAt(info.port, 5_000);
+  const version = await serverVersionAt(`${temporal.HOST}:${info.port}`, 5_000);
   return version === null ? null : { ...info, version };
 }
 

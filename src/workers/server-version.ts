@@ -1,13 +1,12 @@
 /** Whether a server process can be used: asked by Temporal's client, which nobody loads who finds a server that is known. */
 import { Connection } from '@temporalio/client';
-import { HOST } from './temporal-process';
 
 /** gRPC health protocol. */
 const SERVING = 1;
 
 /** null when nothing that serves Temporal answers there in time. */
-export async function serverVersionAt(port: number, timeoutMs = 2_000): Promise<string | null> {
-  const connection = Connection.lazy({ address: `${HOST}:${port}` });
+export async function serverVersionAt(address: string, timeoutMs = 2_000): Promise<string | null> {
+  const connection = Connection.lazy({ address });
   try {
     return await connection.withDeadline(Date.now() + timeoutMs, async () => {
       await connection.ensureConnected();

@@ -95,7 +95,7 @@ export async function startServerProcess(options: ServerProcessOptions, starts =
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (failures.length === 0 && (child.exitCode ?? child.signalCode) === null && Date.now() < deadline) {
     // A refused gRPC connection backs off for a second, so wait for the port first.
-    const version = (await accepts(port)) ? await serverVersionAt(port) : null;
+    const version = (await accepts(port)) ? await serverVersionAt(`${HOST}:${port}`) : null;
     if (version !== null && (uiPort === null || (await accepts(uiPort)))) {
       child.unref();
       return { pid, port, uiPort, version };
