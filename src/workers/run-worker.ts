@@ -55,8 +55,8 @@ export interface WorkersOptions {
   readonly watch?: WatchSteps;
   /** The databases that this process serves, each by its name with the fingerprint (`servedName`). */
   readonly databases: readonly string[];
-  /** Queues of this process's own, for everything on whatever it can reach (a batch). */
-  readonly ownQueues?: readonly string[];
+  /** A queue of this process's own, for everything on whatever it can reach (a batch). */
+  readonly ownQueue?: string;
   /** Models with limits, each with a queue of its own. */
   readonly modelQueues?: readonly ModelQueue[];
   /** Model calls at the same time in this process. */
@@ -225,7 +225,7 @@ const COMMON = {
 } as const;
 
 async function specifications(options: WorkersOptions): Promise<WorkerOptions[]> {
-  const { steps, databases, ownQueues = [], maxModelCalls = 256 } = options;
+  const { steps, databases, ownQueue, maxModelCalls = 256 } = options;
   const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
   const grace = { shutdownGraceTime: graceMs, shutdownForceTime: graceMs + FORCE_MS };
   const plainBundle = options.bundle ?? workflowBundle();
@@ -243,7 +243,7 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
       maxConcurrentActivityTaskExecutions: Math.min(concurrency ?? maxModelCalls, maxModelCalls),
       maxTaskQueueActivitiesPerSecond: requestsPerSecond ?? undefined,
     })),
-    ...[...databases.map(databaseQueue), ...ownQueues].map((taskQueue) => ({
+    ...[...databases.map(databaseQueue), ...(ownQueue === undefined ? [] : [ownQueue])].map((taskQueue) => ({
       ...grace,
       ...workflows,
       taskQueue,

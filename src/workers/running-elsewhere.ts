@@ -6,7 +6,7 @@
 import type { GateClient } from './client';
 import { isGone } from './process-identity';
 import { differenceText, endpointText, type Serving, type ServingParts } from './serving';
-import { servedBy } from './task-queues';
+import { batchOf, servedBy } from './task-queues';
 import { runningQuestions } from './workflow-views';
 
 export interface Running {
@@ -31,9 +31,16 @@ export type Elsewhere =
 /** Starting a search again would join it under settings that were not announced: what to do instead depends on who works on it. */
 export async function whereItRuns(gate: GateClient, running: Running, asked: Asked, nowMs: number): Promise<Elsewhere> {
   if (running.taskQueue === asked.taskQueue) return { kind: 'here' };
-  const difference =
-    running.serving === null ? 'with another configuration' : differenceText(running.serving, asked.serving.parts);
-  return { kind: (await isPolled(gate, running.taskQueue, nowMs)) ? 'served' : 'abandoned', difference };
+  return {
+    kind: (await isPolled(gate, running.taskQueue, nowMs)) ? 'served' : 'abandoned',
+    difference: differenceOf(running, asked),
+  };
+}
+
+function differenceOf({ taskQueue, serving }: Running, asked: Asked): string {
+  const [batch, ours] = [batchOf(taskQueue), batchOf(asked.taskQueue)];
+  if (batch !== null && batch !== ours) return `in the batch ${batch}`;
+  return serving === null ? 'with another configuration' : differenceText(serving, asked.serving.parts);
 }
 
 /** A poll takes up to a minute and is remembered from its beginning. */

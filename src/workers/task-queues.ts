@@ -18,6 +18,7 @@ export interface QuestionQueues {
 }
 
 const DATABASE_QUEUE_PREFIX = 'gate-db-';
+const BATCH_QUEUE_PREFIX = 'gate-batch-';
 
 /** `served`: the database's name with the fingerprint (`servedName`). */
 export function databaseQueue(served: string): string {
@@ -28,9 +29,16 @@ export function questionQueues(served: string, models?: QuestionQueues['models']
   return { workflow: databaseQueue(served), ...(models && { models }) };
 }
 
-/** A batch's own queues: an interrupted batch goes on in a process that runs it again with the same configuration, and in no other. */
+/** A batch's own queue: an interrupted batch goes on in a process that runs it again with the same configuration, and in no other. */
 export function batchQueue(id: string, serving: Pick<Serving, 'fingerprint'>): string {
-  return `gate-batch-${servedName(id, serving)}`;
+  return BATCH_QUEUE_PREFIX + servedName(id, serving);
+}
+
+/** The batch whose own queue it is; null for another kind of queue. */
+export function batchOf(taskQueue: string): string | null {
+  return taskQueue.startsWith(BATCH_QUEUE_PREFIX)
+    ? taskQueue.slice(BATCH_QUEUE_PREFIX.length, taskQueue.lastIndexOf('-'))
+    : null;
 }
 
 /** The name of the database whose questions run there; null for another kind of queue. */

@@ -267,6 +267,27 @@ test('a worker that is too busy to answer is not taken for one that is gone', as
   expect([done.code, done.code === 0 ? '' : done.err]).toEqual([0, '']);
 });
 
+test('questions of a batch that runs elsewhere are not asked again; those of one that was killed go on here', async () => {
+  writeQuestions(2);
+  const release = model.holdAfter(1);
+  const first = home.start(run());
+  await model.billed(1);
+  const { id } = await until(({ inFlight }) => inFlight.length > 0);
+  writeQuestions(3);
+  const refused = await home.run(run('--out', 'other'));
+  expect(refused).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(new RegExp(`^gate: b-\\w+ runs in the batch ${id}: interrupt it there`, 'm')) as string,
+  });
+  await killed(first);
+  release();
+  const all = await home.run(run());
+  expect([all.code, all.code === 0 ? '' : all.err]).toEqual([0, '']);
+  expect(all.err).toContain(`ran in the batch ${id}. No process works on it any more, so it goes on here`);
+  expect(await statusOf()).toMatchObject({ done: 3, failed: 0 });
+  expect(model.ledger().totals.billedAgain).toBeLessThanOrEqual(2);
+});
+
 test('a file that grew goes on under its name and pays only its new questions', async () => {
   writeQuestions(3);
   expect((await home.here(run())).code).toBe(0);

@@ -40,8 +40,6 @@ export interface BatchQuestion {
 
 export interface Batch {
   readonly batchId: string;
-  /** Name of the task queue of its questions, the same whichever of them are selected. */
-  readonly scope: string;
   readonly name: string;
   readonly settings: Settings;
   /** In the file's order. */
@@ -91,7 +89,6 @@ export async function planBatch(plan: PlanBatch): Promise<Batch> {
   const searches = [...new Map(questions.map(({ input }) => [input.searchId, input])).values()];
   return {
     batchId: `b-${sha256(searches.map(({ searchId }) => searchId).join(' ')).slice(0, 16)}`,
-    scope: `s-${sha256(line).slice(0, 16)}`,
     ...{ name, settings, questions, searches },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Where a batch runs: on queues of its own, which the process that follows it serves; or detached, each question on the queue of
+ * Where a batch runs: on a queue of its own, which the process that follows it serves; or detached, each question on the queue of
  * its database and the batch's own workflow on that of the first one, which every worker with this configuration serves.
  *
  * An earlier run may have left questions or the batch's own workflow running elsewhere. What nobody works on is ended in
@@ -9,9 +9,11 @@
 import { deploymentOf } from '../../config';
 import { each } from '../../limiter';
 import { startedQueues } from '../../workers/deployments';
+import { unlessGone } from '../../workers/grpc-status';
 import { isPolled, whereItRuns, type Elsewhere } from '../../workers/running-elsewhere';
 import { servingOf, type Serving } from '../../workers/serving';
 import {
+  batchOf,
   batchQueue,
   type ModelQueue,
   modelQueues,
@@ -44,14 +46,15 @@ export interface BatchQueues {
 
 export function ownQueues({ run, arm, composition }: ReadyArm) {
   const { config } = run.services;
-  const { batchId, scope, settings } = arm.batch;
+  const { batchId, settings } = arm.batch;
   // A recording is written and read by this process alone.
   const limited: readonly ModelQueue[] =
     composition.recording === null ? modelQueues(config, composition, Object.values(settings.models)) : [];
   const serving = servingOf(config, composition, arm.set.databases.all);
   const models = queuesByModel(limited);
-  const question = { workflow: batchQueue(scope, serving), ...(models && { models }) };
-  return { batch: batchQueue(batchId, serving), questionOn: () => question, serving, limited };
+  const batch = batchQueue(batchId, serving);
+  const question = { workflow: batch, ...(models && { models }) };
+  return { batch, questionOn: () => question, serving, limited };
 }
 
 /** `toServe`: what has to be served for these queues, by the name of the database. */
@@ -132,10 +135,11 @@ export async function takeOverBatch(take: TakeOver): Promise<void> {
       throw new GateError(`${batchId} runs ${found.difference}: interrupt it there, then run this again`);
     looked.set(one.taskQueue, found);
   }
-  // The batch first, so that it starts none of its questions again.
-  for (const { workflowId, runId, taskQueue } of running)
-    if (looked.get(taskQueue)?.kind === 'abandoned')
-      await session.gate.client.workflow.getHandle(workflowId, runId).terminate('run again with another configuration');
+  const left = running.filter(({ taskQueue }) => looked.get(taskQueue)?.kind === 'abandoned');
+  // Batches first, so that they start none of their questions again; those among them that share questions with this one.
+  const batches = [...new Set(left.flatMap(({ taskQueue }) => batchOf(taskQueue) ?? []))].map(batchWorkflowId);
+  for (const workflowId of new Set([...batches, ...left.map((one) => one.workflowId)]))
+    await unlessGone(session.gate.client.workflow.getHandle(workflowId).terminate('run again elsewhere'));
   const abandoned = [...looked.values()].find((one) => one.kind === 'abandoned');
   if (abandoned !== undefined)
     ready.note(

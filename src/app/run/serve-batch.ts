@@ -1,10 +1,9 @@
 /**
- * Temporal and the workers of a batch: this process serves the batch's own queues while it is followed. A batch that runs
+ * Temporal and the workers of a batch: this process serves the batch's own queue while it is followed. A batch that runs
  * detached, on workers elsewhere or on one in the background, is only started or followed.
  */
 import { counted } from '../../counted';
 import { createGateWorkers, installLogger } from '../../workers/run-worker';
-import { batchQueue } from '../../workers/task-queues';
 import { readingsOn, runningWorkflow } from '../../workers/workflow-views';
 import { batchWorkflowId } from '../../workflows/ids';
 import { servedDetached } from '../background';
@@ -63,15 +62,14 @@ interface Serving {
 
 async function served(ready: ReadyArm, { session, pending, other, follow }: Serving): Promise<FollowEnd> {
   const { run, arm, composition, note } = ready;
-  const { batchId, scope, settings } = arm.batch;
+  const { settings } = arm.batch;
   const { stopping, concurrency, surroundings } = run;
   const queues = ownQueues(ready);
   await takeOverBatch({ ready, session, pending, queues, other: { ...other, difference: 'detached', joins: true } });
-  const questions = batchQueue(scope, queues.serving);
   const workers = await createGateWorkers({
     ...session.target,
     ...{ steps: composition.steps, batch: composition.batch, databases: [] },
-    ownQueues: [batchQueue(batchId, queues.serving), questions],
+    ownQueue: queues.batch,
     modelQueues: queues.limited,
     bundle: surroundings.bundle,
     maxModelCalls: Math.max(64, concurrency + 16),
@@ -91,7 +89,7 @@ async function served(ready: ReadyArm, { session, pending, other, follow }: Serv
         `pausing: running steps may finish (up to ${GRACE_MS / 1000} s), nothing is cancelled; interrupt again to quit at once`,
       );
     else if (settings.layer === 'on')
-      await Promise.race([lastReadings(session, questions, { stopping, note }), broken]);
+      await Promise.race([lastReadings(session, queues.batch, { stopping, note }), broken]);
     return end;
   } finally {
     workers.stop();

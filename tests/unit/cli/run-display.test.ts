@@ -4,7 +4,7 @@ import { answerLine, USAGE } from '../../helpers/answers';
 
 const usage = { ...USAGE, costUsd: 0.5 };
 const batch = (batchId: string, questions: number): Batch => ({
-  ...{ batchId, scope: 's', name: 's', settings: {} as never, searches: [] },
+  ...{ batchId, name: 's', settings: {} as never, searches: [] },
   questions: Array.from({ length: questions }, (_, n) => ({
     ...{ item: { id: String(n), question: `How many ${n}?`, database: 'd' }, input: { searchId: `q-${n}` } },
     database: { name: 'd' },
