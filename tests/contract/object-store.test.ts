@@ -119,6 +119,33 @@ describe.each(Object.entries(STORES))('object store: %s', (name, create) => {
     expect(await store.list('../')).toEqual([]);
   });
 
+  test('list after a text gives the keys that come later, over folders and pages', async () => {
+    const keys = ['r/1/a', 'r/1/b', 'r/1-b', 'r/2/a-x.json', 'r/2/a.json', 'r/2/c/d', 'r/3', 's'].sort();
+    for (const key of keys) await store.put(key, key);
+    const afters = [
+      '',
+      'r',
+      'r/',
+      'r/1',
+      'r/1/',
+      'r/1/a',
+      'r/1/aa',
+      'r/1-',
+      'r/2',
+      'r/2/a',
+      'r/2/a-',
+      'r/2/c',
+      'r/3',
+      's',
+    ];
+    for (const after of afters) {
+      const later = keys.filter((key) => key.startsWith('r/') && key > after);
+      expect([after, await store.list('r/', { after })]).toEqual([after, later]);
+      expect([after, await store.list('r/', { after, limit: 2 })]).toEqual([after, later.slice(0, 2)]);
+    }
+    expect(await store.list('r/2', { after: 'r/2/a.json' })).toEqual(['r/2/c/d']);
+  });
+
   test('entries tell size in bytes and when it was written', async () => {
     const before = Date.now();
     await store.put('r/a', 'zwölf');

@@ -52,11 +52,14 @@ export function createLocalStore(dir: string): ObjectStore {
       rmSync(temporary, { force: true });
     }
   };
-  const list = (prefix: string, limit = Infinity): string[] => {
+  const list = (
+    prefix: string,
+    { limit = Infinity, after = '' }: Parameters<ObjectStore['list']>[1] = {},
+  ): string[] => {
     if (!isListable(prefix)) return [];
     const folders = prefix.split('/');
     const keys: string[] = [];
-    for (const key of walk(dir, folders.slice(0, -1), folders.at(-1))) {
+    for (const key of walk(dir, folders.slice(0, -1), { beginning: folders.at(-1), after })) {
       if (keys.length >= limit) break;
       keys.push(key);
     }
@@ -73,7 +76,7 @@ export function createLocalStore(dir: string): ObjectStore {
   return {
     get: (key) => guarded(() => found(() => readFileSync(pathOf(key), 'utf8'))),
     put: (key, text, { overwrite = false } = {}) => guarded(() => put(key, Buffer.from(text, 'utf8'), overwrite)),
-    list: (prefix, { limit } = {}) => guarded(() => list(prefix, limit)),
+    list: (prefix, options) => guarded(() => list(prefix, options)),
     entries: (prefix) =>
       guarded(() =>
         list(prefix).flatMap((key) => {
@@ -176,17 +179,24 @@ export function makeFolders(folder: string): void {
   }
 }
 
-/** Keys below a folder whose next segment begins so, in code-unit order. */
-function* walk(dir: string, folders: readonly string[], beginning = ''): Generator<string> {
+/** Keys below a folder whose next segment begins so, in code-unit order. Folders that end before `after` are not opened. */
+function* walk(
+  dir: string,
+  folders: readonly string[],
+  { beginning = '', after }: { readonly beginning?: string | undefined; readonly after: string },
+): Generator<string> {
   const path = folders.length === 0 ? dir : join(dir, ...toPathSegments(folders.join('/')));
+  const above = folders.map((folder) => `${folder}/`).join('');
   const entries = (found(() => readdirSync(path, { withFileTypes: true })) ?? []).flatMap((entry) => {
     const segment = fromPathSegment(entry.name);
     if (segment?.startsWith(beginning) !== true) return [];
-    const order = entry.isDirectory() ? `${segment}/` : segment;
-    return entry.isDirectory() || entry.isFile() ? [{ segment, order, isFolder: entry.isDirectory() }] : [];
+    const isFolder = entry.isDirectory();
+    const order = isFolder ? `${segment}/` : segment;
+    const isBefore = above + order <= after && !(isFolder && after.startsWith(above + order));
+    return !isBefore && (isFolder || entry.isFile()) ? [{ segment, order, isFolder }] : [];
   });
   for (const { segment, isFolder } of entries.sort((a, b) => (a.order < b.order ? -1 : 1))) {
-    if (isFolder) yield* walk(dir, [...folders, segment]);
+    if (isFolder) yield* walk(dir, [...folders, segment], { after });
     else yield [...folders, segment].join('/');
   }
 }

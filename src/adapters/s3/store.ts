@@ -112,16 +112,22 @@ export function createS3Store(options: S3Options): ObjectStore {
       }
     }
   };
-  const entries = async (prefix: string, limit = Infinity): Promise<ObjectEntry[]> => {
+  const entries = async (
+    prefix: string,
+    { limit = Infinity, after = '' }: Parameters<ObjectStore['list']>[1] = {},
+  ): Promise<ObjectEntry[]> => {
     if (!isListable(prefix)) return [];
+    const StartAfter = after === '' ? undefined : root + after;
     const listed: ObjectEntry[] = [];
     let ContinuationToken: string | undefined;
     do {
-      const wanted = { Bucket: bucket, Prefix: root + searchable(prefix), ContinuationToken, MaxKeys: pageOf(limit) };
+      const Prefix = root + searchable(prefix);
+      const wanted = { Bucket: bucket, Prefix, StartAfter, ContinuationToken, MaxKeys: pageOf(limit) };
       const page = await send('read', ({ sdk, client }) => client.send(new sdk.ListObjectsV2Command(wanted)));
       for (const { Key = '', Size, LastModified } of page.Contents ?? []) {
         const key = keyOf(Key.slice(root.length));
-        if (key?.startsWith(prefix)) listed.push({ key, bytes: Size ?? 0, modifiedMs: LastModified?.getTime() ?? 0 });
+        if (key?.startsWith(prefix) && key > after)
+          listed.push({ key, bytes: Size ?? 0, modifiedMs: LastModified?.getTime() ?? 0 });
       }
       ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (ContinuationToken !== undefined && listed.length < limit);
@@ -130,8 +136,8 @@ export function createS3Store(options: S3Options): ObjectStore {
   return {
     get,
     put: (key, text, { overwrite = false } = {}) => (overwrite ? write(key, text) : putNew(key, text)),
-    list: async (prefix, { limit } = {}) => (await entries(prefix, limit)).map(({ key }) => key),
-    entries,
+    list: async (prefix, options) => (await entries(prefix, options)).map(({ key }) => key),
+    entries: (prefix) => entries(prefix),
     async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
       const Where = at(key);
       if (unmodifiedSinceMs !== Infinity) {

@@ -9,8 +9,11 @@
 export interface ObjectStore {
   get(key: string): Promise<string | null>;
   put(key: string, text: string, options?: { readonly overwrite?: boolean }): Promise<void>;
-  /** Keys with the prefix, in code-unit order; at most the first `limit`. */
-  list(prefix: string, options?: { readonly limit?: number }): Promise<readonly string[]>;
+  /**
+   * Keys with the prefix, in code-unit order; at most the first `limit` of those that come after a text. What comes before it is
+   * not looked at; below folders of such a list, keys are of `a-z`, `0-9`, `-`, `_`, `.` and `/`.
+   */
+  list(prefix: string, options?: { readonly limit?: number; readonly after?: string }): Promise<readonly string[]>;
   /** The same keys with size and age, by the store's own clock. */
   entries(prefix: string): Promise<readonly ObjectEntry[]>;
   delete(key: string, options?: { readonly unmodifiedSinceMs?: number }): Promise<void>;

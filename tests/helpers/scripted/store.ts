@@ -31,9 +31,13 @@ export function createMemoryStore(now: () => number = () => Date.now()): MemoryS
       objects.set(key, { text: stored, modifiedMs: now() });
       return Promise.resolve();
     },
-    async list(prefix, { limit } = {}) {
+    async list(prefix, { limit, after = '' } = {}) {
       calls.list += 1;
-      return Promise.resolve(keysWith(prefix).slice(0, limit));
+      return Promise.resolve(
+        keysWith(prefix)
+          .filter((key) => key > after)
+          .slice(0, limit),
+      );
     },
     async entries(prefix) {
       return Promise.resolve(
