@@ -17,8 +17,8 @@ interface Place {
   readonly hash: Hash;
 }
 
-/** Kinds that many searches may share, or that may be long. */
-const SHARED: ReadonlySet<Kind> = new Set(['input', 'schema', 'profile', 'observation', 'candidate', 'result']);
+/** Kinds that many searches share. So there are not many objects, however many searches are stored. */
+const SHARED: ReadonlySet<Kind> = new Set(['input', 'schema', 'profile']);
 
 /** The end of the name of a step's object that refers to others. */
 export const REFERRING = '.refs.json';
