@@ -1,13 +1,19 @@
 /**
  * What a batch workflow keeps outside its history: the manifest it works through, page by page, and one result object
- * per question. Keys: `batches/<id>/manifest.json`, `…/manifest-00000.json`, `…/results/000000.json`.
+ * per question. Keys: `batches/started/<id>.json`, `batches/<id>/manifest-00000.json`, `…/results/000000.json`.
  */
 import { activityInfo, Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { isDecided } from '../domain/answer';
 import type { AnswerStatus } from '../domain/answer-status';
-import type { BatchActivities, BatchEntry, BatchOutcome, BatchResult } from '../domain/ports/batch';
+import {
+  STARTED,
+  type BatchActivities,
+  type BatchEntry,
+  type BatchOutcome,
+  type BatchResult,
+} from '../domain/ports/batch';
 import { StoreError, type ObjectStore } from '../domain/ports/object-store';
 import type { AnswerSummary } from '../domain/ports/step-parts';
 import { UNUSABLE_REPLIES } from '../search/select-answer';
@@ -63,7 +69,7 @@ export async function writeBatchManifest(
     await store.put(pageKey(batchId, page), JSON.stringify(items), { overwrite: true });
   }
   const header = { batchId, total: entries.length, pageSize, pages };
-  await store.put(`batches/${batchId}/manifest.json`, JSON.stringify(header), { overwrite: true });
+  await store.put(`${STARTED}${batchId}.json`, JSON.stringify(header), { overwrite: true });
   return { pages };
 }
 

@@ -1,31 +1,33 @@
 /**
- * What `cleanStore` removes: searches and batches of the given age, then what nothing refers to any more. It may run beside
- * searches:
+ * What `cleanStore` removes: searches and batches of the given age, then shared objects that nothing refers to any more. It may run
+ * beside searches. Its work is that of what is old, however much is stored:
  *
  * 1. What Temporal runs is kept, whatever was written to within an hour, the searches of a batch that is kept, what a kept
  *    search started, and what an entry of a layer was proved by. Where Temporal cannot be asked: all batches, and searches without an
  *    ending.
- * 2. A search is looked at again right before it is removed, and its final record goes last: who asks the same question in
- *    between gets the stored answer, and who asks later begins anew.
- * 3. Objects are listed before references are read, and one written to within a day is kept: whoever is about to refer to an
- *    object writes it again (`record/objects.ts`). The deletion looks at the age once more.
- * 4. A reference that cannot be read could be to anything: then no object goes, and the reason is told.
+ * 2. A search is old only if the index has it among the old ones (`record/search-index.ts`: before its first object). It is looked at
+ *    again right before it is removed, and its final record goes last: who asks the same question in between gets the stored
+ *    answer, and who asks later begins anew. Its entries of the index go when nothing of it is left.
+ * 3. Whoever starts a batch writes to each of its searches: one that was started lately needs no other protection for them.
+ * 4. Whoever is about to refer to an object writes it again (`record/objects.ts`). So one that was last written to a day before
+ *    the age given is referred to by searches of that age alone, and of these, the references of those that are kept are read.
+ *    Objects are listed before references are read, and the deletion looks at the age once more.
+ * 5. A reference that cannot be read could be to anything: then no object goes, and the reason is told.
  */
 import { compareText } from '../domain/canonical';
-import type { SearchInput } from '../domain';
-import { groupBy } from '../group-by';
+import { STARTED } from '../domain/ports/batch';
 import { each } from '../limiter';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../domain/ports';
 import { searchesInLayers } from '../record/layer-store';
 import { objectName, OBJECTS } from '../record/objects';
 import { JUDGEMENTS } from '../record/run-store';
 import { mayRefer, referencesIn } from '../record/stored-contents';
-import { removeFromIndex } from '../record/search-index';
+import { askedUntil } from '../record/search-index';
 import type { GateClient } from '../workers/client';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { UsageError } from './errors';
-import { isPageKey, ManifestPage } from './run/stored-batches';
+import { ASKED, listedBy } from './run/stored-batches';
 import { inputOf, openServices, sha256 } from './services';
 import type { Surroundings } from './surroundings';
 import { openRunning } from './open-temporal';
@@ -79,64 +81,69 @@ export async function collectGarbage(store: ObjectStore, ask: AskTemporal, optio
   const remove = async (entries: readonly ObjectEntry[], unmodifiedSinceMs: number): Promise<void> => {
     if (!dryRun) await each(entries, ({ key }) => store.delete(key, { unmodifiedSinceMs }));
   };
-  const sweep = async (found: readonly ObjectEntry[], graceMs: number): Promise<readonly ObjectEntry[]> => {
-    const old = found.filter(({ modifiedMs }) => modifiedMs <= nowMs - graceMs);
-    await remove(old, nowMs - graceMs);
-    return old;
-  };
-  const batches = grouped(await store.entries('batches/')).filter(({ id }) => id !== 'generations');
+  const unwritten = async (prefix: string, sinceMs: number): Promise<readonly ObjectEntry[]> =>
+    (await store.entries(prefix)).filter(({ modifiedMs }) => modifiedMs <= sinceMs);
+  const objectsMs = cutoffMs - OBJECT_GRACE_MS;
+  const oldObjects = await unwritten(OBJECTS, objectsMs);
+  const oldBatches = await batchesStartedUntil(store, cutoffMs + DAY_MS);
   const goneBatches: Stored[] = [];
-  for (const batch of batches)
+  for (const batch of oldBatches)
     if (batch.newestMs <= cutoffMs && ['closed', 'gone'].includes(await ask(batchWorkflowId(batch.id))))
       goneBatches.push(batch);
-  const keptBatches = batches.filter((batch) => !goneBatches.includes(batch));
-  const runs = grouped(await store.entries('runs/'));
-  const kept = await keptRuns(store, ask, { runs, batchOf: await searchesOf(store, keptBatches), cutoffMs });
+  const keptBatches = oldBatches.filter((batch) => !goneBatches.includes(batch));
+  const asked = await askedUntil(store, cutoffMs);
+  const runs = await each([...asked.keys()], (id) => storedUnder(store, id, [`runs/${id}/`]));
+  const old = runs.filter(({ newestMs }) => newestMs <= cutoffMs);
+  const there = old.filter(({ entries }) => entries.length > 0);
+  const kept = await keptRuns(store, ask, there, await searchesOf(store, keptBatches));
   const searches: Stored[] = [];
-  for (const run of runs.filter(({ id, newestMs }) => newestMs <= cutoffMs && !kept.has(id))) {
-    if (dryRun || (await removeRun(store, ask, run, nowMs))) searches.push(run);
+  for (const run of old.filter(({ id }) => !kept.has(id))) {
+    if (dryRun || (await removeRun(store, ask, run, asked.get(run.id) ?? []))) searches.push(run);
     else kept.set(run.id, 'it was used again meanwhile');
   }
-  const goneRuns = searches.flatMap(({ entries }) => entries);
   const goneManifests = goneBatches.flatMap(({ entries }) => entries);
-  await remove(goneManifests, cutoffMs);
-  const unneeded = await unneededObjects(store, new Set(goneRuns.map(({ key }) => key)));
-  const objects = await sweep(unneeded.objects, OBJECT_GRACE_MS);
-  const judgements = await sweep(await store.entries(JUDGEMENTS), Math.max(olderThanMs, OBJECT_GRACE_MS));
-  const all = [...goneRuns, ...goneManifests, ...objects, ...judgements];
+  // The header and the command, by which a batch is found, are the last ones.
+  for (const isFound of [false, true])
+    await remove(
+      goneManifests.filter(({ key }) => FOUND_BY.some((folder) => key.startsWith(folder)) === isFound),
+      cutoffMs,
+    );
+  const left = runs.filter((run) => !searches.includes(run));
+  const { objects, problem } = await unneededObjects(store, oldObjects, left);
+  await remove(objects, objectsMs);
+  const judgementsMs = nowMs - Math.max(olderThanMs, OBJECT_GRACE_MS);
+  const judgements = await unwritten(JUDGEMENTS, judgementsMs);
+  await remove(judgements, judgementsMs);
+  const gone = searches.filter((run) => there.includes(run));
+  const all = [...gone.flatMap(({ entries }) => entries), ...goneManifests, ...objects, ...judgements];
   const unreachable = 'Temporal does not answer: all batches and searches without an ending were kept';
   return {
     dryRun,
-    searches: searches.map(({ id }) => id),
+    searches: gone.map(({ id }) => id),
     batches: goneBatches.map(({ id }) => id),
     objects: objects.length,
     judgements: judgements.length,
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
     kept: [...kept].map(([id, why]) => ({ id, why })).sort((a, b) => compareText(a.id, b.id)),
-    problems: [ask === UNREACHABLE ? unreachable : null, unneeded.problem].filter((problem) => problem !== null),
+    problems: [ask === UNREACHABLE ? unreachable : null, problem].filter((one) => one !== null),
   };
-}
-
-interface Runs {
-  readonly runs: readonly Stored[];
-  readonly batchOf: ReadonlyMap<string, string>;
-  readonly cutoffMs: number;
 }
 
 /** Of the old searches, those that are kept, and why. */
 async function keptRuns(
   store: ObjectStore,
   ask: AskTemporal,
-  { runs, batchOf, cutoffMs }: Runs,
+  old: readonly Stored[],
+  batchOf: ReadonlyMap<string, string>,
 ): Promise<Map<string, string>> {
-  const proved = await searchesInLayers(store);
   const kept = new Map<string, string>();
+  if (old.length === 0) return kept;
+  const proved = await searchesInLayers(store);
   /** Of those that may go. */
   const starters = new Map<string, string | null>();
-  const old = runs.filter(({ newestMs }) => newestMs <= cutoffMs);
   await each(old, async ({ id, entries }) => {
     const batch = batchOf.get(id);
-    const state = await ask(questionWorkflowId(id));
+    const state = batch !== undefined || proved.has(id) ? null : await ask(questionWorkflowId(id));
     if (batch !== undefined) kept.set(id, `batch ${batch} is in use`);
     else if (proved.has(id)) kept.set(id, 'its proofs are in the layer of a database');
     else if (state === 'running') kept.set(id, 'it is running');
@@ -144,68 +151,79 @@ async function keptRuns(
       kept.set(id, 'it has no final record, and Temporal cannot be asked whether it runs');
     else starters.set(id, await starterOf(store, id));
   });
-  const stored = new Set(runs.map(({ id }) => id));
   for (const id of starters.keys()) {
     let starter = starters.get(id) ?? null;
     while (starter !== null && starters.has(starter)) starter = starters.get(starter) ?? null;
-    if (starter !== null && stored.has(starter)) kept.set(id, `it is a part of ${starter}`);
+    if (starter !== null && (await store.list(`runs/${starter}/`, { limit: 1 })).length > 0)
+      kept.set(id, `it is a part of ${starter}`);
   }
   return kept;
 }
 
+/** Each batch has one of these, and is found by it. */
+const FOUND_BY = [STARTED, ASKED];
+
+/** Batches that were last started until then, and those that never were. */
+async function batchesStartedUntil(store: ObjectStore, ms: number): Promise<readonly Stored[]> {
+  const found = (await each(FOUND_BY, (folder) => store.entries(folder))).flat();
+  const idOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1, -'.json'.length);
+  const late = new Set(
+    found.flatMap(({ key, modifiedMs }) => (key.startsWith(STARTED) && modifiedMs > ms ? idOf(key) : [])),
+  );
+  const ids = new Set(found.map(({ key }) => idOf(key)).filter((id) => !late.has(id)));
+  return each([...ids], (id) =>
+    storedUnder(store, id, [`batches/${id}/`, ...FOUND_BY.map((folder) => `${folder}${id}.json`)]),
+  );
+}
+
 /** The batch of each search that a kept batch lists. */
 async function searchesOf(store: ObjectStore, batches: readonly Stored[]): Promise<ReadonlyMap<string, string>> {
-  const pages = batches.flatMap(({ id, entries }) =>
-    entries.filter(({ key }) => isPageKey(key)).map(({ key }) => ({ id, key })),
+  const found = await each(batches, async ({ id }) =>
+    (await listedBy(store, id)).map((searchId): [string, string] => [searchId, id]),
   );
-  const found = await each(pages, async ({ id, key }) => {
-    const page = ManifestPage.safeParse(JSON.parse((await store.get(key)) ?? 'null')).data ?? [];
-    return page.map(({ searchId }): [string, string] => [searchId, id]);
-  });
   return new Map(found.flat());
 }
 
 /** The search that started this one; null: a person asked it, or it has no readable input and cannot go on. */
 async function starterOf(store: ObjectStore, id: string): Promise<string | null> {
-  return (await inputThere(store, id))?.childOf ?? null;
-}
-
-/** null: it is not there, or cannot be read. */
-async function inputThere(store: ObjectStore, id: string): Promise<SearchInput | null> {
   try {
-    return await inputOf(store, id);
+    return (await inputOf(store, id))?.childOf ?? null;
   } catch (error) {
     if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'missing')) return null;
     throw error;
   }
 }
 
-/** False: the search was used again meanwhile, so it stays. */
-async function removeRun(store: ObjectStore, ask: AskTemporal, run: Stored, nowMs: number): Promise<boolean> {
-  const [now] = grouped(await store.entries(`runs/${run.id}/`));
-  if (now === undefined || now.newestMs > run.newestMs) return false;
-  if ((await ask(questionWorkflowId(run.id))) === 'running') return false;
-  const input = await inputThere(store, run.id);
+/** False: the search was used again meanwhile, so it stays. `listedAs`: its entries in the index. */
+async function removeRun(
+  store: ObjectStore,
+  ask: AskTemporal,
+  run: Stored,
+  listedAs: readonly string[],
+): Promise<boolean> {
+  const folder = `runs/${run.id}/`;
+  const now = await storedUnder(store, run.id, [folder]);
+  if (now.newestMs > run.newestMs) return false;
+  if (run.entries.length > 0 && (await ask(questionWorkflowId(run.id))) === 'running') return false;
   // The input goes after all others, and the record after that.
   const order = ({ key }: ObjectEntry): number => ['input', 'result'].indexOf(kindOf(key));
   for (const place of [-1, 0, 1])
     await each(
-      run.entries.filter((entry) => order(entry) === place),
+      now.entries.filter((entry) => order(entry) === place),
       ({ key }) => store.delete(key, { unmodifiedSinceMs: run.newestMs }),
     );
-  // Written a moment after the record; asked anew, it is young.
-  if (input !== null) await removeFromIndex(store, input, nowMs - HOUR_MS);
+  if ((await store.list(folder, { limit: 1 })).length === 0) await each(listedAs, (key) => store.delete(key));
   return true;
 }
 
-/** `without`: keys that are gone by now, also with `--dry-run`. */
+/** Of these objects, those that no search refers to. */
 async function unneededObjects(
   store: ObjectStore,
-  without: ReadonlySet<string>,
+  objects: readonly ObjectEntry[],
+  searches: readonly Stored[],
 ): Promise<{ readonly objects: readonly ObjectEntry[]; readonly problem: string | null }> {
-  const objects = await store.entries(OBJECTS);
   if (objects.length === 0) return { objects, problem: null };
-  const referring = (await store.list('runs/')).filter((key) => mayRefer(key) && !without.has(key));
+  const referring = searches.flatMap(({ entries }) => entries.map(({ key }) => key).filter(mayRefer));
   try {
     const names = await each(referring, async (key) => referencesIn((await store.get(key)) ?? '', key, sha256));
     const needed = new Set(names.flat());
@@ -221,18 +239,15 @@ function kindOf(key: string): string {
   return key.split('/')[2] ?? '';
 }
 
+/** A search or a batch. */
 interface Stored {
   readonly id: string;
   readonly entries: readonly ObjectEntry[];
+  /** 0: nothing of it is there. */
   readonly newestMs: number;
 }
 
-/** Searches or batches: entries below `<folder>/<id>/`, by the id. */
-function grouped(entries: readonly ObjectEntry[]): readonly Stored[] {
-  const groups = groupBy(entries, ({ key }) => key.split('/')[1] ?? '');
-  return [...groups].map(([id, of]) => ({
-    id,
-    entries: of,
-    newestMs: of.reduce((newest, { modifiedMs }) => Math.max(newest, modifiedMs), 0),
-  }));
+async function storedUnder(store: ObjectStore, id: string, prefixes: readonly string[]): Promise<Stored> {
+  const entries = (await each(prefixes, (prefix) => store.entries(prefix))).flat();
+  return { id, entries, newestMs: entries.reduce((newest, { modifiedMs }) => Math.max(newest, modifiedMs), 0) };
 }

@@ -19,11 +19,13 @@ export async function findSearch(store: ObjectStore, wanted: string): Promise<st
   }
   if (!/^q-[0-9a-f]{2,}$/.test(wanted))
     throw new UsageError(`'${wanted}' is not a search id; give q-…, its beginning, or last (gate list shows them)`);
-  const ids = new Set((await store.list(`runs/${wanted}`)).map((key) => key.split('/')[1] ?? ''));
-  const [found, ...others] = [...ids].filter((id) => /^q-[0-9a-f]{16}$/.test(id));
+  const next = async (after = ''): Promise<string | undefined> =>
+    (await store.list(`runs/${wanted}`, { limit: 1, after })).map((key) => key.split('/')[1])[0];
+  const found = await next();
   if (found === undefined) throw unknownSearch(wanted);
-  if (others.length > 0)
-    throw new UsageError(`'${wanted}' is the beginning of ${ids.size} search ids; give more of the id`);
+  // The text after all keys of a search.
+  if ((await next(`runs/${found}0`)) !== undefined)
+    throw new UsageError(`'${wanted}' is the beginning of several search ids; give more of the id`);
   return found;
 }
 

@@ -4,7 +4,7 @@ import type { AnswerRecord, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../domain/ports';
 import { sha256 } from '../sha256';
 import { createRunStore, storeInput } from '../record/run-store';
-import { removeFromIndex, writeIndex } from '../record/search-index';
+import { writeIndex } from '../record/search-index';
 import { openStore } from '../workers/open-store';
 import type { Surroundings } from './surroundings';
 
@@ -35,16 +35,10 @@ export async function checkpointsOf(store: ObjectStore, searchId: string): Promi
   return [...states.values()].sort((a, b) => a.iteration - b.iteration);
 }
 
-/** Stores the input of a search that somebody asks for now, and lists it. `before`: its input when it was last asked. */
-export async function saveAsked(
-  store: ObjectStore,
-  input: SearchInput,
-  nowMs: number,
-  before: SearchInput | null = null,
-): Promise<SearchInput> {
-  if (before?.askedAt !== undefined) await removeFromIndex(store, before);
+/** Lists a search that somebody asks for now, and stores its input. */
+export async function saveAsked(store: ObjectStore, input: SearchInput, nowMs: number): Promise<SearchInput> {
   const asked = { ...input, askedAt: new Date(nowMs).toISOString() };
-  await storeInput({ store, hash: sha256 }, asked);
   await writeIndex({ store, hash: sha256 }, asked);
+  await storeInput({ store, hash: sha256 }, asked);
   return asked;
 }

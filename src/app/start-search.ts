@@ -172,10 +172,9 @@ export async function checkAndStore(
     );
   }
   const { fork } = asking;
-  const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
-  const before = await inputOf(store, input.searchId);
-  await saveAsked(store, fork === undefined ? withFirstClock(before, input) : input, app.now(), before);
-  return state;
+  const before = fork === undefined ? await inputOf(store, input.searchId) : null;
+  await saveAsked(store, withFirstClock(before, input), app.now());
+  return fork === undefined ? null : storeFork({ store, hash: sha256 }, fork);
 }
 
 /** All steps of a search have one clock: that of the asking that began it (`withClockOfAsking`). */

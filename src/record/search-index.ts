@@ -1,6 +1,11 @@
 /**
- * The index of searches: one small object each, written when it is asked and replaced when it has ended. Newest first by key, so
- * that a page of `gate list` is the beginning of the folder, however many there are.
+ * The index of searches: small objects whose keys begin with the time of an asking, the newest first. So a page of `gate list` is
+ * the beginning of a folder, and what `gate ops gc` looks at is its end, however many there are.
+ *
+ * 1. An entry is written before the first object of its search. Asked again, a search gets another entry; all of them stay until
+ *    nothing of the search is stored.
+ * 2. An entry is replaced when its search has ended.
+ * 3. Parts of another search have their entries in a folder of their own, by the time at which that one was asked.
  */
 import { z } from 'zod';
 import { oneLine } from '../clip';
@@ -8,11 +13,13 @@ import type { SearchInput } from '../domain';
 import { AnswerStatus } from '../domain/answer-status';
 import { presetOf } from '../domain/question';
 import type { ObjectStore } from '../domain/ports';
+import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import type { Hash } from '../sql/body';
 import { readStored, writeStored } from './envelope';
 
-const FOLDER = 'index/';
+const ASKED = 'index/asked/';
+const PARTS = 'index/parts/';
 const KIND = 'index';
 const TEXT_CHARS = 300;
 
@@ -40,10 +47,11 @@ interface Deps {
 
 type Ended = Pick<Listed, 'status' | 'answer' | 'costUsd'>;
 
-/** `ended`: how it did, if it has. A part of another search has no entry. */
+/** `ended`: how it did, if it has. */
 export async function writeIndex({ store, hash }: Deps, input: SearchInput, ended: Ended | null = null): Promise<void> {
-  if (input.childOf !== undefined) return;
-  const { question, settings, searchId: id } = input;
+  const isPart = input.childOf !== undefined;
+  if (isPart && ended !== null) return;
+  const { question, settings, searchId: id, askedAt: startedAt = new Date(0).toISOString() } = input;
   const { status, answer, costUsd } = ended ?? { status: null, answer: null, costUsd: null };
   const entry: Listed = {
     id,
@@ -51,33 +59,43 @@ export async function writeIndex({ store, hash }: Deps, input: SearchInput, ende
     database: question.database,
     method: settings.spec,
     preset: presetOf(settings.method),
-    startedAt: askedAt(input),
+    startedAt,
     ...{ status, costUsd, answer: answer === null ? null : oneLine(answer, TEXT_CHARS) },
   };
-  await writeStored(store, { key: indexKey(input), kind: KIND, hash }, entry);
+  const key = `${isPart ? PARTS : ASKED}${placeOf(Date.parse(startedAt))}-${id}.json`;
+  await writeStored(store, { key, kind: KIND, hash }, entry);
 }
 
-/** The newest searches. */
+/** The newest searches, each once. */
 export async function newestSearches({ store, hash }: Deps, limit: number): Promise<readonly Listed[]> {
-  const keys = await store.list(FOLDER, { limit });
-  const found = await each(keys, (key) => readStored(store, { key, kind: KIND, schema: Listed, hash }));
+  const newest = new Map<string, string>();
+  for (let after = ASKED, isMore = true; isMore;) {
+    const keys = await store.list(ASKED, { limit, after });
+    for (const key of keys) if (newest.size < limit && !newest.has(idOf(key))) newest.set(idOf(key), key);
+    isMore = newest.size < limit && keys.length === limit;
+    after = keys.at(-1) ?? after;
+  }
+  const found = await each([...newest.values()], (key) => readStored(store, { key, kind: KIND, schema: Listed, hash }));
   // One may have been removed meanwhile.
   return found.filter((entry) => entry !== null);
 }
 
-export async function removeFromIndex(store: ObjectStore, input: SearchInput, unmodifiedSinceMs = Infinity) {
-  await store.delete(indexKey(input), { unmodifiedSinceMs });
+/** The keys of entries of that time or before, by search. */
+export async function askedUntil(store: ObjectStore, ms: number): Promise<ReadonlyMap<string, readonly string[]>> {
+  const keys = await each([ASKED, PARTS], (folder) => store.list(folder, { after: folder + placeOf(ms) }));
+  return groupBy(keys.flat(), idOf);
 }
 
-function askedAt({ askedAt: at = new Date(0).toISOString() }: SearchInput): string {
-  return at;
+function idOf(key: string): string {
+  return key.slice(key.indexOf('-') + 1, -'.json'.length);
 }
 
 const LAST_MS = 9_999_999_999_999;
 /** Leading digits of the time that name a folder: one for 28 hours. */
 const FOLDER_DIGITS = 5;
 
-function indexKey(input: SearchInput): string {
-  const left = String(LAST_MS - Date.parse(askedAt(input))).padStart(13, '0');
-  return `${FOLDER}${left.slice(0, FOLDER_DIGITS)}/${left.slice(FOLDER_DIGITS)}-${input.searchId}.json`;
+/** Of a time below the folder; later times have smaller ones. */
+function placeOf(ms: number): string {
+  const left = String(LAST_MS - Math.floor(ms)).padStart(13, '0');
+  return `${left.slice(0, FOLDER_DIGITS)}/${left.slice(FOLDER_DIGITS)}`;
 }

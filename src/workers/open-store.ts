@@ -28,7 +28,7 @@ function openPlainly({ store }: Pick<Config, 'store'>): ObjectStore {
 }
 
 /** Counts up when what is stored changes. */
-const FORMAT = 2;
+const FORMAT = 3;
 const FORMAT_KEY = 'format.json';
 
 export function ofThisFormat(store: ObjectStore, place: string): ObjectStore {

@@ -3,10 +3,11 @@ import { createMemoryStore } from '../helpers/scripted';
 import { askTemporal, collectGarbage } from '../../src/app/gc';
 import { sha256 } from '../../src/sha256';
 import { createRunStore } from '../../src/record/run-store';
+import { writeIndex } from '../../src/record/search-index';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { record, state } from '../unit/report/fixture';
+import { record, state, trace } from '../unit/report/fixture';
 import { unique, withClient, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps } from './scripted-steps';
 
@@ -14,6 +15,7 @@ const YEAR_MS = 365 * 86_400_000;
 
 test('a search that waits for a worker is running, a finished one closed, and what Temporal never knew gone', async () => {
   const [searchId, database, store] = [unique('q'), unique('db'), createMemoryStore()];
+  await writeIndex({ store, hash: sha256 }, { ...trace.input!, searchId });
   const run = createRunStore(store, searchId, sha256);
   await run.put('checkpoint', 'i3', state);
   // A record of an earlier ending does not make it finished.

@@ -9,9 +9,10 @@ import type { BatchOutcome } from '../../domain/ports/batch';
 import { isDecided, type AnswerRecord } from '../../domain';
 import { each, limiter } from '../../limiter';
 import type { BoardScore } from '../../questions';
+import { storeInput } from '../../record/run-store';
 import { counted } from '../../report/printable';
 import { GateError } from '../errors';
-import { inputOf, recordOf, saveAsked } from '../services';
+import { inputOf, recordOf, saveAsked, sha256 } from '../services';
 import { withComposition, scopeOf, type Arm, type AskingRun, type ReadyArm } from './arms';
 import { followBatch, type FollowEnd } from './follow-batch';
 import { pause } from '../waiting';
@@ -212,14 +213,13 @@ export class AskedBatch {
   }
 }
 
-/** What a worker reads of the questions, and what lists them. */
+/** What a worker reads of the questions, and what lists them. `gate ops gc` counts the age of the others anew, too. */
 export async function saveQuestions({ run, arm }: ReadyArm, pending: ReadonlySet<number>): Promise<void> {
   const { services, surroundings } = run;
-  await each(
-    arm.batch.searches.filter((_, n) => pending.has(n)),
-    async (input) => {
-      const before = await inputOf(services.store, input.searchId);
-      await saveAsked(services.store, input, surroundings.now(), before);
-    },
-  );
+  const { store } = services;
+  await each([...arm.batch.searches.entries()], async ([n, input]) => {
+    if (pending.has(n)) await saveAsked(store, input, surroundings.now());
+    const before = pending.has(n) ? null : await inputOf(store, input.searchId);
+    if (before !== null) await storeInput({ store, hash: sha256 }, before);
+  });
 }

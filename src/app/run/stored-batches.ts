@@ -1,8 +1,11 @@
-/** Batches as the store has them: which there are, what each asks, how its questions ended, and the command that began it. */
+/**
+ * Batches as the store has them: which there are, what each asks, how its questions ended, and the command that began it. The
+ * command is stored first, and with the headers of manifests beside the batches: lists do not look into them.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { BatchOutcome, BatchResult } from '../../domain/ports/batch';
+import { STARTED, type BatchOutcome, type BatchResult } from '../../domain/ports/batch';
 import { groupBy } from '../../group-by';
 import { parsedJson } from '../../json';
 import { each } from '../../limiter';
@@ -14,11 +17,7 @@ export const RESULTS = 'results.jsonl';
 
 const Header = z.object({ total: z.number() });
 /** A page of a manifest, which `activities/batch.ts` writes. */
-export const ManifestPage = z.array(z.object({ searchId: z.string() }));
-
-export function isPageKey(key: string): boolean {
-  return /\/manifest-\d+\.json$/.test(key);
-}
+const ManifestPage = z.array(z.object({ searchId: z.string() }));
 
 /** How a batch was asked for, as data from which it can be asked again. */
 const Asked = z.object({
@@ -55,7 +54,9 @@ function masked(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one)]));
 }
 
-const askedKey = (batchId: string): string => `batches/${batchId}/asked.json`;
+/** The commands of all batches. */
+export const ASKED = 'batches/asked/';
+const askedKey = (batchId: string): string => `${ASKED}${batchId}.json`;
 
 export interface ListedBatch {
   readonly id: string;
@@ -65,9 +66,9 @@ export interface ListedBatch {
 
 /** Newest first. */
 export async function listBatches(store: ObjectStore): Promise<ListedBatch[]> {
-  const headers = (await store.entries('batches/')).filter(({ key }) => key.endsWith('/manifest.json'));
+  const headers = await store.entries(STARTED);
   return headers
-    .map(({ key, modifiedMs }) => ({ id: key.split('/')[1] ?? '', startedMs: modifiedMs }))
+    .map(({ key, modifiedMs }) => ({ id: key.slice(STARTED.length, -'.json'.length), startedMs: modifiedMs }))
     .sort((a, b) => b.startedMs - a.startedMs);
 }
 
@@ -123,11 +124,16 @@ export async function storedBatch(store: ObjectStore, listed: ListedBatch): Prom
 
 /** By position. */
 export async function searchesOfBatch(store: ObjectStore, id: string): Promise<readonly string[]> {
-  const { total } = Header.parse(await storedJson(store, `batches/${id}/manifest.json`));
-  const keys = (await store.list(`batches/${id}/manifest-`)).filter(isPageKey).sort();
-  const pages = await each(keys, async (key) => ManifestPage.parse(await storedJson(store, key)));
+  const { total } = Header.parse(await storedJson(store, `${STARTED}${id}.json`));
   // Pages beyond the total are of an earlier start.
-  return pages.flatMap((page) => page.map(({ searchId }) => searchId)).slice(0, total);
+  return (await listedBy(store, id)).slice(0, total);
+}
+
+/** The searches that its pages list, also where its header is not there. */
+export async function listedBy(store: ObjectStore, id: string): Promise<readonly string[]> {
+  const keys = await store.list(`batches/${id}/manifest-`);
+  const pages = await each(keys, async (key) => ManifestPage.parse((await storedJson(store, key)) ?? []));
+  return pages.flatMap((page) => page.map(({ searchId }) => searchId));
 }
 
 async function storedJson(store: ObjectStore, key: string): Promise<unknown> {

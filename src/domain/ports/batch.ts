@@ -2,6 +2,9 @@
 import type { AnswerStatus } from '../answer-status';
 import type { AnswerSummary } from './step-parts';
 
+/** Where the store has the headers of all manifests (`activities/batch.ts`). */
+export const STARTED = 'batches/started/';
+
 /** One question of a batch, as the workflow sees it: names only. */
 export interface BatchEntry {
   /** Position in the batch, from 0. */

@@ -7,10 +7,14 @@ import {
   type GcOptions,
   type WorkflowState,
 } from '../../../src/app/gc';
+import type { ReadyArm } from '../../../src/app/run/arms';
+import { saveQuestions } from '../../../src/app/run/ask-batch';
 import { openServices, saveAsked, sha256 } from '../../../src/app/services';
 import type { ObjectStore } from '../../../src/domain/ports';
 import { createRunStore } from '../../../src/record/run-store';
 import { writeBatchManifest, batchResultKey } from '../../../src/activities/batch';
+import { writeEnvelope } from '../../../src/record/envelope';
+import { newestSearches } from '../../../src/record/search-index';
 import { record, state, trace } from '../report/fixture';
 import { testProcess } from './test-io';
 
@@ -152,8 +156,41 @@ describe('which searches go', () => {
     world.states.set('batch-b-1', 'running');
     expect(await world.plan()).toMatchObject(stays);
     world.states.clear();
-    await world.batch('b-2', ['q-1', 'q-2'], 1, 5 * DAY);
-    expect(await world.plan()).toMatchObject({ remove: [], kept: { 'q-1': 'batch b-2 is in use' } });
+    await world.batch('b-1', ['q-1', 'q-2'], 1, 29.5 * DAY);
+    expect(await world.plan()).toMatchObject(stays);
+    await world.batch('b-1', ['q-1', 'q-2'], 1, 60 * DAY);
+    expect((await world.plan()).batches).toEqual(['b-1']);
+    // Asked again, with an answer to all of its questions.
+    await world.store.put('batches/asked/b-1.json', '{}');
+    expect(await world.plan()).toMatchObject(stays);
+    await world.store.delete('batches/asked/b-1.json');
+    // It goes on.
+    await world.store.put(batchResultKey('b-1', 1), '{}', { overwrite: true });
+    expect(await world.plan()).toMatchObject(stays);
+  });
+
+  test('a batch that was started lately keeps all its searches, also those that were answered long before', async () => {
+    const world = new World();
+    for (const id of ['q-1', 'q-2', 'q-3']) await world.search(id, 60 * DAY);
+    world.clock = NOW - 5 * DAY;
+    const searches = ['q-1', 'q-2'].map((searchId) => ({ ...trace.input!, searchId }));
+    const run = { services: { store: world.store }, surroundings: { now: () => world.clock } };
+    await saveQuestions({ run, arm: { batch: { searches } } } as unknown as ReadyArm, new Set([1]));
+    await world.batch('b-1', ['q-1', 'q-2'], 1, 5 * DAY);
+    expect((await world.plan()).remove).toEqual(['q-3']);
+    const listed = await newestSearches({ store: world.store, hash: sha256 }, 1);
+    expect(listed.map(({ id }) => id)).toEqual(['q-2']);
+  });
+
+  test('a batch that died before it was started goes whole, as one that was started does', async () => {
+    const world = new World();
+    world.clock = NOW - 60 * DAY;
+    await world.store.put('batches/asked/b-1.json', '{}');
+    await world.store.put('batches/b-1/manifest-00000.json', '[]');
+    await world.store.put('batches/asked/b-2.json', '{}');
+    await world.batch('b-2', ['q-1'], 1, 60 * DAY);
+    expect((await world.collect()).batches).toEqual(['b-2', 'b-1']);
+    expect(await world.store.list('')).toEqual([]);
   });
 });
 
@@ -173,14 +210,11 @@ describe('removing', () => {
   ])('a search that %s meanwhile stays whole', async (_, meanwhile) => {
     const world = new World();
     await world.search('q-old', 60 * DAY);
-    let isLookedAtAgain = false;
+    let looks = 0;
     const store: ObjectStore = {
       ...world.store,
       async entries(prefix) {
-        if (prefix === 'runs/q-old/' && !isLookedAtAgain) {
-          isLookedAtAgain = true;
-          await meanwhile(world);
-        }
+        if (prefix === 'runs/q-old/' && (looks += 1) === 2) await meanwhile(world);
         return world.store.entries(prefix);
       },
     };
@@ -195,19 +229,91 @@ describe('removing', () => {
     const world = new World();
     await world.search('q-old', 60 * DAY);
     const deleted: string[] = [];
-    await world.collect(MONTH, world.ask, { ...world.store, delete: async (key) => void deleted.push(key) });
+    const store: ObjectStore = {
+      ...world.store,
+      delete: async (key) => {
+        deleted.push(key);
+        await world.store.delete(key);
+      },
+    };
+    await world.collect(MONTH, world.ask, store);
     expect(deleted).toEqual([
       ...['runs/q-old/steps/checkpoint.i3.json', 'runs/q-old/input/q-old.json', 'runs/q-old/result/q-old.json'],
-      expect.stringMatching(/^index\/\d{5}\/\d{8}-q-old\.json$/),
+      expect.stringMatching(/^index\/asked\/\d{5}\/\d{8}-q-old\.json$/),
     ]);
+  });
+
+  test('what is written to a search while it is removed stays in the index, and goes when it is old', async () => {
+    const world = new World();
+    await world.search('q-old', 60 * DAY);
+    const store: ObjectStore = {
+      ...world.store,
+      delete: async (key, options) => {
+        await world.store.delete(key, options);
+        if (key === 'runs/q-old/result/q-old.json') await world.store.put('runs/q-old/remark/h1.json', '{}');
+      },
+    };
+    await world.collect(MONTH, world.ask, store);
+    expect(await world.store.list('runs/')).toEqual(['runs/q-old/remark/h1.json']);
+    expect((await world.collect({ ...MONTH, nowMs: NOW + 40 * DAY })).searches).toEqual(['q-old']);
+    expect(await world.store.list('')).toEqual([]);
+  });
+
+  test.each([
+    ['before its first object', []],
+    ['after a step', ['runs/q-old/steps/prepare.0.json']],
+  ])('what a search left that died %s goes', async (_, keys) => {
+    const world = new World();
+    world.clock = NOW - 60 * DAY;
+    const store: ObjectStore = {
+      ...world.store,
+      put: (key, ...rest) =>
+        key.startsWith('runs/') ? Promise.reject(new Error('died')) : world.store.put(key, ...rest),
+    };
+    await expect(saveAsked(store, { ...trace.input!, searchId: 'q-old' }, world.clock)).rejects.toThrow('died');
+    for (const key of keys) await world.store.put(key, '{}');
+    world.clock = NOW;
+    expect((await world.collect()).searches).toEqual(keys.length === 0 ? [] : ['q-old']);
+    expect(await world.store.list('')).toEqual([]);
+  });
+
+  test('work is that of the old searches, however many young ones and batches of them are stored', async () => {
+    const counted = async (young: number): Promise<unknown> => {
+      const world = new World();
+      for (let n = 0; n < 3; n += 1) await world.search(`q-old-${n}`, 60 * DAY, { large: true });
+      for (let n = 0; n < young; n += 1) await world.search(`q-young-${n}`, n * HOUR, { large: n % 2 === 0 });
+      for (let n = 0; n < young; n += 5) await world.batch(`b-${n}`, [`q-young-${n}`, `q-young-${n + 1}`], 2, n * HOUR);
+      const calls = { get: 0, list: 0, entries: 0, listed: 0 };
+      const store: ObjectStore = {
+        ...world.store,
+        get: (key) => ((calls.get += 1), world.store.get(key)),
+        list: async (...given) => {
+          const keys = await world.store.list(...given);
+          calls.list += 1;
+          calls.listed += keys.length;
+          return keys;
+        },
+        entries: async (prefix) => {
+          calls.entries += 1;
+          const found = await world.store.entries(prefix);
+          // A batch has one object in the list of batches.
+          if (!prefix.startsWith('batches/started/')) calls.listed += found.length;
+          return found;
+        },
+      };
+      expect((await world.collect(MONTH, world.ask, store)).searches).toHaveLength(3);
+      return calls;
+    };
+    expect(await counted(100)).toEqual(await counted(10));
   });
 });
 
 describe('shared objects', () => {
   test('one that a search refers to stays, one that none does goes', async () => {
     const world = new World();
-    await world.search('q-1', 2 * DAY, { large: true });
-    await world.search('q-2', 2 * DAY, { large: true });
+    await world.search('q-1', 32 * DAY, { large: true });
+    await world.search('q-2', 32 * DAY, { large: true });
+    world.states.set('question-q-1', 'running').set('question-q-2', 'running');
     const [object, ...others] = await world.store.list('objects/');
     expect(others).toEqual([]);
     expect((await world.collect()).objects).toBe(0);
@@ -222,9 +328,44 @@ describe('shared objects', () => {
     expect(await world.store.list('objects/')).toEqual([]);
   });
 
+  test.each<[string, (world: World) => Promise<unknown>]>([
+    ['was asked again', (world) => saveAsked(world.store, { ...trace.input!, searchId: 'q-1' }, world.clock)],
+    [
+      'was asked again twice',
+      async (world) => {
+        await saveAsked(world.store, { ...trace.input!, searchId: 'q-1' }, world.clock - 35 * DAY);
+        await saveAsked(world.store, { ...trace.input!, searchId: 'q-1' }, world.clock);
+      },
+    ],
+    [
+      'was refreshed',
+      (world) => createRunStore(world.store, 'q-1', sha256).put('result', 'q-1', { ...record, id: 'q-1' }),
+    ],
+  ])('what a search refers to that %s lately stays, however old it is', async (_, again) => {
+    const world = new World();
+    await world.search('q-1', 90 * DAY, { large: true });
+    await world.search('q-other', 90 * DAY);
+    world.clock = NOW - 2 * DAY;
+    await again(world);
+    expect(await world.collect()).toMatchObject({ searches: ['q-other'], objects: 0 });
+    expect(await world.store.list('objects/')).toHaveLength(1);
+  });
+
+  test('what a part refers to stays as long as the part', async () => {
+    const world = new World();
+    await world.search('q-part', 90 * DAY, { childOf: 'q-1', large: true });
+    await world.search('q-1', DAY);
+    expect((await world.collect()).objects).toBe(0);
+    await world.store.put('runs/q-part/remark/h1.json', '{}');
+    expect((await world.collect()).objects).toBe(0);
+    expect(await world.collect({ ...MONTH, nowMs: NOW + 40 * DAY })).toMatchObject({ objects: 1 });
+    expect(await world.store.list('')).toEqual([]);
+  });
+
   test('while a reference cannot be read no object goes, and the reason is told', async () => {
     const world = new World();
-    await world.search('q-1', 2 * DAY, { large: true });
+    await world.search('q-1', 32 * DAY, { large: true });
+    world.states.set('question-q-1', 'running');
     await world.store.put('runs/q-1/steps/profile.p.refs.json', '{"half', { overwrite: true });
     expect(await world.collect()).toMatchObject({
       objects: 0,
@@ -236,8 +377,12 @@ describe('shared objects', () => {
     'one that is taken up again right before the sweeper calls %s stays',
     async (call) => {
       const world = new World();
-      await world.search('q-1', 2 * DAY, { large: true });
-      await world.store.delete('runs/q-1/steps/profile.p.refs.json');
+      await world.search('q-1', 32 * DAY, { large: true });
+      await world.search('q-kept', 32 * DAY, { large: true });
+      world.states.set('question-q-kept', 'running');
+      await world.store.put('runs/q-kept/steps/profile.p.refs.json', writeEnvelope('step', {}, sha256), {
+        overwrite: true,
+      });
       let taken = false;
       const takenUp: ObjectStore = {
         ...world.store,

@@ -240,7 +240,7 @@ describe('what is stored is shown without Temporal', () => {
     await saveAsked(store, { ...trace.input!, searchId: 'q-0123456789abcde0' }, 0);
     expect(await process.gate('show', 'q-0123')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('is the beginning of 2 search ids') as string,
+      err: expect.stringContaining('is the beginning of several search ids') as string,
     });
   });
 

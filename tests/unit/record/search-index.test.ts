@@ -1,6 +1,6 @@
 /** The index of searches: what a page of `gate list` reads. */
 import { createLocalStore } from '../../../src/adapters/local/store';
-import { newestSearches, removeFromIndex, writeIndex } from '../../../src/record/search-index';
+import { askedUntil, newestSearches, writeIndex } from '../../../src/record/search-index';
 import { createMemoryStore } from '../../helpers/scripted';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,15 +33,47 @@ test('a page reads its own entries and no others, and no record', async () => {
   expect(deps.store.calls).toEqual({ ...before, get: before.get + 20, list: before.list + 1 });
 });
 
-test('an entry is replaced when its search ends, and removed by the time at which it was asked', async () => {
+test('an entry is replaced when its search ends', async () => {
   const deps = { store: createMemoryStore(), hash };
   const input = asked('q-1', '2026-11-28T10:00:00.000Z');
   await writeIndex(deps, input);
   expect(await newestSearches(deps, 5)).toMatchObject([{ id: 'q-1', status: null, answer: null }]);
   await writeIndex(deps, input, { status: 'answered', answer: 'Two\nlines', costUsd: 0.5 });
   expect(await newestSearches(deps, 5)).toMatchObject([{ status: 'answered', answer: 'Two lines', costUsd: 0.5 }]);
-  await removeFromIndex(deps.store, input);
-  expect(await deps.store.list('')).toEqual([]);
+  expect(await deps.store.list('')).toHaveLength(1);
+});
+
+test.each([1, 2, 3, 9])(
+  'a search that was asked again is listed once, by the last asking, on a page of %d',
+  async (limit) => {
+    const deps = { store: createMemoryStore(), hash };
+    const days: readonly (readonly [string, string])[] = [
+      ['q-1', '01'],
+      ['q-2', '02'],
+      ['q-3', '03'],
+      ['q-1', '04'],
+      ['q-1', '05'],
+    ];
+    for (const [id, day] of days) await writeIndex(deps, asked(id, `2026-11-${day}T00:00:00.000Z`));
+    const page = await newestSearches(deps, limit);
+    expect(page.map(({ id }) => id)).toEqual(['q-1', 'q-3', 'q-2'].slice(0, limit));
+    expect(page[0]?.startedAt).toBe('2026-11-05T00:00:00.000Z');
+  },
+);
+
+test('what was asked until a time is found by search, with parts and with every asking', async () => {
+  const deps = { store: createMemoryStore(), hash };
+  const at = (hour: string): string => `2026-11-28T${hour}.000Z`;
+  await writeIndex(deps, asked('q-1', at('09:00:00')));
+  await writeIndex(deps, asked('q-1', at('10:00:00')));
+  await writeIndex(deps, { ...asked('q-part', at('10:00:00')), childOf: 'q-1' });
+  await writeIndex(deps, asked('q-2', at('10:00:01')));
+  await writeIndex(deps, { ...asked('q-part-of-2', at('10:00:01')), childOf: 'q-2' });
+  const found = await askedUntil(deps.store, Date.parse(at('10:00:00')));
+  expect([...found].map(([id, keys]) => [id, keys.length])).toEqual([
+    ['q-1', 2],
+    ['q-part', 1],
+  ]);
 });
 
 test('a part of another search is not listed', async () => {
