@@ -1,11 +1,10 @@
 /**
  * The time from Enter to the first SQL of `gate ask`, with a model that answers at once: with the embedded server down, and
- * with it up. It runs the compiled command in a process of its own. The measured moment is the end of the search's first step,
- * which reads schema and profiles. Its SQL was sent before that, so the figure is an upper bound. The time of the first
- * statement written by the model, after its first reply, is reported beside it.
+ * with it up. The measured moment is the first request to the model, which comes after the step that reads schema and profiles:
+ * its SQL was sent before that, so the figure is an upper bound. Then the time of whole commands that ask nothing.
  */
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,17 +13,25 @@ import { secondPlan } from '../scripts/histories/search-replies';
 import { buildSprintDatabase } from '../src/app/demo';
 import { userFolders } from '../src/config/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
-import { bench, median, type Figure } from './figure';
+import { bench, give, median, SHORT, type Figure } from './figure';
+import { stop } from './world/load-world';
 
 const GATE = join(__dirname, '../program/gate.js');
-const RUNS = 7;
+const RUNS = SHORT ? 2 : 7;
+
+interface Model {
+  readonly url: string;
+  /** When it was asked for the first time since then. */
+  readonly askedSince: (ms: number) => number;
+  close(): void;
+}
 
 /** A chat-completions endpoint that gives the plan of the sprint question, without tests, to whoever asks. */
-async function startModel(): Promise<{ readonly url: string; close(): void }> {
+async function startModel(): Promise<Model> {
+  const asked: number[] = [];
   const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
+    if (request.method === 'POST') asked.push(performance.now());
+    request.resume().on('end', () => {
       response.setHeader('content-type', 'application/json');
       const models = { object: 'list', data: [{ id: 'at-once', object: 'model', created: 0, owned_by: 'bench' }] };
       const completion = {
@@ -40,7 +47,11 @@ async function startModel(): Promise<{ readonly url: string; close(): void }> {
     });
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, close: () => server.close() };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    askedSince: (ms) => asked.find((at) => at >= ms) ?? Number.NaN,
+    close: () => server.close(),
+  };
 }
 
 async function measureAsk(): Promise<readonly Figure[]> {
@@ -58,85 +69,55 @@ async function measureAsk(): Promise<readonly Figure[]> {
     GATE_MODEL: 'at-once',
     GATE_STORE: join(folder, 'store'),
   };
-  const ask = () => firstSqlMs(env, database, env.GATE_STORE);
-  const dev = () => spawn(process.execPath, [GATE, 'dev'], { env, cwd: folder, stdio: 'ignore' });
+  const run = async (...args: readonly string[]): Promise<number> => {
+    const startedAt = performance.now();
+    await gate(args, env);
+    return (performance.now() - startedAt) / 1000;
+  };
+  const ask = async (): Promise<number> => {
+    const startedAt = performance.now();
+    const how = ['--method', 'thorough', '--memory', 'off', '--fresh', '--json'];
+    await run('ask', 'Dominant victories?', '--db', database, ...how);
+    return (model.askedSince(startedAt) - startedAt) / 1000;
+  };
+  /** The first run makes what later ones find. */
+  const measure = async (name: string, once: () => Promise<number>, atMost: number): Promise<void> => {
+    await once();
+    const seconds: number[] = [];
+    for (let at = 0; at < RUNS; at += 1) seconds.push(await once());
+    give({ name, value: median(seconds), unit: 's', atMost, how: `median of ${RUNS}` });
+  };
+  let server: ChildProcess | null = null;
   try {
-    await ask();
-    const cold: FirstSql[] = [];
-    for (let run = 0; run < RUNS; run++) cold.push(await ask());
-    const server = dev();
+    await measure('first SQL, server has to start', ask, 3);
+    server = spawn(process.execPath, [GATE, 'dev'], { env, cwd: folder, stdio: 'ignore' });
     await untilExists(env.GATE_STORE, 'server.json');
-    await ask();
-    const warm: FirstSql[] = [];
-    for (let run = 0; run < RUNS; run++) warm.push(await ask());
-    server.kill('SIGTERM');
-    await new Promise((ended) => server.once('exit', ended));
-    const how = `median of ${RUNS} on a warm machine, model at 0 ms`;
-    return [...figures('server has to start', cold, 3, how), ...figures('server is up', warm, 1, how)];
+    await measure('first SQL, server is up', ask, 1);
+    await measure('gate list, server is up', () => run('list'), 0.4);
+    await measure('gate --help', () => run('--help'), 0.2);
+    return [];
   } finally {
+    if (server !== null) await stop(server);
     model.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function figures(when: string, found: readonly FirstSql[], atMost: number, how: string): Figure[] {
-  const seconds = (of: (one: FirstSql) => number): number => median(found.map(of)) / 1000;
-  return [
-    { name: `first SQL, ${when}`, value: seconds(({ search }) => search), unit: 's', atMost, how },
-    { name: `first SQL of a plan, ${when}`, value: seconds(({ plan }) => plan), unit: 's', how },
-  ];
-}
-
-function firstSqlMs(env: Record<string, string>, database: string, store: string): Promise<FirstSql> {
-  const known = new Set(searches(store));
-  const startedAt = Date.now();
-  const args = [
-    GATE,
-    'ask',
-    'Dominant victories?',
-    '--db',
-    database,
-    '--method',
-    'thorough',
-    '--memory',
-    'off',
-    '--fresh',
-    '--json',
-  ];
-  const child = spawn(process.execPath, args, { env, cwd: env['HOME'], stdio: ['ignore', 'ignore', 'pipe'] });
+/** One command from Enter to its end. */
+function gate(args: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
+  const child = spawn(process.execPath, [GATE, ...args], {
+    env,
+    cwd: env['HOME'],
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   return new Promise((resolve, reject) => {
     child.once('exit', (code) => {
-      const fresh = searches(store).find((search) => !known.has(search));
-      if (code !== 0 || fresh === undefined) reject(new Error(`gate ask ended with ${String(code)}: ${errors}`));
-      else {
-        const { search, plan } = firstSqlAt(join(store, 'runs', fresh, 'steps'));
-        resolve({ search: search - startedAt, plan: plan - startedAt });
-      }
+      if (code === 0) resolve();
+      else reject(new Error(`gate ${args[0] ?? ''} ended with ${String(code)}: ${errors}`));
     });
   });
-}
-
-interface FirstSql {
-  readonly search: number;
-  readonly plan: number;
-}
-
-function firstSqlAt(steps: string): FirstSql {
-  const at = (name: string): number => statSync(join(steps, name)).mtimeMs;
-  const first = (position: RegExp): number =>
-    Math.min(
-      ...readdirSync(steps)
-        .filter((name) => position.test(name))
-        .map(at),
-    );
-  return { search: first(/^prepare\./), plan: first(/\.check\d+\./) };
-}
-
-function searches(store: string): string[] {
-  const runs = join(store, 'runs');
-  return existsSync(runs) ? readdirSync(runs) : [];
 }
 
 async function untilExists(folder: string, name: string): Promise<void> {

@@ -25,7 +25,11 @@ export interface Figure {
 /** A bench gives figures on its way with `give`, and the last ones as its result. */
 export function bench(measure: () => Promise<readonly Figure[]>): void {
   // A signal lets what stops servers at the exit of this process do so.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      say(`stopped by ${signal}`);
+      process.exit(1);
+    });
   void attempt(basename(process.argv[1] ?? '', '.js'), measure).then(() => setTimeout(() => process.exit(), 100));
 }
 

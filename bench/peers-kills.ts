@@ -75,7 +75,8 @@ type Right = SearchEnd & { readonly asked: number };
 
 function searchOf(name: string, at: number): SearchInput {
   const [search] = benchSearches({
-    ...{ shape: 'long', engine: 'postgresql', count: 1, name: `${name}-${at}`, firstSeed: 500 + at },
+    ...{ shape: 'endless', engine: 'postgresql', count: 1, name: `${name}-${at}`, firstSeed: 500 + at },
+    overrides: { iterations: 3 },
   });
   if (search === undefined) throw new Error('no search to kill');
   return search;

@@ -15,10 +15,9 @@ export const SPRINT_SQL = join(EXAMPLES, 'sprint/sprint.sql');
 export const readSprintSql = (): string => readFileSync(SPRINT_SQL, 'utf8');
 
 /**
- * `usual`: preset `fast`, about five model calls. `long`: preset `thorough`, never content before its last candidate.
- * `endless`: preset `paper`, whose rollouts go on until the iterations are used up.
+ * `usual`: preset `fast`, about two model calls. `endless`: preset `paper`, whose rollouts go on until the iterations are used up.
  */
-export type Shape = 'usual' | 'long' | 'endless';
+export type Shape = 'usual' | 'endless';
 
 /** Every question is doubtful, so that a search earns its probes. */
 export const RATES: Partial<Rates> = { doubt: 1, wrong: 0.5, inconclusive: 0.3, immaterial: 0 };
@@ -31,11 +30,6 @@ function settingsOf(shape: Shape, seed: number, overrides: Overrides): Settings 
   switch (shape) {
     case 'usual':
       return settingsFor({ method: 'fast', models, overrides: own });
-    case 'long':
-      return settingsFor({
-        ...{ method: 'thorough', models },
-        overrides: { iterations: 16, cMin: 8, cMax: 8, maxPlans: 8, ...own },
-      });
     case 'endless':
       return settingsFor({
         ...{ method: 'paper', models },
