@@ -40,7 +40,6 @@ export function createLocalStore(dir: string): ObjectStore {
     const target = pathOf(key);
     if (!isPrepared) sweep(join(dir, TEMPORARY));
     isPrepared = true;
-    if (!overwrite && holds(target, bytes, key)) return;
     const temporary = join(dir, TEMPORARY, `${process.pid}-${randomUUID()}`);
     try {
       writeFileSync(temporary, bytes, { flag: 'wx', mode: 0o600 });
@@ -48,8 +47,9 @@ export function createLocalStore(dir: string): ObjectStore {
         if (overwrite) replace(temporary, target, key);
         else linkNew(temporary, target, bytes, key);
       });
-    } finally {
+    } catch (error) {
       rmSync(temporary, { force: true });
+      throw error;
     }
   };
   const list = (
@@ -158,9 +158,13 @@ function linkNew(temporary: string, target: string, bytes: Buffer, key: string):
     linkSync(temporary, target);
   } catch (error) {
     const code = errorCode(error) ?? '';
-    if (['EPERM', 'ENOTSUP', 'ENOSYS'].includes(code)) renameSync(temporary, target);
-    else if (code !== 'EEXIST' || !holds(target, bytes, key)) throw error;
+    if (['EPERM', 'ENOTSUP', 'ENOSYS'].includes(code)) {
+      renameSync(temporary, target);
+      return;
+    }
+    if (code !== 'EEXIST' || !holds(target, bytes, key)) throw error;
   }
+  unlinkSync(temporary);
 }
 
 /** Not `mkdir` with `recursive`: where no folder can be created (`/proc`) that never returns. */
