@@ -1,7 +1,7 @@
 /** `gate-bench audit`: reads the updates of stored searches, has pairs of them judged, and keeps what people decide. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Bench } from '../src/app/run/laboratory';
 import { resultsIn } from '../src/app/run/results';
 import { GateError, UsageError } from '../src/app/errors';

@@ -6,7 +6,7 @@
  * Its conversation is its own: no engine, no schema. What was answered or found stands inside `<data>` like anything that is
  * not the user's. Whoever changes a text here changes `JUDGE_VERSION`: figures name it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChatMessage, ModelRequest } from '../src/domain/ports';
 import { parseReply, replySchema, sketch, type Parsed } from '../src/roles/shared/reply';
 import { data, replyRule, rulesSection } from '../src/roles/shared/prompt-parts';

@@ -5,7 +5,7 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { questionDatabases } from '../src/app/run/question-databases';
 import { replaceFile, resultsIn, SUMMARY, summaryIn, withResultFolder } from '../src/app/run/results';
 import { RESULTS } from '../src/app/run/stored-batches';

@@ -3,7 +3,7 @@
  * folder, the file or the databases is said before the first query. What could not be judged is counted apart, and said.
  */
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { loadConfig } from '../src/config';
 import { questionDatabases } from '../src/app/run/question-databases';
 import { GateError, UsageError } from '../src/app/errors';

@@ -10,7 +10,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { z } from 'zod';
+import * as z from 'zod';
 import { loadQuestions, type BenchmarkItem, type ResultLine } from '../src/questions';
 import { BenchmarkDataError, type Benchmark, type Prediction } from './benchmark';
 import { someOf } from '../src/counted';

@@ -6,7 +6,7 @@
  * 2. Only updates that are active at the end count; withdrawn ones are told apart, because the search itself took them back.
  * 3. An update is reused when another plan of the search took it over (rule S3).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TestOutcome, Update, UpdateView } from '../src/domain';
 import { type ObjectStore, type SqlInspector, StoreError } from '../src/domain/ports';
 import { readStored, writeStored } from '../src/record/envelope';

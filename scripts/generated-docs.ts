@@ -3,7 +3,7 @@
  * read of them, made from the zod schemas that the code itself uses.
  */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { JudgedLine } from '../benchmarks/judge';
 import { GATE_BENCH } from '../benchmarks/program';
 import { ScoreReport } from '../benchmarks/score';

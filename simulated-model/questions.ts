@@ -3,7 +3,7 @@
  * ones are read. A question is found by its text and, if several databases have the same text, by engine and schema.
  */
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Dialect } from '../src/domain';
 
 const GoldQuestion = z.object({

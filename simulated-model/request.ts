@@ -2,7 +2,7 @@
  * What a chat request asks: the role, the engine, the question and the sections of the prompt, read from the texts of
  * `src/prompts`. Only structure is read: names, states, outcomes and counts, never what rows say.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Role, type Dialect } from '../src/domain';
 
 export const ChatBody = z.object({

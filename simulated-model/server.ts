@@ -9,7 +9,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { drawer } from './draw';
 import { fail, misbehave, parseJson, pause, send, sendWhole, textOf } from './http';
 import { latencyOf, RateLimiter, wireFault, WIRE_FAULTS } from './faults';

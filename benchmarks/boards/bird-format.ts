@@ -4,7 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BenchmarkDataError, type Prediction, type PredictionFormat } from '../benchmark';
 import { statementOf } from './execution';
 import { jsonIn, repeatedKeys, textIn } from './files';

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { someOf } from '../../src/counted';
 import type { Dialect } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/domain/ports';

@@ -9,7 +9,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { someOf } from '../../src/counted';
 import type { SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/domain/ports';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BenchmarkDataError } from '../benchmark';
 
 export async function textIn(path: string): Promise<string> {

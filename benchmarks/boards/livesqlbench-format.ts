@@ -4,7 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BenchmarkItem } from '../../src/questions/question-file';
 import { BenchmarkDataError, type Prediction, type PredictionFormat, type Submitted } from '../benchmark';
 import { FileName, linesIn } from './files';

@@ -11,7 +11,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { someOf } from '../../src/counted';
 import type { Dialect } from '../../src/domain';
 import type { BenchmarkItem, Gold } from '../../src/questions/question-file';

@@ -7,7 +7,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AnswerStatus, type EndedBy, SqlValue } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/domain/ports';
 import { runAsWritten } from '../../src/questions/double-quoted';

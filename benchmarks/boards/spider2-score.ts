@@ -1,6 +1,6 @@
 /** Spider 2.0's scorers of lite and snow: a prediction against the gold results of one question. */
 import { basename } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Dialect } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/domain/ports';
 import type { BoardScore, Prediction } from '../benchmark';

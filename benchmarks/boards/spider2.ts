@@ -10,7 +10,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { counted, someOf } from '../../src/counted';
 import { CONTEXT_CHARS } from '../../src/input-limits';
 import type { BenchmarkItem, Gold } from '../../src/questions/question-file';

@@ -8,7 +8,7 @@
 import { appendFile, open, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import pLimit from 'p-limit';
-import { z } from 'zod';
+import * as z from 'zod';
 import { counted } from '../counted';
 import { Role } from '../domain';
 import { ChatMessage, ModelReply } from '../domain/model-call';

@@ -38,16 +38,14 @@ export interface SearchRow extends Omit<Listed, 'status'> {
   readonly status: string;
 }
 
-/** The newest first. */
+/** The newest first. Temporal is asked only about those that have not ended: asking loads more than all else. */
 export async function searches(
   app: App,
   { limit, waiting }: { readonly limit: number; readonly waiting: Waiting },
 ): Promise<readonly SearchRow[]> {
+  const newest = await newestSearches({ store: app.store, hash: sha256 }, limit);
   const { livingSearches, statusWithoutRecord } = await import('./open-temporal');
-  const [newest, live] = await Promise.all([
-    newestSearches({ store: app.store, hash: sha256 }, limit),
-    livingSearches(app, waiting),
-  ]);
+  const live = newest.some(({ status }) => status === null) ? await livingSearches(app, waiting) : null;
   const otherwise = (id: string): string =>
     live?.waiting.has(id) === true ? 'waiting' : statusWithoutRecord(app.config, app.env, live !== null);
   return newest.map((entry) => ({

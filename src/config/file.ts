@@ -4,7 +4,7 @@
  * second `access` would replace the first.
  */
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Throws `ConfigError`. A byte order mark, as some editors write it, is no part of the JSON. */
 export function readConfigFile(path: string): { readonly json: unknown; readonly text: string } {

@@ -9,7 +9,7 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { MemoryMode, Role } from '../domain/question';
 import { databaseOf, type DatabaseConfig } from './database';
 import { ConfigError, linesOf, readConfigFile } from './file';

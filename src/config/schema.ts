@@ -2,7 +2,7 @@
  * The configuration file as one schema. What a file leaves out gets its default here, or null where there is none; secrets
  * are only named, by a variable or a file (`index.ts` reads them).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Budgets, MemoryMode, Role } from '../domain/question';
 import { parseMethodSpec, type MethodSpec } from './method-specs';
 

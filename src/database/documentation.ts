@@ -4,7 +4,7 @@
  */
 import { CsvError, parse } from 'csv-parse/sync';
 import { type Document, isMap, LineCounter, parseDocument } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DocumentNote } from '../domain';
 
 /** A fault in a file of documentation, with its place. */

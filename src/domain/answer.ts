@@ -1,5 +1,5 @@
 /** The final record: what `gate ask --json` prints and the store keeps under the search id (design D4, D6). */
-import { z } from 'zod';
+import * as z from 'zod';
 import { AnswerStatus } from './answer-status';
 import { Citation } from './evidence';
 import { EntryId } from './layer';

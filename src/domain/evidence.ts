@@ -2,7 +2,7 @@
  * Tests (rival hypotheses and one probe), observations, verdicts, grounding updates and facts. All are immutable and stored
  * under structural ids (rules S1, S2, S10, S11).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { OperatorName } from './plan';
 import { SqlResult } from './sql';
 

@@ -2,7 +2,7 @@
  * The semantic layer of a database (docs/layer.md): conventions that its rows proved, kept beyond the question. An entry is
  * never changed; what happens to it later is an event, and `layer/state.ts` says what follows from all of them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const When = z.iso.datetime();
 

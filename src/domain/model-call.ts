@@ -1,5 +1,5 @@
 /** What is said to a model and what it replied, as the journal and recordings hold it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const ChatMessage = z.object({
   role: z.enum(['system', 'user', 'assistant']),

@@ -2,7 +2,7 @@
  * Plans, operators and bodies (design §2). A plan's *content* (this file) is stored once and never changes; which body
  * each operator currently has is the control view's business (`state.ts`), so a grounding replaces an id and no text.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Operator names are CTE names: the prefix keeps them apart from every relation (rule S8). */
 export const OPERATOR_NAME = /^op_[a-z0-9_]{1,50}$/;

@@ -2,7 +2,7 @@
  * What is asked, and the settings under which it is answered. Both are part of the search id (design D4), so nothing
  * here may hold a secret or an address: databases and models are named, and resolved on the worker (D7).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ROLES } from './role-names';
 
 export const Dialect = z.enum(['postgresql', 'sqlite', 'snowflake']);

@@ -1,5 +1,5 @@
 /** What a database says: result values and schema descriptions, JSON-safe. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Dialect } from './question';
 
 /** Numbers that a double cannot hold exactly, dates, binary and composite values arrive as text. */

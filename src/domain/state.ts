@@ -2,7 +2,7 @@
  * The control view (design D1): ids, states, dependencies, scores and counters, and no contents. It is what the workflow
  * holds, what a checkpoint stores and what continue-as-new carries: plain JSON, replaced and never mutated.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BudgetName, Budgets } from './question';
 
 export const OperatorView = z.object({

@@ -2,7 +2,7 @@
  * Commands of a person to a running search. Each is a workflow update: refused with a reason, or applied and recorded. The
  * part that models should know becomes a remark: human evidence under its author's name.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Budgets } from './question';
 
 const author = z.string().min(1).max(100);

@@ -1,5 +1,5 @@
 /** Replies of a model that are stored whole, because later prompts repeat them: a turn of a conversation, and of a lesson. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The answer as a sentence with places for values. Whatever else stands there is none: no reply is paid for again because of it. */
 export const SentenceReply = z.string().nullable().catch(null);

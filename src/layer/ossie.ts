@@ -4,7 +4,7 @@
  * `custom_extensions` of the model, one each, so that a file that is read again has lost nothing.
  */
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { EntryRival, LayerEntry, type Dialect } from '../domain';
 import { canonical } from '../domain/canonical';
 import { isCounted, type Held } from './state';

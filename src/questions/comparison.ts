@@ -9,7 +9,7 @@
  *    beside it, so a comparison has both, and how far they agree.
  * 4. Calls, tokens, cost and time are means over the answers that ended by themselves, right or not.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ResultLine } from './result-line';
 import { JUDGE_MODES } from '../domain/judge-modes';
 import { groupBy } from '../group-by';

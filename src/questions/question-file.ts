@@ -8,7 +8,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Dialect } from '../domain';
 import { contextProblem, questionProblem } from '../input-limits';
 import { parseRows, type Row } from './python';

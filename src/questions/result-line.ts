@@ -1,5 +1,5 @@
 /** One answer of a run: a line of its `results.jsonl`, from which every figure of its report can be made again. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { AnswerStatus, EndedBy, Reuse, SqlValue, Standing, Usage } from '../domain';
 import { VERDICTS } from './score';
 

@@ -7,7 +7,7 @@
  *    accuracy by execution match and the official figures.
  * 3. The standard deviation is that of the sample of seeds (n - 1); one seed has none.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { groupBy } from '../group-by';
 import { decidedVerdict, endedItself, mean, OUTCOMES, outcomeOf, POINTS, type Outcome } from './comparison';
 import type { ResultLine } from './result-line';

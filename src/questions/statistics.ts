@@ -1,5 +1,5 @@
 /** Intervals of means over questions, and the agreement of two judges. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { random } from '../random';
 
 export const RESAMPLES = 10_000;

@@ -2,7 +2,7 @@
  * The kinds of stored contents (design D1) and their schemas. Everything that the control loop refers to by id is one of
  * these (`run-store.ts` says where each stands).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ChatMessage, ModelReply } from '../domain/model-call';
 import { LearnReply, LookReply } from '../domain/turns';
 import { RowDoubt, TableProfile } from '../database/profile';

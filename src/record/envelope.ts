@@ -1,5 +1,5 @@
 /** One stored text: data with its kind and the hash of its JSON, which is checked on every read. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Hash } from '../sql/body';
 

@@ -3,7 +3,7 @@
  * were written together, and the search that they come from. Objects are named by their content and never changed or deleted, so
  * several workers and machines can append at the same time, and none loses what another one wrote.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { LayerEvent } from '../domain';
 import { StoreError, type ObjectStore } from '../domain/ports';
 import { canonical } from '../domain/canonical';

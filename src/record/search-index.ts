@@ -7,7 +7,7 @@
  * 2. An entry is replaced when its search has ended.
  * 3. Parts of another search have their entries in a folder of their own, by the time at which that one was asked.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { oneLine } from '../clip';
 import type { SearchInput } from '../domain';
 import { AnswerStatus } from '../domain/answer-status';

@@ -1,5 +1,5 @@
 /** What a run wrote down of itself: its figures, and all that is needed to make them again. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Comparison, MethodFigures } from '../questions';
 
 export interface Table {

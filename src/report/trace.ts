@@ -2,7 +2,7 @@
  * A trace: all that the store keeps about one search, as one plain JSON value. The report and `gate show --trace` are pure
  * functions of it. A search that still runs has a trace too: its last checkpoint and the contents written so far.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type {
   AnswerRecord,
   Body,

@@ -14,7 +14,7 @@ import {
   type EvidenceText,
   type PlanText,
 } from './shared/evidence-text';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChatMessage } from '../domain/ports';
 import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './shared/reply';
 import * as shared from './shared/prompt-parts';

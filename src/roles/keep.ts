@@ -27,7 +27,7 @@ import {
 } from './layer/entries';
 import { findLoaded, loadPlan, planSql, reachedFrom, type LoadedPlan } from './shared/load-plan';
 import { runModelStep } from './shared/model-step';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
 import * as shared from './shared/prompt-parts';

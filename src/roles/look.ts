@@ -12,7 +12,7 @@ import type { StepContext } from './shared/context';
 import { contentId, invalid, runModelStep, type Read } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
 import { columnsOfNamed, extraTables } from './shared/shown-tables';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATOR_NAME, type SqlResult, type SqlValue } from '../domain';
 import type { ChatMessage, ModelRequest } from '../domain/ports';
 import { parseReply, replySchema, unless, type Parsed, type Problem } from './shared/reply';

@@ -29,7 +29,7 @@ import {
   type EvidenceText,
   type PlanText,
 } from './shared/evidence-text';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChatMessage, ModelRequest } from '../domain/ports';
 import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './shared/reply';
 import * as shared from './shared/prompt-parts';

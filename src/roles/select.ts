@@ -11,7 +11,7 @@ import { told } from './answer/finish';
 import { loadPlan } from './shared/load-plan';
 import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Dialect, Question } from '../domain';
 import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, unless, type Parsed } from './shared/reply';

@@ -12,7 +12,7 @@ import { timingSafeEqual, createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parsedJson } from '../json';
 import { listenOn } from './http-server';
 

@@ -13,7 +13,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { toStoreError } from '../adapters/local/keys';
 import { makeFolders } from '../adapters/local/store';
 import type { Environment } from '../config/folders';

@@ -1,7 +1,7 @@
 /** One OpenAI-compatible endpoint: its client, its transport; and a local Ollama. */
 import OpenAI from 'openai';
 import { types } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ModelError } from '../../domain/ports';
 import { CONNECT_TIMEOUT_MS } from './errors';
 import type * as Undici from './undici';

@@ -2,7 +2,7 @@
  * From the body of a 200 to a `ModelReply`. Compatible servers differ in nearly everything but the text, so the schema
  * asks for little; a body that is no completion at all is an error that says what it looks like instead.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { oneLine } from '../../clip';
 import { ModelError, type ModelReply, type ModelRequest } from '../../domain/ports';
 import { errorInBody, type CallContext } from './errors';

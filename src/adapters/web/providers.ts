@@ -4,7 +4,7 @@
  * request is never repeated here: Temporal retries.
  */
 import { convert } from 'html-to-text';
-import { z } from 'zod';
+import * as z from 'zod';
 import { clip } from '../../clip';
 import { WebError, type SearchResult, type Web, type WebErrorCode } from '../../domain/ports';
 import { parsedJson } from '../../json';

@@ -2,7 +2,7 @@
  * Where a batch stands that runs, is paused or has ended, from Temporal and the store. Correct answers are counted in the results
  * that a run writes as questions end: the store has no gold.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AnswerRecord } from '../../domain';
 import { each } from '../../limiter';
 import { batchPause, runningWorkflow, wasCancelled } from '../../workers/workflow-views';

@@ -2,7 +2,7 @@
  * What happens while a run goes on, as events for whoever shows it, how such a person stops it, and its figures so far: what live
  * tables, plain lines, events of a program and `gate batch status` show.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { counted, dollars, duration } from '../../report/printable';
 import type { ResultLine } from '../../questions';
 import type { Outage } from '../outages';

@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BatchOutcome } from '../../domain/ports/batch';
 import type { AnswerRecord } from '../../domain';
 import { parsedJson } from '../../json';

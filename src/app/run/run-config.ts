@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigError } from '../../config';
 import { limitsOf } from '../../config/question-limits';
 import type { MethodSpec } from '../../config/method-specs';

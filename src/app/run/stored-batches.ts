@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { STARTED, type BatchOutcome, type BatchResult } from '../../domain/ports/batch';
 import { groupBy } from '../../group-by';
 import { parsedJson } from '../../json';

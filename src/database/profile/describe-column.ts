@@ -1,5 +1,5 @@
 /** The pieces that describe one column by itself, and the columns that flag rows. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { counted } from '../../counted';
 import type { TableDescription } from '../../domain';
 import { keyColumns } from '../table-text';

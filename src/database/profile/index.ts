@@ -2,7 +2,7 @@
  * What rows tell of a database as a whole, without a question and without a model: of each table its columns, gaps,
  * domains, formats and documents; what goes with what; what is computed from what; which tables control which.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { keyColumns } from '../table-text';
 import { fillPieces, magnitudePieces, ownGroupings, type Grouping } from './categories';
 import { Controls } from './controls';

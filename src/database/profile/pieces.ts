@@ -3,7 +3,7 @@
  * short the weightiest stay (`render.ts`). Values, counts and shares are written short, on one line, and never to be mistaken
  * for one another.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SqlValue } from '../../domain';
 import type { Counted } from './column-facts';
 

@@ -3,7 +3,7 @@
  * an earlier one if they are equal in all columns but the keys and those of few values (the file or run of an import), with
  * enough columns that differ from row to row for it to be no chance.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Dialect, TableDescription } from '../../domain';
 import { quoteIdentifier } from '../../sql/compile';
 import { type ColumnFacts, isCategory, isUnique } from './column-facts';

@@ -5,7 +5,7 @@
  *
  * Ours, each spoken of only where it is allowed: the web, several queries in one action, and coverage.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { HelperReport, Question, Redel } from '../../domain';
 import type { ChatMessage, ModelRequest } from '../../domain/ports';
 import { SentenceReply } from '../../domain/turns';

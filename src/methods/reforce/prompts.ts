@@ -3,7 +3,7 @@
  * vote with its refinement, the choice where votes do not decide, and the result in words. Turns are replayed as a
  * conversation to which messages are only appended.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChatMessage, ModelRequest } from '../../domain/ports';
 import { parseReply, replySchema, sketch, unless, type Parsed } from '../../roles/shared/reply';
 import { SentenceReply } from '../../domain/turns';

@@ -2,7 +2,7 @@
  * Role `ground`: what the observation says about each rival, and the SQL of the reading that won (paper §3.2, and its
  * evidence summaries). The reply is judgement; rule S1 is applied to it afterwards, by code.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChatMessage } from '../../domain/ports';
 import { AssumptionReply, checkAssumption } from '../plan/prompt';
 import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../shared/reply';

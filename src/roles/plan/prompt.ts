@@ -10,7 +10,7 @@ import { type PromptContext, sentenceRule, wantsSentence } from '../shared/promp
 import { soundTests, testRules, tidyTest, TestReply } from '../shared/tests';
 import { shownEvidence, shownPlan, type EvidenceText, type PlanText } from '../shared/evidence-text';
 import * as web from '../shared/lookups';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Assumption, ColumnType, OPERATOR_NAME } from '../../domain';
 import { SentenceReply } from '../../domain/turns';
 import type { MayLookUp } from '../../domain/ports/steps';

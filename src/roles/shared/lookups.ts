@@ -2,7 +2,7 @@
  * The web in prompts: which tools a question allows, how a reply of the search asks for lookups, and how what they gave is stored
  * and shown again. Each request is an action, its result an observation; the record and the report cite them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Question } from '../../domain';
 import { unless, type Problem } from './reply';
 import type { PromptContext } from './prompt-parts';

@@ -6,7 +6,7 @@
  *    empty or false, a number in quotes is a number, an unlisted member of a list with "other" is other. Nothing is guessed.
  * 3. Every problem says which field, what was found and what is allowed.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChatMessage, ModelRequest } from '../../domain/ports';
 import { extractJson } from './json';
 import { data } from './prompt-parts';

@@ -2,7 +2,7 @@
  * Tests in replies (rival hypotheses and one probe), shared by `plan`, `propose` and `ground` (rules S1, S2): their schema, the
  * rules as the model reads them, the checks that need no SQL parser, and how a reply becomes tests that may run (rule S8).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { tidyOptionalSql, tidySql } from './prompt-parts';
 import { oneOf, unless, type Problem } from './reply';
 import type { Body, DatabaseDescription, Hypothesis, Operator, Test } from '../../domain';

@@ -5,7 +5,7 @@
  * nothing.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DatabaseDescription, SqlResult } from '../../domain';
 import { PROFILE_VERSION, profileTables, TableProfile } from '../../database/profile';
 import { readTables } from '../../database/profile/table-rows';

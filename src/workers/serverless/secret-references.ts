@@ -4,7 +4,7 @@
  * only. Two small requests do not need the SDKs, which would be loaded at each cold start.
  */
 import { AwsClient } from 'aws4fetch';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Environment } from '../../config/folders';
 import { parsedJson } from '../../json';
 

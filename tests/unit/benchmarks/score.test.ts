@@ -1,7 +1,7 @@
 import Database from 'libsql';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BENCHMARKS } from '../../../benchmarks/boards';
 import { ScoreReport } from '../../../benchmarks/score';
 import { testProcess } from '../cli/test-io';

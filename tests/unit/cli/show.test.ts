@@ -153,6 +153,12 @@ describe('what is stored is shown without Temporal', () => {
     });
   });
 
+  test('nobody asks Temporal about searches that have ended', async () => {
+    const process = await withSearch();
+    Object.assign(process.io.env, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect(await process.gate('list')).toMatchObject({ code: 0, err: '' });
+  });
+
   test('with a configured Temporal that does not answer, nobody knows whether it still runs', async () => {
     const process = await withSearch(null);
     Object.assign(process.io.env, { TEMPORAL_ADDRESS: '127.0.0.1:1' });

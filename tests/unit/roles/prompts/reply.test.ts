@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { retryMessages } from '../../../../src/roles/shared/reply';
 import { parseReply, replySchema, sketch } from '../../../../src/roles/shared/reply';
 
