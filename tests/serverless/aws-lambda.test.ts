@@ -105,13 +105,13 @@ test('what the server may not do is told by its name, and nothing is registered'
   ];
   const refused = await stage.home.here([...base, '--set', 'role_external_id=another'], env);
   expect(refused.err).toMatch(
-    /^gate: the server refuses these settings: .*not authorized to perform: sts:AssumeRole.*\n$/,
+    /^gate: the server refuses these settings: .*not authorized to perform: sts:AssumeRole.*\n$/m,
   );
   expect((await stage.home.here(base, env)).err).toMatch(
-    /^gate: the server refuses .*requires "role_external_id".*\n$/,
+    /^gate: the server refuses .*requires "role_external_id".*\n$/m,
   );
   const missing = await stage.home.here([...base, '--set', `role_external_id=${EXTERNAL_ID}`], env);
-  expect(missing.err).toMatch(/^gate: the server refuses these settings: .*Function not found.*\n$/);
+  expect(missing.err).toMatch(/^gate: the server refuses these settings: .*Function not found.*\n$/m);
 });
 
 test('a registered function answers a question with no worker running, and rests then', async () => {

@@ -79,11 +79,11 @@ test('what cannot be registered is one line that says what to change', async () 
   );
   const lambda = ['--provider', 'aws-lambda', '--set', 'arn=arn:aws:lambda:eu-west-1:1:function:gate:1'];
   expect(await line(lambda, { GATE_BUILD_ID: 'three' })).toMatch(
-    /^gate: the server allows no provider aws-lambda: .*workercontroller\.compute_providers\.enabled\n$/,
+    /^gate: the server allows no provider aws-lambda: .*workercontroller\.compute_providers\.enabled\n$/m,
   );
   const nowhere = ['--provider', 'subprocess', '--set', 'command=/nowhere/worker'];
   expect(await line(nowhere, { GATE_BUILD_ID: 'three' })).toMatch(
-    /^gate: the server refuses these settings: command "\/nowhere\/worker" not found locally.*\n$/,
+    /^gate: the server refuses these settings: command "\/nowhere\/worker" not found locally.*\n$/m,
   );
   const silent = ['--provider', 'subprocess', '--set', 'command=/bin/true', '--wait', '1'];
   expect(await line(silent, { GATE_BUILD_ID: 'four' })).toMatch(
@@ -97,7 +97,7 @@ test('a server that is too old says which version is needed', async () => {
   expect(await home.here(['ops', 'deploy', 'register', ...provider], old)).toMatchObject({
     code: 1,
     err: expect.stringMatching(
-      /^gate: \S+ is Temporal 1\.29\.\d+, which starts no workers: upgrade it to 1\.31 or newer\n$/,
+      /^gate: \S+ is Temporal 1\.29\.\d+, which starts no workers: upgrade it to 1\.31 or newer\n$/m,
     ) as string,
   });
 });
