@@ -67,7 +67,7 @@ const COMMON: ActivityOptions = {
  * Store writes are short and run in the worker that has the workflow. As local activities each adds one event and no copy of
  * the state to the history (design D3).
  */
-export const STORING: LocalActivityOptions = {
+const STORING: LocalActivityOptions = {
   startToCloseTimeout: '30s',
   scheduleToCloseTimeout: OUTAGE_MS,
   retry: RETRY,

@@ -22,7 +22,6 @@ import {
   getExternalWorkflowHandle,
   ParentClosePolicy,
   proxyActivities,
-  proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   startChild,
@@ -40,7 +39,6 @@ import { fromParent } from './children';
 import { asWorkflowFailure, continueUpgraded, failureType } from './ending';
 import { type Attributes, batchMarkdown, openAttributes } from './details';
 import { questionWorkflowId } from './ids';
-import { STORING } from './proxied-steps';
 import { GATE_ATTRIBUTES, startAttributes } from './search-attributes';
 
 export interface RunBatchInput {
@@ -212,9 +210,10 @@ class Batch {
 
   private async settle(entry: BatchEntry, how: 'start' | 'follow'): Promise<void> {
     const outcome = how === 'start' ? await this.ask(entry) : await this.follow(entry);
-    const summary = `record question ${String(entry.n + 1)}`;
-    const { recordResult } = proxyLocalActivities<BatchActivities>({ ...STORING, summary });
-    await recordResult({ batchId: this.input.batchId, n: entry.n, searchId: entry.searchId, outcome });
+    // No local activity: of several that end in one task, a replay gives the results in other portions, and starts children in
+    // another order.
+    const results = this.activities(`record question ${String(entry.n + 1)}`);
+    await results.recordResult({ batchId: this.input.batchId, n: entry.n, searchId: entry.searchId, outcome });
     this.inFlight.delete(entry.n);
     this.noteEndpoint(outcome);
     this.count(outcome.kind === 'answer' ? outcome.status : outcome.kind);
