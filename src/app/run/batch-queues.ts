@@ -136,10 +136,11 @@ export async function takeOverBatch(take: TakeOver): Promise<void> {
     looked.set(one.taskQueue, found);
   }
   const left = running.filter(({ taskQueue }) => looked.get(taskQueue)?.kind === 'abandoned');
-  // Batches first, so that they start none of their questions again; those among them that share questions with this one.
-  const batches = [...new Set(left.flatMap(({ taskQueue }) => batchOf(taskQueue) ?? []))].map(batchWorkflowId);
-  for (const workflowId of new Set([...batches, ...left.map((one) => one.workflowId)]))
-    await unlessGone(session.gate.client.workflow.getHandle(workflowId).terminate('run again elsewhere'));
+  // Batches first, so that they start none of their questions again: this one, and others that share questions with it.
+  const others = new Set(left.flatMap(({ taskQueue }) => batchOf(taskQueue) ?? []).filter((id) => id !== batchId));
+  const ended = [...[...others].map((id) => ({ workflowId: batchWorkflowId(id), runId: undefined })), ...left];
+  for (const { workflowId, runId } of ended)
+    await unlessGone(session.gate.client.workflow.getHandle(workflowId, runId).terminate('run again elsewhere'));
   const abandoned = [...looked.values()].find((one) => one.kind === 'abandoned');
   if (abandoned !== undefined)
     ready.note(
