@@ -14,9 +14,9 @@ import { buildSprintDatabase } from '../src/app/demo';
 import { userFolders } from '../src/config/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { bench, give, median, SHORT, type Figure } from './figure';
+import { GATE, runGate } from './world/gate-command';
 import { stop } from './world/load-world';
 
-const GATE = join(__dirname, '../program/gate.js');
 const RUNS = SHORT ? 2 : 7;
 
 interface Model {
@@ -69,11 +69,8 @@ async function measureAsk(): Promise<readonly Figure[]> {
     GATE_MODEL: 'at-once',
     GATE_STORE: join(folder, 'store'),
   };
-  const run = async (...args: readonly string[]): Promise<number> => {
-    const startedAt = performance.now();
-    await gate(args, env);
-    return (performance.now() - startedAt) / 1000;
-  };
+  const run = async (...args: readonly string[]): Promise<number> =>
+    (await runGate(args, { cwd: folder, env })).wallSeconds;
   const ask = async (): Promise<number> => {
     const startedAt = performance.now();
     const how = ['--method', 'thorough', '--memory', 'off', '--fresh', '--json'];
@@ -101,23 +98,6 @@ async function measureAsk(): Promise<readonly Figure[]> {
     model.close();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** One command from Enter to its end. */
-function gate(args: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
-  const child = spawn(process.execPath, [GATE, ...args], {
-    env,
-    cwd: env['HOME'],
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let errors = '';
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  return new Promise((resolve, reject) => {
-    child.once('exit', (code) => {
-      if (code === 0) resolve();
-      else reject(new Error(`gate ${args[0] ?? ''} ended with ${String(code)}: ${errors}`));
-    });
-  });
 }
 
 async function untilExists(folder: string, name: string): Promise<void> {

@@ -16,11 +16,11 @@ import { startServerProcess, stopServerProcess, TUNED_FLAGS } from '../src/worke
 import { sharedDataFolder } from '../tests/helpers/shared-data';
 import { bench, median, part, say, SHORT, type Figure } from './figure';
 import { startCountedS3 } from './world/counted-s3';
+import { GATE } from './world/gate-command';
 import { startModel, stop } from './world/load-world';
 import { endedCpuSeconds, processUse, treeCpuSeconds } from './world/process-use';
 import { sqliteBytes } from './world/sizes';
 
-const GATE = join(__dirname, '../program/gate.js');
 const IN_FLIGHT = SHORT ? 8 : 100;
 const MODEL_MS = 300;
 const S3_MS = 20;

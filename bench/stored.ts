@@ -4,7 +4,6 @@
  * command reads are hard links to its files, which saves the disk 4 GB. The commands are processes of their own and find no Temporal
  * server, as after a batch has ended.
  */
-import { spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -34,11 +33,10 @@ import { sha256 } from '../src/sha256';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess, TUNED_FLAGS } from '../src/workers/temporal-process';
 import { bench, give, median, say, SHORT, type Figure } from './figure';
+import { runGate, type CommandUse } from './world/gate-command';
 import { startModel, stop } from './world/load-world';
-import { endedCpuSeconds } from './world/process-use';
 import { QUESTIONS, SPRINT_SQL } from './world/searches';
 
-const GATE = join(__dirname, '../program/gate.js');
 const [FEW, MANY] = SHORT ? [1_000, 10_000] : [1_000, 100_000];
 const RUNS = SHORT ? 3 : 5;
 const OLD = 50;
@@ -81,7 +79,7 @@ async function measureStored(): Promise<readonly Figure[]> {
       ['gate ops gc', () => gc],
     ];
     for (const [name, args] of commands) {
-      const used = stores.map((): Use[] => []);
+      const used = stores.map((): CommandUse[] => []);
       for (let run = 0; run < RUNS; run += 1)
         for (const [n, at] of stores.entries()) {
           const use = await ran(args(at), folder, { GATE_STORE: at.folder });
@@ -101,18 +99,12 @@ async function measureStored(): Promise<readonly Figure[]> {
   }
 }
 
-interface Use {
-  readonly wall: number;
-  readonly cpu: number;
-  readonly said: string;
-}
-
-function ratios(name: string, used: readonly (readonly Use[])[]): Figure[] {
-  return (['wall', 'cpu'] as const).map((of) => {
+function ratios(name: string, used: readonly (readonly CommandUse[])[]): Figure[] {
+  return (['wallSeconds', 'cpuSeconds'] as const).map((of) => {
     const [few = NaN, many = NaN] = used.map((uses) => median(uses.map((use) => use[of])));
     const how = `${many.toFixed(2)} s with ${MANY} searches over ${few.toFixed(2)} s with ${FEW}, medians of ${RUNS}`;
     return {
-      name: `${name}: ${of === 'cpu' ? 'processor' : 'wall'} time`,
+      name: `${name}: ${of === 'cpuSeconds' ? 'processor' : 'wall'} time`,
       value: many / few,
       unit: 'x',
       atMost: 2,
@@ -121,17 +113,8 @@ function ratios(name: string, used: readonly (readonly Use[])[]): Figure[] {
   });
 }
 
-async function ran(args: readonly string[], folder: string, more: Readonly<Record<string, string>>): Promise<Use> {
-  const env = { PATH: process.env['PATH'], HOME: join(folder, 'home'), CI: '1', ...more };
-  const before = endedCpuSeconds();
-  const started = performance.now();
-  const child = spawn(process.execPath, [GATE, ...args], { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  const wall = (performance.now() - started) / 1000;
-  if (code !== 0) throw new Error(`gate ${args.join(' ')} ended with ${String(code)}: ${said}`);
-  return { wall, cpu: endedCpuSeconds() - before, said };
+function ran(args: readonly string[], cwd: string, more: Readonly<Record<string, string>>): Promise<CommandUse> {
+  return runGate(args, { cwd, env: { PATH: process.env['PATH'], HOME: join(cwd, 'home'), CI: '1', ...more } });
 }
 
 /** The smallest of some searches of the sprint example. */

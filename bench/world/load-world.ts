@@ -22,10 +22,10 @@ import { startServerProcess, stopServerProcess, TUNED_FLAGS } from '../../src/wo
 import { announcedQueues } from '../../tests/helpers/announced';
 import { startPostgres, type TestPostgres } from '../../tests/helpers/postgres';
 import { say } from '../figure';
+import { GATE } from './gate-command';
 import { postmasterPid, processUse, type ProcessUse } from './process-use';
 import { QUESTIONS, RATES, readSprintSql, SPRINT_SQL } from './searches';
 
-const GATE = join(__dirname, '../../program/gate.js');
 const MODEL = join(__dirname, '../../simulated-model/main.js');
 
 export interface LoadOptions {

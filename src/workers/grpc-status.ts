@@ -1,4 +1,5 @@
 /** What Temporal answers where it does not do what it was asked for. */
+
 /** The codes of gRPC that the program tells apart. */
 export const GRPC = {
   cancelled: 1,
