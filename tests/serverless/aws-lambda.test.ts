@@ -35,6 +35,8 @@ beforeAll(async () => {
   model = await startModel(0);
   const database = data.databases[0]?.split('=')[1] ?? '';
   stage = await startLambdaStage({ s3, baseUrl: model.baseUrl, database });
+  expect(await stage.deploy(1, 'one')).toMatchObject({ code: 0 });
+  await allRest();
 });
 afterAll(async () => {
   await stage.close();
@@ -115,24 +117,45 @@ test('what the server may not do is told by its name, and nothing is registered'
 });
 
 test('a registered function answers a question with no worker running, and rests then', async () => {
-  expect(await stage.deploy(1, 'one')).toMatchObject({ code: 0 });
-  await allRest();
   expect(await answer(await ask(COUNT))).toMatchObject({ status: 'answered' });
   await allRest();
 });
 
-test('a batch of fifty questions at once is answered, and collected by the command that follows it', async () => {
+/** Writes the questions of a batch and returns the command that asks them. */
+function batchOf(size: number, context: string): readonly string[] {
   const line = (n: number): string =>
-    JSON.stringify({ id: `q${n}`, database: 'sprint', question: n % 2 === 0 ? COUNT : SPRINTS, context: `Case ${n}.` });
-  writeFileSync(join(stage.home.folder, 'q.jsonl'), Array.from({ length: 50 }, (_, n) => line(n)).join('\n'));
-  const batch = ['batch', 'run', 'q.jsonl', '--concurrency', '50'];
+    JSON.stringify({
+      id: `q${n}`,
+      database: 'sprint',
+      question: n % 2 === 0 ? COUNT : SPRINTS,
+      context: `${context}${n}`,
+    });
+  writeFileSync(join(stage.home.folder, 'q.jsonl'), Array.from({ length: size }, (_, n) => line(n)).join('\n'));
+  return ['batch', 'run', 'q.jsonl', '--concurrency', '50'];
+}
+
+const allAnswered = (questions: number) => ({
+  complete: true,
+  sets: [{ comparison: { questions }, figures: [{ statuses: { answered: questions } }] }],
+});
+
+test('a batch of fifty questions at once is answered, and collected by the command that follows it', async () => {
+  const batch = batchOf(50, 'Case ');
   const started = await stage.home.here([...batch, '--detach']);
   expect(started.err).toContain('50 questions to ask');
   expect(started.err).toContain('The server starts a worker for it');
   const { out, err, code } = await stage.home.here([...batch, '--out', 'out', '--json']);
   expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('runs detached') as string });
-  expect(JSON.parse(out)).toMatchObject({ complete: true, questions: 50, statuses: { answered: 50 } });
+  expect(JSON.parse(out)).toMatchObject(allAnswered(50));
   await allRest();
+});
+
+test('a batch that is not detached is answered by the command itself, and the server starts nothing for it', async () => {
+  const before = stage.lambda.invocations.length;
+  const { out, err, code } = await stage.home.run([...batchOf(4, 'Followed '), '--out', 'followed', '--json']);
+  expect({ code, err }).toMatchObject({ code: 0, err: expect.not.stringMatching(/detached|worker/) as string });
+  expect(JSON.parse(out)).toMatchObject(allAnswered(4));
+  expect(invocations(before)).toEqual([]);
 });
 
 test('a search over at least five invocations ends as one long worker ends it; no call is paid again', async () => {
