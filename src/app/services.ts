@@ -3,8 +3,8 @@ import { loadConfig, type Config } from '../config';
 import type { AnswerRecord, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../domain/ports';
 import { sha256 } from '../sha256';
-import { createRunStore, storeInput } from '../record/run-store';
-import { writeIndex } from '../record/search-index';
+import { createRunStore } from '../record/run-store';
+import { writeAsked } from '../record/search-index';
 import { openStore } from '../workers/open-store';
 import type { Surroundings } from './surroundings';
 
@@ -38,7 +38,6 @@ export async function checkpointsOf(store: ObjectStore, searchId: string): Promi
 /** Lists a search that somebody asks for now, and stores its input. */
 export async function saveAsked(store: ObjectStore, input: SearchInput, nowMs: number): Promise<SearchInput> {
   const asked = { ...input, askedAt: new Date(nowMs).toISOString() };
-  await writeIndex({ store, hash: sha256 }, asked);
-  await storeInput({ store, hash: sha256 }, asked);
+  await writeAsked({ store, hash: sha256 }, asked);
   return asked;
 }

@@ -17,6 +17,7 @@ import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import type { Hash } from '../sql/body';
 import { readStored, writeStored } from './envelope';
+import { storeInput } from './run-store';
 
 const ASKED = 'index/asked/';
 const PARTS = 'index/parts/';
@@ -64,6 +65,12 @@ export async function writeIndex({ store, hash }: Deps, input: SearchInput, ende
   };
   const key = `${isPart ? PARTS : ASKED}${placeOf(Date.parse(startedAt))}-${id}.json`;
   await writeStored(store, { key, kind: KIND, hash }, entry);
+}
+
+/** Lists a search and stores its input, which every step loads first. */
+export async function writeAsked(deps: Deps, input: SearchInput): Promise<void> {
+  await writeIndex(deps, input);
+  await storeInput(deps, input);
 }
 
 /** The newest searches, each once. */

@@ -2,9 +2,9 @@
 import { isConclusive } from '../../domain/answer';
 import { storeCandidate } from '../sql/candidate';
 import type { ChildInput, OpenedChild } from '../../domain/ports/step-parts';
-import { createRunStore, storeInput } from '../../record/run-store';
+import { createRunStore } from '../../record/run-store';
 import { childIdOf } from '../../record/search-id';
-import { writeIndex } from '../../record/search-index';
+import { writeAsked } from '../../record/search-index';
 import type { StepContext } from '../shared/context';
 import { summaryOfRecord } from './finish';
 import type { AdoptInput, CandidateRun } from '../../domain/ports/steps';
@@ -25,10 +25,7 @@ export async function openChild({ deps, input }: StepContext, step: ChildInput):
     question: { ...input.question, ...step.question },
     settings: { ...settings, spec, seed: settings.seed + (step.seedOffset ?? 0), ...step.settings },
   };
-  if (before === null) {
-    await writeIndex(deps, child);
-    await storeInput(deps, child);
-  }
+  if (before === null) await writeAsked(deps, child);
   const ended = record && { summary: summaryOfRecord(record), isConclusive: isConclusive(record) };
   return { searchId, settings: child.settings, ended };
 }
