@@ -14,12 +14,12 @@ export async function writeWorkflowBundle(file: string): Promise<number> {
 export async function bundleWorkflows(): Promise<string> {
   const workflowsPath = require.resolve('../src/workflows/index');
   const failureConverterPath = require.resolve('../src/workflows/failure-converter');
-  const tracing = require.resolve('../src/workflows/tracing');
+  const interceptors = ['tracing', 'clock'].map((name) => require.resolve(`../src/workflows/${name}`));
   const logging = require.resolve('@temporalio/worker/lib/workflow-log-interceptor');
   const { code } = await bundleWorkflowCode({
-    ...{ workflowsPath, failureConverterPath, workflowInterceptorModules: [tracing] },
+    ...{ workflowsPath, failureConverterPath, workflowInterceptorModules: interceptors },
     // Frozen and shared by all workflows of a worker: no module has state. Evaluated anew they are 70 KB of each workflow.
-    preloadModules: [workflowsPath, failureConverterPath, tracing, logging],
+    preloadModules: [workflowsPath, failureConverterPath, ...interceptors, logging],
     logger: new DefaultLogger('WARN'),
   });
   return code;

@@ -8,6 +8,7 @@ import type { Usage } from '../domain';
 import { progressText, waitedFor, type Progress } from '../search/progress';
 import type { AnswerSummary } from '../domain/ports/step-parts';
 import type { BatchProgress } from './batch-progress';
+import { newsTime } from './clock';
 import type { ShownAttributes } from './search-attributes';
 
 const MAX_CHARS = 15_000;
@@ -121,19 +122,19 @@ export interface Attributes {
 
 /** `shown` undefined: no attributes are set. */
 export function openAttributes(shown: ShownAttributes | undefined): Attributes {
-  let last = Date.now();
+  let last = newsTime();
   const set = (pairs: readonly SearchAttributePair[]): void => {
     if (shown === undefined) return;
     const now = workflowInfo().typedSearchAttributes.getAll();
     const changed = pairs.filter(({ key, value }) => now.find((one) => one.key.name === key.name)?.value !== value);
     if (changed.length === 0) return;
     upsertSearchAttributes(changed);
-    last = Date.now();
+    last = newsTime();
   };
   return {
     set,
     setNowAndThen: (pairs) => {
-      if (Date.now() - last >= QUIET_MS) set(pairs);
+      if (newsTime() - last >= QUIET_MS) set(pairs);
     },
   };
 }

@@ -210,8 +210,6 @@ class Batch {
 
   private async settle(entry: BatchEntry, how: 'start' | 'follow'): Promise<void> {
     const outcome = how === 'start' ? await this.ask(entry) : await this.follow(entry);
-    // No local activity: of several that end in one task, a replay gives the results in other portions, and starts children in
-    // another order.
     const results = this.activities(`record question ${String(entry.n + 1)}`);
     await results.recordResult({ batchId: this.input.batchId, n: entry.n, searchId: entry.searchId, outcome });
     this.inFlight.delete(entry.n);

@@ -21,6 +21,7 @@ import type { Progress } from '../search/progress';
 import { isBare } from '../search/steering';
 import type { StoreActivities } from './activities';
 import { fromParent } from './children';
+import { newsTime } from './clock';
 
 /** The total paused time, and since when the search is paused, if it is. Carried over continue-as-new. */
 export interface Pause {
@@ -92,7 +93,7 @@ export class SteeringHandlers {
 
   /** The time in milliseconds by which budgets are measured: it stops during a pause. */
   now(): number {
-    return Date.now() - this.pausedMs();
+    return newsTime() - this.pausedMs();
   }
 
   /** Resolves when the search may spend again; null if it may now. A search that is being stopped waits for its end. */
@@ -135,7 +136,7 @@ export class SteeringHandlers {
 
   private pausedMs(): number {
     const { pausedMs, since } = this.pause;
-    return pausedMs + (since === null ? 0 : Date.now() - since);
+    return pausedMs + (since === null ? 0 : newsTime() - since);
   }
 
   private reasonAgainst(search: SteeredSearch, steering: Steering): string | null {
@@ -149,7 +150,7 @@ export class SteeringHandlers {
   private async apply(search: SteeredSearch, steering: Steering): Promise<SteeringReply> {
     if (steering.kind === 'pause' || steering.kind === 'resume') {
       const isPause = steering.kind === 'pause';
-      this.pause = isPause ? { ...this.pause, since: Date.now() } : { pausedMs: this.pausedMs(), since: null };
+      this.pause = isPause ? { ...this.pause, since: newsTime() } : { pausedMs: this.pausedMs(), since: null };
       this.options.onPause(isPause);
       this.options.onCommand(steering);
       return { remarkId: null };

@@ -2,14 +2,23 @@
  * Work that runs side by side on a real server: the helpers of `redel` and the runs of `react` with repeats, which are workflows of
  * their own, begun and ended by their agent's, and the votes of `reforce` in one workflow.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OwnThreadWorker } from '../../src/workers/own-thread-worker';
 import { ModelError } from '../../src/domain/ports';
 import { awaitQuestion, cancelWorkflow } from '../../src/workers/client';
 import { dataConverter } from '../../src/workers/payloads';
+import type { WorkerSteps } from '../../src/workers/run-worker';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { testTemporal } from '../helpers/temporal';
 import { holdAt } from './hold';
-import { scriptedSettings, scriptedWorker, type OnStep, type Run, type StepCall } from './scripted-steps';
+import {
+  scriptedSettings,
+  scriptedSteps,
+  scriptedWorker,
+  type OnStep,
+  type Run,
+  type StepCall,
+} from './scripted-steps';
 
 const worker = scriptedWorker();
 const asking =
@@ -98,6 +107,35 @@ describe('the votes of reforce', () => {
       expect(generated.sort()).toEqual(Array.from({ length: 8 }, (_, at) => `i2.v${at + 1}.a1`));
     };
     await ask(hold.onStep, work, perRun);
+  });
+
+  test('replayed, decide the same where the time is up between two results of one task', async () => {
+    const hold = holdAt('reforce-generate', 8);
+    const wallMs = 2_500;
+    const beganMs = Date.now();
+    let refined = 0;
+    const onStep: OnStep = async (call) => {
+      await hold.onStep(call);
+      if (call.name === 'refine') await sleep(200 * refined++);
+    };
+    const steps = scriptedSteps({ onStep });
+    // Each vote goes on with another call.
+    const refine: WorkerSteps['refine'] = async (...given) => ({
+      ...(await steps.refine(...given)),
+      outcome: 'sql-error',
+    });
+    const settings = scriptedSettings({}, 'reforce');
+    const work = async ({ gate, searchId }: Run): Promise<void> => {
+      await hold.reached;
+      await sleep(beganMs + 0.7 * wallMs - Date.now());
+      hold.release();
+      const value = { endedBy: 'budget:wallMs' };
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value });
+      const history = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
+      await OwnThreadWorker.runReplayHistory({ workflowBundle: testTemporal().bundle, dataConverter }, history);
+    };
+    const limited = { ...settings, budgets: { ...settings.budgets, wallMs } };
+    await worker.ask({ ...steps, refine }, work, { settings: limited });
   });
 
   test('cancelled while one is under way, keep what the others have and pay for nothing more', async () => {
