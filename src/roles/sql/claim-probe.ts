@@ -9,11 +9,11 @@ import type { HypothesisOutcome, SqlResult, Test } from '../../domain';
 import type { Agreement } from '../../sql/agreement';
 import { builtOn } from '../shared/tests';
 import { readClaim, readCounts } from '../../sql/claims';
-import { hypothesisOutcomes, predicateStatements } from '../../sql/proof';
+import { hypothesisOutcomes, overProbe } from '../../sql/proof';
 import { selectParts, type CountingPart } from '../../sql/checks';
 import type { BuiltClaim, Edited } from './commit-plan';
 import { findLoaded, selectSql, withBodies, type LoadedPlan } from '../shared/load-plan';
-import { single, together, type Statements } from '../shared/statements';
+import { single, type Statements } from '../shared/statements';
 import { counted } from '../../counted';
 
 export interface NumberedClaim extends BuiltClaim {
@@ -61,13 +61,22 @@ export function claimProbe(
   const sound = laid.filter((each) => typeof each !== 'string');
   const probe = selectParts(sound.flatMap(({ ctes }) => ctes));
   const test: Test = { operator, probe, hypotheses: hypothesesOf(plan, operator, sound) };
-  const predicates = predicateStatements(probe, test, plan.dialect);
-  const { statements, read } = together([single(probe), together(predicates.map((sql) => single(sql)))]);
+  const width = sound.flatMap(({ ctes }) => ctes.flatMap(({ columns }) => columns)).length;
+  const values = test.hypotheses.flatMap(({ predicates, agreement }) => [
+    ...predicates.map((predicate) => [predicate]),
+    ...(agreement === null ? [] : [[agreement.matching, agreement.examined]]),
+  ]);
+  const { statements, read } = single(
+    overProbe(probe, `SELECT ${['observation.*', ...values.flat()].join(', ')} FROM observation`),
+  );
   return {
     statements,
     read: (results) => {
-      const [result, values] = read(results);
-      const hypotheses = hypothesisOutcomes(test, values, plan.dialect);
+      const whole = read(results);
+      const result = columnsOf(whole, 0, width);
+      let at = width;
+      const seen = values.map((expressions) => columnsOf(whole, at, (at += expressions.length)));
+      const hypotheses = hypothesisOutcomes(test, seen, plan.dialect);
       const error = result.kind === 'rows' ? null : errorOf(sound, result);
       return { test, result, hypotheses, claims: countedIn(sound, result), error };
     },
