@@ -110,7 +110,8 @@ async function finished(home: GateHome, question: readonly string[]) {
   const asked = await home.here(['ask', ...question, '--db', 'sprint', '--detach', '--json']);
   if (asked.code !== 0) throw new Error(asked.err);
   const { id } = JSON.parse(asked.out) as { readonly id: string };
-  await home.here(['result', id, '--wait']);
+  const ended = await home.here(['show', id, '--wait', '--json']);
+  if (ended.code !== 0) throw new Error(`${ended.out}${ended.err}`);
   const gate = await connectClient({ address: home.env['TEMPORAL_ADDRESS'] ?? '', namespace: 'default' });
   try {
     const { events } = await gate.client.workflow.getHandle(`question-${id}`).fetchHistory();
