@@ -49,8 +49,10 @@ export function ofThisFormat(store: ObjectStore, place: string): ObjectStore {
       );
     return text !== null;
   };
-  /** Whether the store has begun. */
-  const checked = async (): Promise<boolean> => (isKnown ||= await check());
+  let checking: Promise<boolean> | null = null;
+  /** Whether the store has begun. All who ask at the same time ask once: a batch looks for a thousand answers before it writes. */
+  const checked = async (): Promise<boolean> =>
+    (isKnown ||= await (checking ??= check().finally(() => (checking = null))));
   const isOwn = (key: string): boolean => key !== FORMAT_KEY;
   return {
     ...store,
