@@ -33,12 +33,15 @@ export function predicateStatements(
   dialect: Dialect,
 ): string[] {
   const probe = normaliseSql(probeSql);
-  return hypotheses
-    .flatMap(({ predicates, agreement }) => [
-      ...predicates.map((predicate) => [predicate]),
-      ...(agreement === null ? [] : [[agreement.matching, agreement.examined]]),
-    ])
-    .map((expressions) => overObservation(probe, expressions, dialect));
+  return observedExpressions({ hypotheses }).map((expressions) => overObservation(probe, expressions, dialect));
+}
+
+/** What is evaluated together, in the order in which `hypothesisOutcomes` reads it. */
+export function observedExpressions({ hypotheses }: Pick<Test, 'hypotheses'>): string[][] {
+  return hypotheses.flatMap(({ predicates, agreement }) => [
+    ...predicates.map((predicate) => [predicate]),
+    ...(agreement === null ? [] : [[agreement.matching, agreement.examined]]),
+  ]);
 }
 
 function overObservation(probe: string, expressions: readonly string[], dialect: Dialect): string {
@@ -56,7 +59,7 @@ export function overProbe(probe: string, main: string): string {
   return `WITH gate_probe AS (\n${probe}\n)\nSELECT * FROM (\n${inner}\n) AS gate_value`;
 }
 
-/** `results` are in the order of `predicateStatements`; a missing one was not run. */
+/** `results` are in the order of `observedExpressions`; a missing one was not run. */
 export function hypothesisOutcomes(
   { hypotheses }: Pick<Test, 'hypotheses'>,
   results: readonly SqlResult[],

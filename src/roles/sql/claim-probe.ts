@@ -9,7 +9,7 @@ import type { HypothesisOutcome, SqlResult, Test } from '../../domain';
 import type { Agreement } from '../../sql/agreement';
 import { builtOn } from '../shared/tests';
 import { readClaim, readCounts } from '../../sql/claims';
-import { hypothesisOutcomes, overProbe } from '../../sql/proof';
+import { hypothesisOutcomes, observedExpressions, overProbe } from '../../sql/proof';
 import { selectParts, type CountingPart } from '../../sql/checks';
 import type { BuiltClaim, Edited } from './commit-plan';
 import { findLoaded, selectSql, withBodies, type LoadedPlan } from '../shared/load-plan';
@@ -62,10 +62,7 @@ export function claimProbe(
   const probe = selectParts(sound.flatMap(({ ctes }) => ctes));
   const test: Test = { operator, probe, hypotheses: hypothesesOf(plan, operator, sound) };
   const width = sound.flatMap(({ ctes }) => ctes.flatMap(({ columns }) => columns)).length;
-  const values = test.hypotheses.flatMap(({ predicates, agreement }) => [
-    ...predicates.map((predicate) => [predicate]),
-    ...(agreement === null ? [] : [[agreement.matching, agreement.examined]]),
-  ]);
+  const values = observedExpressions(test);
   const { statements, read } = single(
     overProbe(probe, `SELECT ${['observation.*', ...values.flat()].join(', ')} FROM observation`),
   );
