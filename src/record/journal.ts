@@ -8,7 +8,8 @@
  *    again, and then it is kept in memory, where the next try finds it.
  * 3. A request that differs from the answered one under the same key is an error, because the program cannot know which one
  *    is right. An intent without a reply is replaced: the call must be made again, after a deploy perhaps with other words.
- * 4. The first stored reply wins: a worker that was thought dead and returns later uses the stored one, not its own.
+ * 4. The first stored reply wins: a worker that was thought dead and returns later uses the stored one, not its own. If it
+ *    returns before it has asked, it does not ask: an intent that it did not know, or a reply, tells that its step was given away.
  * 5. The reply is stored together with what its step makes of it (`settle`), in one write (`run-store.ts`).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -146,7 +147,8 @@ function checked(found: CallReply, call: Call, inputHash: string, id: string): C
 async function ask(call: Call, id: string, inputHash: string): Promise<CallReply> {
   const { request } = call;
   const { model, role, messages, maxOutputTokens } = request;
-  const unanswered = (await call.run.find('intent', id))?.unanswered ?? 0;
+  const before = await call.run.find('intent', id);
+  const unanswered = before?.unanswered ?? 0;
   const intent: CallIntent = {
     inputHash,
     model,
@@ -156,13 +158,22 @@ async function ask(call: Call, id: string, inputHash: string): Promise<CallReply
     unanswered: unanswered + 1,
     startedAtMs: call.clock.now(),
   };
-  await call.run.put('intent', id, intent);
+  await call.run.put('intent', id, intent, { overwrite: before !== null }).catch((error: unknown) => {
+    throw error instanceof StoreError && error.code === 'conflict' ? givenAway(id) : error;
+  });
+  // Read anew: what this step knows is as old as its beginning.
+  if (before !== null && (await call.run.of(call.run.searchId).find('reply', id)) !== null) throw givenAway(id);
   const reply = await call.model.complete(request, { signal: call.signal }).catch(async (error: unknown) => {
     if (error instanceof ModelError && (NOT_BILLED.has(error.code) || error.options.unsent))
       await call.run.put('intent', id, { ...intent, unanswered });
     throw error;
   });
   return { inputHash, model, reply, possiblyBilledCalls: unanswered, endedAtMs: call.clock.now() };
+}
+
+/** The next try finds the other's intent or reply. */
+function givenAway(id: string): StoreError {
+  return new StoreError('unavailable', `another worker makes the call ${id}`);
 }
 
 /** Stores a paid reply, with retries. Returns the reply that the store holds at the end. */

@@ -98,7 +98,8 @@ export async function takeProfiles(
   );
   const profiles = await profileTables(tables, { values }, () => nextTurn());
   // Rows read for a profile are no part of an answer's budget of rows.
-  return { profiles, usage: { ...sqlUsage(results), sqlRows: 0 } };
+  const { sqlRows: _, ...usage } = sqlUsage(results);
+  return { profiles, usage };
 }
 
 const Kept = z.object({

@@ -188,6 +188,40 @@ describe('D2: two that make the same call', () => {
   });
 });
 
+describe('D2: a worker that was thought dead and returns before it has asked does not ask', () => {
+  const ID = 'i1.plan.try0.seed7';
+
+  /** Runs `meanwhile` between the look for an intent and its write. */
+  function sleeping(meanwhile: () => Promise<unknown>) {
+    const store = createMemoryStore();
+    const put: ObjectStore['put'] = async (key, text, options) => {
+      if (key.includes('/intent/')) await meanwhile();
+      return store.put(key, text, options);
+    };
+    return { store, sleeper: caller(['from the sleeper'], { ...store, put }) };
+  }
+
+  test('its step was given away before its first intent', async () => {
+    const { store, sleeper } = sleeping(async () => {
+      await successor.run.put('intent', ID, { ...(await intentOfOneCall()), startedAtMs: 6 });
+      await successor.call();
+    });
+    const successor = caller(['from the successor'], store);
+    await expect(sleeper.call()).rejects.toMatchObject({ code: 'unavailable', message: containing('another worker') });
+    expect(sleeper.model.replied).toBe(0);
+    expect(await sleeper.call()).toMatchObject({ text: 'from the successor' });
+  });
+
+  test('its step was given away at a later try', async () => {
+    const { store, sleeper } = sleeping(() => successor.call());
+    const successor = caller(['from the successor'], store);
+    await successor.run.put('intent', ID, await intentOfOneCall());
+    await expect(sleeper.call()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(sleeper.model.replied).toBe(0);
+    expect(await sleeper.call()).toMatchObject({ text: 'from the successor', usage: { possiblyBilledCalls: 1 } });
+  });
+});
+
 async function intentOfOneCall() {
   const { call, run } = caller(['a']);
   await call();
