@@ -1,0 +1,200 @@
+/**
+ * Which literals of an answer's SQL are covered by nothing that is shown. Each value of a use needs one of these: the question's
+ * own words, a claim whose counts vary it, something said to be assumed, or a stored row or a document that defines it.
+ */
+import type { Dialect } from '../domain';
+import type { LiteralUse } from './literal-uses';
+import { childrenOf, isQuery, readQuery, selectOf, textOf, type Node } from './tree';
+
+export interface Sayings {
+  /** The question with what its asker says beside it. */
+  readonly asked: string;
+  readonly claims: readonly SaidClaim[];
+  /** What is assumed, and how words are read; with the SQL that would stand there under another reading. */
+  readonly assumed: readonly string[];
+  /** Rows that the conversation has seen, cell by cell: of code tables and of looks. */
+  readonly rows: readonly (readonly string[])[];
+  /** Lines of documents, and what is said of columns. */
+  readonly notes: readonly string[];
+  /** SQL that counts how much the answer covers: it counts, too, which keys meet. */
+  readonly coverage: readonly string[];
+}
+
+export interface SaidClaim {
+  readonly statement: string;
+  /** As its author wrote it, before operators were put in. */
+  readonly check: string;
+  /** Pieces of SQL that its rivals replace. */
+  readonly replaced: readonly string[];
+  /** Operators on which its check rests. */
+  readonly reads: ReadonlySet<string>;
+}
+
+export interface OperatorUse extends LiteralUse {
+  readonly operator: string;
+}
+
+/** Those of the uses that something leaves uncovered. */
+export function uncovered(uses: readonly OperatorUse[], said: Sayings, dialect: Dialect): readonly OperatorUse[] {
+  const asked = wordsOf(said.asked);
+  const checks = said.claims.map((claim) => ({ ...claim, scopes: scopesOf(claim.check, dialect) }));
+  // What a value is made with shows in what the check compares; a filter has to be varied.
+  const isCompared = ({ operator, filters }: OperatorUse): boolean =>
+    !filters && said.claims.some(({ reads }) => reads.has(operator));
+  const isCovered = (value: string, columns: readonly string[]): boolean =>
+    isAsked(value, said.asked, asked) ||
+    said.assumed.some((text) => isNamed(text, value, columns)) ||
+    checks.some(
+      ({ statement, replaced, scopes }) =>
+        isNamed(statement, value, columns) ||
+        replaced.some((piece) => holdsLiteral(piece, value, columns)) ||
+        isVaried(scopes, value, columns),
+    ) ||
+    said.coverage.some((sql) => holdsLiteral(sql, value, columns)) ||
+    said.notes.some((note) => isNamed(note, value, columns) && mentions(note, value)) ||
+    said.rows.some((row) => isDefined(row, value, asked));
+  return uses.filter((use) => !isCompared(use) && !use.values.every((value) => isCovered(value, use.columns)));
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Whether the question names the value: its words, its number, or the year of a date. */
+function isAsked(value: string, text: string, asked: readonly string[]): boolean {
+  const years = yearsOf(value);
+  if (years !== null) return years.some((year) => text.includes(year));
+  const number = Number(value);
+  if (value.trim() !== '' && Number.isFinite(number)) return isNumberAsked(number, asked, text);
+  const words = wordsOf(value.replace(/[%_*?]/g, ' '));
+  if (words.join('').length < 2) return false;
+  return words.every((word) => asked.some((each) => (word.length < 3 ? each === word : each.startsWith(word))));
+}
+
+/** Of a date, and of the day before: a bound may be the first day that is left out. */
+function yearsOf(value: string): readonly string[] | null {
+  const found = /^(\d{4})-?(\d{2})(?:-?(\d{2}))?(?:[ T].*)?$/.exec(value);
+  if (found === null || Number(found[2]) > 12 || Number(found[1]) < 1000) return null;
+  const [, year = '', month, day = '01'] = found;
+  return month === '01' && day === '01' ? [year, String(Number(year) - 1)] : [year];
+}
+
+const NUMBER_WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven'];
+const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
+const UNITS: readonly (readonly [RegExp, readonly number[]])[] = [
+  [/\b(?:percent|percentage|share|rate)\b|%/i, [100]],
+  [/\bthousands?\b/i, [1000, 0.001]],
+  [/\bmillions?\b/i, [1e6, 1e-6]],
+  [/\bminutes?\b/i, [60, 1440, 24]],
+  [/\bhours?\b/i, [60, 3600, 24]],
+  [/\bdays?\b/i, [24, 1440, 86_400]],
+];
+
+function isNumberAsked(number: number, asked: readonly string[], text: string): boolean {
+  const named = [String(number), NUMBER_WORDS[number], ORDINALS[number]];
+  if (asked.some((word) => named.includes(word))) return true;
+  if (
+    (text.match(/(?<![\p{L}\p{N}])-?\d+(?:[.,]\d+)*(?![\p{L}\p{N}])/gu) ?? []).some(
+      (each) => Number(each.replaceAll(',', '')) === number,
+    )
+  )
+    return true;
+  return UNITS.some(([unit, factors]) => unit.test(text) && factors.includes(number));
+}
+
+/** Whether a text speaks of the column, or of the value in a form that cannot be another word. */
+function isNamed(text: string, value: string, columns: readonly string[]): boolean {
+  const words = wordsWithUnderscores(text);
+  if (columns.some((column) => column.length > 1 && words.has(column))) return true;
+  return value.length > 2 ? mentions(text, value) : isCode(value) && isWritten(text, value);
+}
+
+/** A short value that can be told from a word: `S`, `12`, `->`; not `a`. */
+function isCode(value: string): boolean {
+  return value.trim() !== '' && value === value.toUpperCase() && !['A', 'I'].includes(value);
+}
+
+function mentions(text: string, value: string): boolean {
+  return isWritten(text.toLowerCase(), value.trim().toLowerCase());
+}
+
+/** As a word of its own, in this case. */
+function isWritten(text: string, value: string): boolean {
+  for (let at = text.indexOf(value); at >= 0 && value !== ''; at = text.indexOf(value, at + 1)) {
+    const [before = '', after = ''] = [text[at - 1], text[at + value.length]];
+    const isInside = (one: string, other: string) => WORD.test(one) && WORD.test(other);
+    if (!isInside(before, value[0] ?? '') && !isInside(after, value.at(-1) ?? '')) return true;
+  }
+  return false;
+}
+
+const WORD = /[\p{L}\p{N}]/u;
+
+function wordsWithUnderscores(text: string): ReadonlySet<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}_]+/gu));
+}
+
+/** Whether a piece of SQL has the literal; short ones only beside the column. */
+function holdsLiteral(piece: string, value: string, columns: readonly string[]): boolean {
+  const isWritten = piece.includes(`'${value.replaceAll("'", "''")}'`) || mentions(piece, value);
+  if (!isWritten) return false;
+  const words = wordsWithUnderscores(piece);
+  return value.length > 2 || columns.some((column) => words.has(column));
+}
+
+interface Scope {
+  /** The tables and operators in its FROM. */
+  readonly relations: ReadonlySet<string>;
+  /** What it counts, and what its rows have to fulfil. */
+  readonly counts: string;
+  readonly whole: string;
+}
+
+function scopesOf(check: string, dialect: Dialect): readonly Scope[] {
+  const query = readQuery(check, dialect);
+  return query === null ? [] : selectsIn(query).map(scopeOf);
+}
+
+function selectsIn(node: Node): Node[] {
+  const inner = childrenOf(node).flatMap(selectsIn);
+  return node.type === 'select_stmt' ? [node, ...inner] : inner;
+}
+
+function scopeOf(node: Node): Scope {
+  const select = selectOf(node);
+  return {
+    relations: new Set(select?.from === null || select === null ? [] : relationsIn(select.from)),
+    counts: (select?.columns ?? []).map(({ value }) => textOf(value)).join('\n'),
+    whole: textOf(node),
+  };
+}
+
+function relationsIn(node: Node): string[] {
+  if (isQuery(node)) return [];
+  if (node.type === 'identifier') return [node.name.toLowerCase()];
+  if (node.type === 'alias') return relationsIn(node.expr);
+  if (node.type === 'join_expr') return [node.left, node.right].flatMap(relationsIn);
+  if (node.type === 'member_expr') return relationsIn(node.property);
+  return childrenOf(node).flatMap(relationsIn);
+}
+
+/** Whether a check counts with and without it: in a count, or in one query of the table and not in another. */
+function isVaried(scopes: readonly Scope[], value: string, columns: readonly string[]): boolean {
+  const having = scopes.filter(({ whole }) => holdsLiteral(whole, value, columns));
+  if (having.some(({ counts }) => holdsLiteral(counts, value, columns))) return true;
+  const read = new Set(having.flatMap(({ relations }) => [...relations]));
+  return scopes.some((scope) => !having.includes(scope) && [...scope.relations].some((name) => read.has(name)));
+}
+
+/** Whether the row has the value in one cell, and what the question names in another. */
+function isDefined(row: readonly string[], value: string, asked: readonly string[]): boolean {
+  if (!row.some((cell) => cell.trim() === value)) return false;
+  const words = row.filter((cell) => cell.trim() !== value).flatMap(wordsOf);
+  return words.some((word) => word.length > 3 && asked.some((each) => isSameWord(each, word)));
+}
+
+/** `orders` and `order`. */
+function isSameWord(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  return short.length > 3 && long.startsWith(short) && long.length - short.length < 3;
+}

@@ -1,0 +1,102 @@
+import { uncovered, type SaidClaim, type Sayings } from '../../../src/sql/literal-cover';
+
+const NOTHING: Sayings = {
+  asked: 'How many orders were there?',
+  claims: [],
+  assumed: [],
+  rows: [],
+  notes: [],
+  coverage: [],
+};
+
+const claim = (told: Partial<SaidClaim>): SaidClaim => ({
+  statement: 'Sums agree.',
+  check: 'SELECT count(*), count(*) FILTER (WHERE a = b) FROM totals',
+  replaced: [],
+  reads: new Set(),
+  ...told,
+});
+
+const isCovered = (
+  { values, columns = ['client'], filters = true }: { values: string[]; columns?: string[]; filters?: boolean },
+  said: Partial<Sayings>,
+): boolean =>
+  uncovered([{ operator: 'op_a', text: '', columns, values, filters }], { ...NOTHING, ...said }, 'postgresql')
+    .length === 0;
+
+test('nothing covers a literal that nobody mentions', () => {
+  expect(isCovered({ values: ['310'] }, {})).toBe(false);
+});
+
+test.each([
+  ['310', 'How many orders does client 310 have?'],
+  ['Bolt M12x40', 'How many M12x40 bolts are there?'],
+  ['%hyclate', 'patients with doxycycline hyclate'],
+  ['2024-05-01', 'orders of May 2024'],
+  ['2025-01-01', 'orders of 2024'],
+  ['20241231', 'orders of 2024'],
+  ['4', 'the top four'],
+  ['1000', 'in thousand EUR'],
+  ['60', 'in minutes'],
+])('the question names %s: %s', (value, asked) => {
+  expect(isCovered({ values: [value] }, { asked })).toBe(true);
+});
+
+test.each([
+  ['A', 'a list of a kind'],
+  ['2022-10-01', 'the fiscal year 2023'],
+  ['E', 'in EUR'],
+  ['40', 'M12x40 bolts'],
+  ['', 'orders'],
+])('the question does not name "%s": %s', (value, asked) => {
+  expect(isCovered({ values: [value] }, { asked })).toBe(false);
+});
+
+test('a claim covers what a rival replaces, short values only beside their column', () => {
+  expect(isCovered({ values: [''] }, { claims: [claim({ replaced: ["and client = ''"] })] })).toBe(true);
+  expect(isCovered({ values: [''] }, { claims: [claim({ replaced: ["and other = ''"] })] })).toBe(false);
+});
+
+test('a check that filters all its rows by a literal does not vary it', () => {
+  const sql = (total: string) =>
+    `SELECT count(*), count(*) FILTER (WHERE t.a = s.a) FROM totals t JOIN (SELECT sum(a) AS a FROM lines WHERE client = '310') s ON true ${total}`;
+  expect(isCovered({ values: ['310'] }, { claims: [claim({ check: sql('') })] })).toBe(false);
+  const both = sql('CROSS JOIN (SELECT sum(a) AS a FROM lines) u');
+  expect(isCovered({ values: ['310'] }, { claims: [claim({ check: both })] })).toBe(true);
+});
+
+test('a check varies what it counts', () => {
+  const check = "SELECT count(*), count(*) FILTER (WHERE client = '310') FROM lines";
+  expect(isCovered({ values: ['310'] }, { claims: [claim({ check })] })).toBe(true);
+});
+
+test('a check compares the values of an operator that it reads, and not its filters', () => {
+  const claims = [claim({ reads: new Set(['op_a']) })];
+  expect(isCovered({ values: ['0.1'], filters: false }, { claims })).toBe(true);
+  expect(isCovered({ values: ['0.1'], filters: true }, { claims })).toBe(false);
+});
+
+test.each([
+  ['the column', 'No row tells what client means.', true],
+  ['the value', 'Client number 310 is the live one.', true],
+  ['neither', 'The live rows are meant.', false],
+])('an assumption that names %s', (_, statement, covers) => {
+  expect(isCovered({ values: ['310'], columns: ['client'] }, { assumed: [statement] })).toBe(covers);
+});
+
+test('a stored row defines a code by a word of the question', () => {
+  const asked = 'How many shipments went to Sweden?';
+  expect(isCovered({ values: ['SE'] }, { asked, rows: [['SE', 'Sweden']] })).toBe(true);
+  expect(isCovered({ values: ['SE'] }, { asked, rows: [['SE', 'Norway']] })).toBe(false);
+  expect(isCovered({ values: ['SE'] }, { asked, rows: [['Sweden', 'NO']] })).toBe(false);
+});
+
+test('a document defines a value of a column', () => {
+  expect(isCovered({ values: ['310'] }, { notes: ['client: 310 is live, 300 for training'] })).toBe(true);
+  expect(isCovered({ values: ['310'] }, { notes: ['client: the number of the client'] })).toBe(false);
+});
+
+test('each value has to be covered', () => {
+  const asked = 'orders of client 310';
+  expect(isCovered({ values: ['310', '320'] }, { asked })).toBe(false);
+});
