@@ -111,6 +111,14 @@ export const NotUsed = z.object({
 });
 export type NotUsed = z.infer<typeof NotUsed>;
 
+/** A literal on which the SQL rests and that nothing shows, names or defines (`sql/literal-cover.ts`). */
+export const UsedWithoutCheck = z.object({
+  operator: z.string(),
+  /** The condition or term, in one form: `vk_cl = '310'`. */
+  sql: z.string(),
+});
+export type UsedWithoutCheck = z.infer<typeof UsedWithoutCheck>;
+
 /** A column that tells the rows of its table apart: a mark, a state, a kind with few values. */
 export const FlagColumn = z.object({
   table: z.string(),
@@ -182,6 +190,8 @@ export const AnswerRecord = z.object({
   /** Of a search that looked and committed; left out of others. */
   claims: z.array(Claim).optional(),
   openAssumptions: z.array(OpenAssumption),
+  /** Left out: nothing. */
+  usedWithoutCheck: z.array(UsedWithoutCheck).optional(),
   /** Left out: nothing. */
   notUsed: z.array(NotUsed).optional(),
   /** Columns that tell rows of the tables read apart and that nobody looked at, likeliest first. Left out: none, or no profile. */

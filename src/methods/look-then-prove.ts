@@ -115,7 +115,14 @@ class LookLoop extends Run<Steps> {
         const candidate = { candidateId: nextCandidateId(state), trajectory: nextTrajectory(state) };
         committed = await findings.sql(() =>
           this.steps.commit(
-            { purpose: 'commit', ...at, ...candidate, returned: looking.returned, against: comparable(state) },
+            {
+              purpose: 'commit',
+              ...at,
+              ...candidate,
+              returned: looking.returned,
+              turns: looking.turns,
+              against: comparable(state),
+            },
             { label: 'decide the claims' },
           ),
         );

@@ -26,6 +26,7 @@ import {
   SearchState,
   SqlResult,
   Update,
+  UsedWithoutCheck,
 } from '../domain';
 
 /** The one id of a search's `schema` and of its `ranking`. */
@@ -154,6 +155,8 @@ export const CONTENTS = {
     claims: z.array(Claim),
     /** The body that each rival of each claim puts in place of an operator's, to run it again; null: none. */
     edits: z.array(z.array(z.object({ operator: z.string(), bodyId: z.string() }).nullable())).optional(),
+    /** Left out: nothing. */
+    usedWithoutCheck: z.array(UsedWithoutCheck).optional(),
     found: z.string(),
   }),
   action: z.object({

@@ -25,6 +25,7 @@ type Answered = Pick<
   | 'claims'
   | 'openAssumptions'
   | 'layer'
+  | 'usedWithoutCheck'
   | 'notUsed'
   | 'notLookedAt'
 >;

@@ -99,11 +99,20 @@ export function withheldTexts({ layer }: Layered): string[] {
   );
 }
 
-/** Knowledge of the tables that the SQL reads but leaves aside; then the columns that nobody looked at, in one line. */
-export function asideTexts({ notUsed = [], notLookedAt }: Pick<AnswerRecord, 'notUsed' | 'notLookedAt'>): string[] {
+/**
+ * Literals of the SQL that nothing shows or names, in one line; knowledge of the tables that it reads but leaves aside; the
+ * columns that nobody looked at, in one line.
+ */
+export function asideTexts({
+  usedWithoutCheck = [],
+  notUsed = [],
+  notLookedAt,
+}: Pick<AnswerRecord, 'usedWithoutCheck' | 'notUsed' | 'notLookedAt'>): string[] {
   const { columns = [], more = 0 } = notLookedAt ?? {};
+  const used = [...new Set(usedWithoutCheck.map(({ sql }) => cut(visibleLine(sql), SHORT_CHARS)))];
   const flags = columns.map(({ table, column, holds }) => visibleLine(`${table}.${column} (${holds})`));
   return [
+    ...(used.length === 0 ? [] : [`Used without a check: ${used.join('; ')}`]),
     ...notUsed.map(({ statement }) => `Not used: ${quoted(statement)}`),
     ...(flags.length === 0 ? [] : [`Not looked at: ${flags.join(', ')}${more === 0 ? '' : `, and ${more} more`}`]),
   ];

@@ -19,7 +19,10 @@ import {
 import { cut } from '../clip';
 
 /** The evidence, claims and assumptions that an answer rests on. */
-export type Resting = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions' | 'coverage' | 'notUsed'>;
+export type Resting = Pick<
+  AnswerRecord,
+  'evidence' | 'claims' | 'openAssumptions' | 'coverage' | 'notUsed' | 'usedWithoutCheck'
+>;
 export type Standable = Resting & Pick<AnswerRecord, 'status' | 'method' | 'sql' | 'candidates'>;
 
 /** null: there is no answer. */
@@ -64,10 +67,10 @@ function isShown(state: string): boolean {
 
 /** The states of an answer's claims where its record has them, else of its steps. */
 function statesOf(record: Resting): string[] {
-  const { claims, evidence, notUsed = [] } = record;
+  const { claims, evidence, notUsed = [], usedWithoutCheck = [] } = record;
   return [
     ...(claims ?? evidence).map(({ state }) => state),
-    ...[...(claims === undefined ? [] : withoutCheck(record)), ...notUsed].map(() => 'open'),
+    ...[...(claims === undefined ? [] : withoutCheck(record)), ...usedWithoutCheck, ...notUsed].map(() => 'open'),
     ...(isPartial(record) ? ['open'] : []),
   ];
 }
@@ -85,9 +88,10 @@ function isPartial({ coverage }: Resting): boolean {
  * the model's words for the claim, which may say more than its check counted.
  */
 export function provedText(record: Resting): string {
-  const { claims, evidence, notUsed = [] } = record;
+  const { claims, evidence, notUsed = [], usedWithoutCheck = [] } = record;
   const standing = restingStanding(record);
   const aside = [
+    ...numbered(usedWithoutCheck.length, 'used without a check'),
     ...(notUsed.length === 0
       ? []
       : [`${counted(notUsed.length, 'rule or entry', 'rules or entries')} of this database not used`]),

@@ -142,6 +142,17 @@ export function withoutDoubt(
   }
 }
 
+/** Rows that differ in a column by whose value the SQL chooses repeat nothing for it: a copy that it leaves out, for instance. */
+export function amongFiltered(
+  doubt: RowDoubt,
+  { columns }: Pick<TableDescription, 'columns'>,
+  filtered: readonly string[],
+): RowDoubt {
+  if (doubt.kind !== 'repeated') return doubt;
+  const chosen = columns.map(({ name }) => name).filter((name) => filtered.includes(name.toLowerCase()));
+  return { ...doubt, columns: [...new Set([...doubt.columns, ...chosen])] };
+}
+
 /** The question to the model where the answer changes. */
 export function doubtText(doubt: RowDoubt, gives: string): string {
   return doubt.kind === 'repeated'

@@ -190,6 +190,8 @@ export interface SearchPurposes {
       readonly trajectory: string;
       /** How many commits and declines went back before. */
       readonly returned: number;
+      /** Those before it. */
+      readonly turns: readonly string[];
     },
     (
       | {

@@ -25,7 +25,7 @@ import { soundSentence, withYesNo } from '../../text/sentence';
 import type { AnswerSummary } from '../../domain/ports/step-parts';
 import { now, openParser, type StepContext } from '../shared/context';
 import { notLookedAt, unusedOf } from '../layer/left-aside';
-import { SCHEMA_ID, type CandidateContent } from '../../record/contents';
+import { SCHEMA_ID, type CandidateContent, type Contents } from '../../record/contents';
 import { explain, type Explained } from './evidence-record';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
 import { proofLines, standingOf } from '../../text/standing';
@@ -95,7 +95,8 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
   const givenUp = step.state.events.flatMap(({ subject, detail, reply }) =>
     reply === undefined ? [] : [{ step: subject, cause: detail, reply }],
   );
-  const claims = view === undefined ? null : await claimsOf(run, step.state, view);
+  const verdict = view === undefined ? null : await verdictOf(run, step.state, view);
+  const claims = verdict?.claims ?? null;
   const toolCalls = toolCallsOf(step.state);
   const record: AnswerRecord = {
     schemaVersion: 1,
@@ -118,6 +119,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     reason: step.reason,
     ...explained,
     ...(claims === null ? {} : { claims, openAssumptions: stillOpen(explained.openAssumptions, claims) }),
+    ...(verdict?.usedWithoutCheck === undefined ? {} : { usedWithoutCheck: verdict.usedWithoutCheck }),
     ...(await leftAsideBy(context, step.state, content, claims ?? [], explained.openAssumptions)),
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
     ...(sources.length === 0 ? {} : { sources }),
@@ -337,12 +339,16 @@ async function openQuestions(context: StepContext): Promise<{ questionId: string
 }
 
 /** What the database decided about the commit or the decline that is the answer; null if it came from the search. */
-async function claimsOf(run: RunStore, { looking }: SearchState, view: CandidateView): Promise<Claim[] | null> {
+async function verdictOf(
+  run: RunStore,
+  { looking }: SearchState,
+  view: CandidateView,
+): Promise<Contents['verdict'] | null> {
   for (const id of [...(looking?.turns ?? [])].reverse()) {
     const verdict = await run.find('verdict', id);
     if (verdict === null) continue;
     const isOwn = view.kind === 'rows' ? verdict.candidateId === view.id : looking?.phase === 'look';
-    if (isOwn) return verdict.claims;
+    if (isOwn) return verdict;
   }
   return null;
 }

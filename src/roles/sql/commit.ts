@@ -9,7 +9,7 @@ import { decideAbsence, decideClaim, readCounts, claimText, isSettled } from '..
 import { equalResults } from '../../sql/equal';
 import { decideMateriality } from '../../sql/materiality';
 import { resultPreview, resultText } from '../../text/result-text';
-import { doubtText, withoutDoubt } from '../../database/profile/row-doubts';
+import { amongFiltered, doubtText, withoutDoubt } from '../../database/profile/row-doubts';
 import { operatorShape, toOperatorView } from '../../sql/body';
 import type { UsageDelta } from '../../domain/ports/step-parts';
 import { runError, engineScope, selectText, type SearchScope } from '../shared/bodies';
@@ -23,7 +23,9 @@ import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../s
 import { SCHEMA_ID } from '../../record/contents';
 import { isEstablished } from '../keep';
 import { coverageText } from '../../sql/coverage';
+import { filteredBy } from '../../sql/literal-uses';
 import { runSelects } from './queries';
+import { unsaidIn, unsaidText } from './unsaid';
 import { orRefused, single, together, type Statements } from '../shared/statements';
 import type { CommitInput, Committed } from '../../domain/ports/steps';
 
@@ -37,7 +39,7 @@ export async function commit(context: StepContext, step: CommitInput): Promise<C
   const built = buildCommit(context, scope, step.position, reply);
   if (!('plan' in built)) return { kind: 'invalid', error: built.join('\n'), usage: {} };
   const known = await knownClaims(context, built, reply.known ?? []);
-  return new Commit(context, scope, step, built, reply.ifPartial, known).run();
+  return new Commit(context, scope, step, built, reply, known).run();
 }
 
 class Commit {
@@ -48,7 +50,7 @@ class Commit {
     private readonly scope: SearchScope,
     private readonly step: CommitInput,
     private commit: BuiltCommit,
-    private readonly ifPartial: LookReply['ifPartial'],
+    private readonly reply: LookReply,
     /** Entries of the layer that it follows. */
     private readonly known: readonly Claim[],
   ) {}
@@ -78,18 +80,24 @@ class Commit {
       ...{ position: this.step.position, plan, probes: read, claims: decided, takenAt },
       assumed: this.commit.assumed,
     });
-    const doubts = [...(await this.doubtful(plan, result)), ...(await this.leftAside(plan))];
+    const { turns, turnId, candidateId, returned } = this.step;
+    const unsaid = await unsaidIn(context, plan, this.reply, { turns, known: this.known });
+    const doubts = [
+      ...(await this.doubtful(plan, result, decided)),
+      ...(await this.leftAside(plan)),
+      ...(returned > 0 || unsaid.length === 0 ? [] : [unsaidText(unsaid)]),
+    ];
     const verdict = foundByCommit({
-      ...{ claims, result, trivial: run.trivial, control, coverage, ifPartial: this.ifPartial, doubts },
+      ...{ claims, result, trivial: run.trivial, control, coverage, ifPartial: this.reply.ifPartial, doubts },
       csvChars: context.settings.csvChars,
     });
-    await context.run.put('verdict', this.step.turnId, {
-      turnId: this.step.turnId,
-      candidateId: this.step.candidateId,
+    await context.run.put('verdict', turnId, {
+      ...{ turnId, candidateId },
       claims: [...claims],
       edits: counted.map(({ rivals }) =>
         rivals.map(({ edited }) => edited && { operator: edited.operator, bodyId: edited.body.bodyId }),
       ),
+      ...(unsaid.length === 0 ? {} : { usedWithoutCheck: [...unsaid] }),
       found: verdict.found,
     });
     return {
@@ -191,9 +199,9 @@ class Commit {
 
   /**
    * Whether repeated rows or placeholders of the tables that it reads change the answer. Asked once: who commits again has
-   * thought of them.
+   * thought of them. Not asked where a count has settled it: a claim is proved that would not be without these rows.
    */
-  private async doubtful(plan: LoadedPlan, answer: SqlResult): Promise<readonly string[]> {
+  private async doubtful(plan: LoadedPlan, answer: SqlResult, claims: readonly Claim[]): Promise<readonly string[]> {
     const { context, scope } = this;
     const { tables, dialect } = scope.description;
     const { doubts = [] } = await context.run.get('schema', SCHEMA_ID);
@@ -201,18 +209,30 @@ class Commit {
     const told = doubts.filter(({ table }) => read.has(table));
     if (this.step.returned > 0 || told.length === 0) return [];
     const { sql } = await context.run.get('candidate', this.step.candidateId);
+    const filtered = plan.operators.flatMap(({ body }) => filteredBy(body?.sql ?? '', dialect));
     const tried = told.slice(0, MOST_DOUBTS).flatMap((doubt) => {
       const table = tables.find(({ name }) => name === doubt.table);
-      const without = table === undefined ? null : withoutDoubt(sql, doubt, table, dialect);
-      return without === null ? [] : [{ doubt, without }];
+      if (table === undefined) return [];
+      const own = amongFiltered(doubt, table, filtered);
+      const without = withoutDoubt(sql, own, table, dialect);
+      return without === null ? [] : [{ doubt: own, table, without }];
     });
     const { seen } = await this.sql(together(tried.map(({ without }) => single(without))));
-    return tried.flatMap(({ doubt }, at) => {
+    const changing = tried.flatMap((each, at) => {
       const result = seen[at];
       // A table that cannot be replaced so, such as one with a column that cannot be compared, stays as it is.
       if (result?.kind !== 'rows' || result.truncated) return [];
-      return equalResults(answer, result, { ordered: false }) ? [] : [doubtText(doubt, resultPreview(result))];
+      return equalResults(answer, result, { ordered: false }) ? [] : [{ ...each, result }];
     });
+    const proved = claims.filter(({ state }) => state === 'proved');
+    const again = changing.map(({ doubt, table }) => {
+      const reading = proved.filter(({ check }) => mentionsIn([check], dialect).has(table.name.toLowerCase()));
+      return together(reading.map(({ check }) => single(withoutDoubt(check, doubt, table, dialect))));
+    });
+    const { seen: recounted } = await this.sql(together(again));
+    return changing.flatMap(({ doubt, result }, at) =>
+      recounted[at]?.some(isMissed) === true ? [] : [doubtText(doubt, resultPreview(result))],
+    );
   }
 
   /** What is known of the tables that it reads, and that it leaves aside: asked about together with the doubts. */
@@ -238,6 +258,14 @@ class Commit {
     });
     return { planId: plan.plan.planId, ordered: plan.plan.ordered, operators };
   }
+}
+
+/** Whether the counts of a check say that not all rows match. */
+function isMissed(result: SqlResult | null): boolean {
+  const counts = result === null ? '' : readCounts(result, 2);
+  if (typeof counts === 'string') return false;
+  const [examined = 0, matching = 0] = counts;
+  return matching < examined;
 }
 
 /** What an answer rests on that was proved before, with the counts of this search; not what is named and never read. */

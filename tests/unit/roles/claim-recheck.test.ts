@@ -170,6 +170,7 @@ test('a claim that makes no difference although its rival is refuted stays so, u
       COMMIT.operators![0]!,
       { ...COMMIT.operators![1]!, sql: 'SELECT count(*) AS n FROM op_gap WHERE s > 0.1' },
     ],
+    assumed: [{ operator: 'op_answer', statement: 'A gap is s over 0.1.', risk: 0.1 }],
   };
   const { first, again, engine } = await asked(commit);
   expect(first.claims).toMatchObject([{ state: 'immaterial', rivals: [{ verdict: 'refuted' }] }]);

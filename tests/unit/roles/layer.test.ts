@@ -85,6 +85,7 @@ function questions(engine = laps()) {
           engine: other ?? engine,
           store,
           searchId,
+          question: { text: 'In how many events was the runner-up of cars 0, 1, 2, 3 and 4 within two seconds?' },
           settings: { ...PRESETS.fast, ...(layer === null ? {} : { layer: layer ?? 'on' }) },
         },
       );
@@ -97,7 +98,7 @@ function questions(engine = laps()) {
 
 test('an answer that establishes nothing of its own leaves nothing to be read', async () => {
   const { ask } = questions();
-  expect((await ask(commit(2, {}))).outcome).toMatchObject({ kind: 'finished', keeping: null });
+  expect((await ask(commit(2, {}), { again: [commit(2, {})] })).outcome).toMatchObject({ kind: 'finished', keeping: null });
   const one = await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
   expect(one.outcome).toMatchObject({ keeping: { of: { turnId: expect.any(String) as unknown } } });
   expect((await ask(commit(1, { known: ['k1'] }))).outcome).toMatchObject({ keeping: null });

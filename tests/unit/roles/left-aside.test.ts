@@ -101,7 +101,11 @@ test('a count that claims nothing is unchecked, and columns that tell rows apart
 
 test('a column that the SQL or a look names was looked at', async () => {
   const looks = ['SELECT state, count(*) FROM orders GROUP BY state'];
-  const { record } = await ask([`${ALL} WHERE is_test = 0`], { looks });
+  const real = `${ALL} WHERE is_test = 0`;
+  const { told, record } = await ask([real, real], { looks });
+  expect(told).toEqual([expect.stringContaining('Used without a check: is_test = 0 (op_answer)')]);
+  expect(record.usedWithoutCheck).toEqual([{ operator: 'op_answer', sql: 'is_test = 0' }]);
+  expect(record.answer).toContain('Used without a check: is_test = 0');
   expect(record.notLookedAt).toEqual({
     columns: [{ table: 'orders', column: 'deleted_at', holds: 'set in 20 of 200 rows' }],
     more: 0,
@@ -191,7 +195,8 @@ test.each([
   const unused = await ask([ALL, ALL], { events: [rule(statement, columns)] });
   expect(unused.told).toHaveLength(1);
   expect(unused.record.notUsed).toHaveLength(1);
-  const used = await ask([`${ALL} WHERE is_test = 0 AND state <> 'refunded'`], { events: [rule(statement, columns)] });
-  expect(used.told).toEqual([]);
+  const sql = `${ALL} WHERE is_test = 0 AND state <> 'refunded'`;
+  const used = await ask([sql, sql], { events: [rule(statement, columns)] });
+  expect(used.told.join('\n')).not.toContain('Known of a table');
   expect(used.record.notUsed).toBeUndefined();
 });

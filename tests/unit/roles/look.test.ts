@@ -46,7 +46,7 @@ interface Options {
 const scripted = (replies: readonly object[], { react = [], setup = SETUP }: Options = {}) =>
   bench(
     { look: replies.map(text), react: react.map(text), plan: [] },
-    { engine: sqliteEngine(setup), settings: PRESETS.fast },
+    { engine: sqliteEngine(setup), settings: PRESETS.fast, question: { text: 'What is the mean gap of car 3?' } },
   );
 
 async function ask(replies: readonly object[], options: Options = {}) {
@@ -80,7 +80,7 @@ test('a commit whose claims hold is the answer: one call, the operator proved wi
     }),
   ]);
   expect(record.answer).toBe(
-    '2.875; proved: "Device B stores milliseconds, device A seconds" (20 of 20 laps with a stored gap).',
+    'Car 3 is 2.875 s behind on average; proved: "Device B stores milliseconds, device A seconds" (20 of 20 laps with a stored gap).',
   );
   expect(record.openAssumptions).toEqual([]);
   const [gap] = record.evidence;
@@ -176,7 +176,7 @@ test('a claim that holds with exceptions is no open assumption of the answer, on
   expect(record.openAssumptions.map(({ statement }) => statement)).toEqual(['No lap is cut.']);
   expect(record.answer).toBe(
     [
-      '4.1; partly proved: "Device B stores milliseconds, device A seconds" (50 of 51 laps with a stored gap, 1 exception); 1 without a check.',
+      'Car 3 is 4.1 s behind on average; partly proved: "Device B stores milliseconds, device A seconds" (50 of 51 laps with a stored gap, 1 exception); 1 without a check.',
       'Not without exception (50 of 51 laps with a stored gap, 1 exception): "Device B stores milliseconds, device A seconds."',
       'Assumed without a check: "No lap is cut."',
     ].join('\n'),

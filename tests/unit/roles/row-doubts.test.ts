@@ -19,7 +19,11 @@ async function ask(...sqls: readonly string[]) {
   );
   const { steps, start, record, model } = await bench(
     { look: replies },
-    { engine: sqliteEngine(SETUP), settings: { profiles: true } },
+    {
+      engine: sqliteEngine(SETUP),
+      settings: { profiles: true },
+      question: { text: 'What is the mean of the readings above -999?' },
+    },
   );
   await runLookThenProve(start, steps, hooks);
   const told = model.requests.slice(1).map(({ messages }) => messages.at(-1)!.content);
