@@ -2,7 +2,7 @@
 import type { AnswerRecord } from '../domain';
 import { capital, counted, visible } from '../report/printable';
 import { coverageText } from '../sql/coverage';
-import { provedText } from '../text/standing';
+import { standingText } from '../text/standing';
 import { withheldTexts } from '../text/claim-text';
 import { formattedSql } from '../report/sql-section';
 import type { Answer, App } from '../app/app';
@@ -95,5 +95,5 @@ function tellDoubts(record: AnswerRecord, best: string, io: Pick<Io, 'err'>): vo
   const partial = coverage === undefined ? null : coverageText(coverage);
   if (partial !== null) io.err(`${partial}\n`);
   for (const text of withheldTexts(record)) io.err(`${text}\n`);
-  io.err(`${provedText(record)}; gate show ${id} shows the evidence\n`);
+  io.err(`${standingText(record)}; gate show ${id} shows the evidence\n`);
 }

@@ -2,7 +2,7 @@
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { asOfText, CLAIM_WORDS, endedBecause, OPEN_WORDS, replacedTexts, STATE_WORDS } from '../report/words';
-import { reasonTexts, SHOWN_ROWS, statedText, tellsRow, wordingText, otherReadingText } from '../text/answer-text';
+import { otherReadingText, reasonTexts, SHOWN_ROWS, standingTexts, statedText, tellsRow } from '../text/answer-text';
 import { declineText, standingOf } from '../text/standing';
 import {
   asideTexts,
@@ -12,11 +12,9 @@ import {
   provedBeforeText,
   quotedShort,
   rivalText,
-  uncheckedAssumptions,
   withheldTexts,
 } from '../text/claim-text';
 import { isAbsence } from '../sql/claims';
-import { coverageText } from '../sql/coverage';
 import { formattedSql } from '../report/sql-section';
 import { textTable } from './table';
 
@@ -37,16 +35,16 @@ export interface Places {
 export function answerJson(record: AnswerRecord, places: Places): string {
   const standing = standingOf(record);
   const { report, ui, traceId = null } = places;
-  return `${JSON.stringify({ ...record, standing, report, ui, traceId }, null, 2)}\n`;
+  const told = record.sql === null || standing === null ? [] : standingTexts(record);
+  return `${JSON.stringify({ ...record, standing, told, report, ui, traceId }, null, 2)}\n`;
 }
 
 export function answerText(record: AnswerRecord, places: Places, width: number): string {
   // The headline of a decline has its claims.
   const claims = (record.claims ?? []).filter((claim) => !isAbsence(claim));
   const evidence = record.evidence.filter((entry) => !isToldByClaims(entry, record.claims));
-  // The words of an answer say what its wording leaves open.
-  const said = (record.answer ?? '').split('\n');
-  const open = uncheckedAssumptions(record).filter((each) => !said.includes(wordingText(each)));
+  // The headline has what an answer rests on.
+  const open = record.sql === null ? record.openAssumptions : [];
   const kept = keptText(record);
   const sections = [
     headline(record),
@@ -98,18 +96,14 @@ const WORDS: Readonly<Record<AnswerRecord['status'], string>> = {
 };
 
 function headline(record: AnswerRecord): string {
-  const { answer, coverage } = record;
-  // The words of an answer say it themselves.
-  const partial = answer !== null || coverage === undefined ? null : coverageText(coverage);
-  const withheld = answer === null ? withheldTexts(record) : [];
-  const aside = answer === null ? asideTexts(record) : [];
+  const { answer, sql } = record;
+  const aside = [...withheldTexts(record), ...asideTexts(record)];
   const parts = [
     answer ?? statedText(record),
-    partial,
+    ...(sql === null || standingOf(record) === null ? [] : standingTexts(record)),
     ...reasonTexts(record),
     declineText(record),
-    ...withheld,
-    ...aside,
+    ...(sql === null ? aside : []),
   ]
     .filter((text) => text !== null)
     .map((text) => visible(text));

@@ -5,9 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { AnswerRecord } from '../domain';
-import { caveatTexts, reasonTexts, statedText } from '../text/answer-text';
+import { reasonTexts, statedText } from '../text/answer-text';
 import { uncheckedAssumptions } from '../text/claim-text';
-import { declineText, provedText } from '../text/standing';
+import { declineText, standingText } from '../text/standing';
 import { type Doubt, doubtsOf } from './doubts';
 import { anchor, badge, details, Html, markup } from './html';
 import { machinery } from './machinery';
@@ -116,13 +116,10 @@ function headline({ record, state }: Trace): { readonly title: string; readonly 
   const reason = reasonTexts(record);
   const title = statedText(record);
   if (title === null) return { title: withoutAnswer(record), more: reason };
-  const known = caveatTexts(record);
-  // Rows and doubts have places of their own below.
   const more = (record.answer ?? '')
-    .trim()
     .split('\n')
     .slice(1)
-    .filter((line) => line.trim() !== '' && !known.includes(line));
+    .filter((line) => line.trim() !== '');
   const lead = record.status === 'cancelled' ? 'Best answer so far: ' : '';
   if (title.length <= TITLE_CHARS) return { title: `${lead}${title}`, more: [...more, ...reason] };
   return { title: withoutAnswer(record), more: [title, ...more, ...reason] };
@@ -154,7 +151,7 @@ function proofLine(record: AnswerRecord): Html | null {
   if (columns.length === 0 && sql === null) return null;
   const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
   const marks = claims === undefined ? evidence : [...claims, ...unchecked.map(() => ({ state: 'open' }))];
-  const text = capital(provedText(record));
+  const text = capital(standingText(record));
   if (marks.length === 0) return markup`<p class="proof">${text}</p>`;
   return markup`<p class="proof">
     <span class="gauge" aria-hidden="true">${marks.map(({ state }) => markup`<span class="${state}"></span>`)}</span>

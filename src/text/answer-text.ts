@@ -6,11 +6,11 @@
 import { counted } from '../counted';
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { coverageText } from '../sql/coverage';
-import { asideTexts, claimCaveats, declineTexts, withheldTexts } from './claim-text';
+import { asideTexts, claimCaveats, declineTexts, provedTexts, withheldTexts } from './claim-text';
 import { cut, visibleLine } from '../clip';
 import { isToldWhole, valueText } from './result-text';
 import { fillSentence, showsColumns, showsRows } from './sentence';
-import { provedText } from './standing';
+import { standingText } from './standing';
 
 type Answered = Pick<
   AnswerRecord,
@@ -35,18 +35,19 @@ const NAME_CHARS = 40;
 /** Rows that a text shows with the answer. Where they are all there, no sentence repeats one. */
 export const SHOWN_ROWS = 20;
 
-/** The text stored in the record's `answer`. */
-export function answerText(record: Answered): string {
-  const sentence = headlineText(record);
-  const isClosed = /[?!]$/.test(sentence);
-  const proved = provedText(record);
-  const first = isClosed ? `${sentence} ${capital(proved)}.` : `${sentence.replace(/\.$/, '')}; ${proved}.`;
-  return [first, ...caveatTexts(record)].join('\n');
+/** The answer as one sentence: the record's `answer`. */
+export function headlineText(record: Answered): string {
+  const sentence = filled(record);
+  if (sentence === null) return rowsText(record);
+  return /[.?!]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-/** The answer as one sentence. */
-export function headlineText(record: Answered): string {
-  return filled(record) ?? rowsText(record);
+/**
+ * What a reader must know with the sentence, a line each: how far it is proved, what is proved, then its doubts
+ * (`caveatTexts`).
+ */
+export function standingTexts(record: Answered): string[] {
+  return [`${capital(standingText(record))}.`, ...provedTexts(record), ...caveatTexts(record)];
 }
 
 /** Whether the answer is one row whose every value the sentence says: no table has more. */
@@ -58,15 +59,11 @@ export function tellsRow(record: Answered & Pick<AnswerRecord, 'answer'>): boole
   return isNamed && columns.every(({ kind }, at) => isToldWhole(row[at] ?? null, kind));
 }
 
-/** The stored answer on one line, without the part about proof; null if the record has none. */
+/** The answer on one line; null if the record has none. */
 export function statedText(record: Answered & Pick<AnswerRecord, 'answer'>): string | null {
   const { answer, columns } = record;
-  if (answer === null) return columns.length === 0 ? null : headlineText(record);
-  const [first = ''] = answer.trim().split('\n');
-  const proof = provedText(record);
-  const ends = [`; ${proof}.`, ` ${capital(proof)}.`];
-  const end = ends.find((each) => first.endsWith(each));
-  return end === undefined ? first : first.slice(0, -end.length);
+  if (answer !== null) return answer.trim().split('\n')[0] ?? '';
+  return columns.length === 0 ? null : headlineText(record);
 }
 
 /**
@@ -80,7 +77,8 @@ export function caveatTexts(record: Answered): string[] {
   const summarised = filled(record) !== null && hasEnds(record) && !showsRows(sentence);
   return [
     ...(partial === null ? [] : [partial]),
-    ...(record.claims === undefined ? record.evidence.flatMap(againstTexts) : claimCaveats(record)),
+    ...(record.claims === undefined ? record.evidence.flatMap(againstTexts) : []),
+    ...claimCaveats(record),
     ...asideTexts(record),
     ...withheldTexts(record),
     ...(summarised ? [`${capital(endsText(record))}.`] : []),
@@ -94,7 +92,7 @@ export function caveatTexts(record: Answered): string[] {
 /** The reading of the question's words that was taken, and what another gives. */
 export function wordingText(open: OpenAssumption): string {
   const other = otherReadingText(open);
-  return `Read as: ${visibleLine(open.statement)}.${other === null ? '' : ` ${other}`}`;
+  return `Read as: ${visibleLine(open.statement).replace(/\.$/, '')}.${other === null ? '' : ` ${other}`}`;
 }
 
 /** Why there is no answer, and the counts that show it. */

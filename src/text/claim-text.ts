@@ -53,6 +53,16 @@ export function figuresText(claim: Claim): string {
   return countedText(claim) ?? 'not counted';
 }
 
+/** What is proved, a line each: the model's words, whole, beside what its check counted. */
+export function provedTexts({ claims, evidence }: Pick<AnswerRecord, 'claims' | 'evidence'>): string[] {
+  const steps = evidence.map(({ state, reading }) => ({ state, text: quoted(reading, Infinity) }));
+  const told = claims?.map((claim) => ({
+    state: claim.state,
+    text: `${quoted(claim.statement, Infinity)} (${countedText(claim) ?? ''})`,
+  }));
+  return (told ?? steps).filter(({ state }) => state === 'proved').map(({ text }) => `Proved: ${text}`);
+}
+
 /** Caveats on claims and assumptions besides how many are proved, most serious first. */
 export function claimCaveats(record: Explained): string[] {
   const { claims = [] } = record;
@@ -63,7 +73,7 @@ export function claimCaveats(record: Explained): string[] {
       .map((claim) => `Not without exception (${exceptionsText(claim)}): ${quoted(claim.statement)}`),
     ...uncheckedAssumptions(record)
       .filter(({ kind }) => kind === 'assumption')
-      .map(({ statement }) => `Assumed without a check: ${quoted(statement)}`),
+      .map(({ statement }) => `Assumed: ${quoted(statement)}`),
     ...provedBeforeTexts(claims),
   ];
 }
@@ -172,8 +182,8 @@ function listed(counts: readonly (string | null)[]): string {
 }
 
 /** The model's words, so that nobody takes them for the program's. */
-function quoted(text: string): string {
-  return `"${cut(visibleLine(text), STATEMENT_CHARS).replaceAll('"', "'")}"`;
+function quoted(text: string, maxChars = STATEMENT_CHARS): string {
+  return `"${cut(visibleLine(text), maxChars).replaceAll('"', "'")}"`;
 }
 
 /** A short quotation, cut at a word, without the full stop. */

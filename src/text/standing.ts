@@ -10,9 +10,7 @@ import {
   countedText,
   declineTexts,
   exceptionsText,
-  figuresText,
   notShownText,
-  quotedShort,
   uncheckedAssumptions,
   withheldTexts,
 } from './claim-text';
@@ -27,9 +25,9 @@ export type Standable = Resting & Pick<AnswerRecord, 'status' | 'method' | 'sql'
 
 /** null: there is no answer. */
 export function standingOf(record: Standable): Standing | null {
-  const { status, method, sql, claims, candidates } = record;
+  const { status, method, sql, claims, candidates, openAssumptions } = record;
   if (status === 'unanswerable') {
-    if (claims !== undefined) return restingStanding({ ...NOTHING, claims: claims.filter(isAbsence) });
+    if (claims !== undefined) return restingStanding({ ...NOTHING, openAssumptions, claims: claims.filter(isAbsence) });
     return candidates.some(({ chosen, proved }) => chosen && proved) ? 'proved' : 'unchecked';
   }
   return sql === null || method === 'learn' ? null : restingStanding(record);
@@ -83,56 +81,32 @@ function isPartial({ coverage }: Resting): boolean {
   return coverage !== undefined && coverageText(coverage) !== null;
 }
 
-/**
- * The standing and what it is of, in words: `proved: "Device B stores milliseconds" (20 of 20 laps)`. What is quoted are
- * the model's words for the claim, which may say more than its check counted.
- */
-export function provedText(record: Resting): string {
+/** The standing in one line: `proved`, or `3 of 5 proved` with what is not. */
+export function standingText(record: Resting): string {
   const { claims, evidence, notUsed = [], usedWithoutCheck = [] } = record;
-  const standing = restingStanding(record);
-  const aside = [
+  const known = statesOf(record);
+  const count = (state: string, states: readonly string[] = (claims ?? evidence).map((each) => each.state)): number =>
+    states.filter((each) => each === state).length;
+  const immaterial = count('immaterial');
+  const besides = [
+    ...numbered(count('exceptions'), 'with exceptions'),
+    ...numbered(count('failed'), 'failed'),
+    ...numbered(count('open'), 'open'),
+    ...numbered(claims === undefined ? count('assumed') : withoutCheck(record).length, 'assumed'),
     ...numbered(usedWithoutCheck.length, 'used without a check'),
     ...(notUsed.length === 0
       ? []
       : [`${counted(notUsed.length, 'rule or entry', 'rules or entries')} of this database not used`]),
-    ...(standing !== 'unchecked' && isPartial(record) ? ['for a part of what is asked'] : []),
-  ];
-  if (claims === undefined) {
-    const steps = evidence.length === 0 ? 'no reading was tested' : stepsText(evidence);
-    const proved = evidence.find(({ state }) => state === 'proved');
-    const named = proved === undefined ? steps : `${quotedShort(proved.reading)} (${steps})`;
-    return `${standing}: ${[named, ...aside].join(', ')}`;
-  }
-  const of = (state: Claim['state']): readonly Claim[] => claims.filter((claim) => claim.state === state);
-  const unchecked = withoutCheck(record).length;
-  if (claims.length + unchecked === 0)
-    return `unchecked: ${['nothing was claimed, so nothing was proved', ...aside].join(', ')}`;
-  const [named, ...others] = of('proved').length > 0 ? of('proved') : of('exceptions');
-  const rest = [
-    ...numbered(
-      of('exceptions').filter((claim) => claim !== named && !others.includes(claim)).length,
-      'with exceptions',
-    ),
-    ...numbered(of('immaterial').length, of('immaterial').length === 1 ? 'makes no difference' : 'make no difference'),
-    ...numbered(of('failed').length, 'failed'),
-    ...numbered(of('open').length, 'open'),
-    ...numbered(unchecked, 'without a check'),
-    ...aside,
-  ].join(', ');
-  if (named === undefined) return `unchecked: 0 of ${counted(claims.length + unchecked, 'assumption')} proved, ${rest}`;
-  const more = others.length === 0 ? '' : ` and ${counted(others.length, 'more claim')}`;
-  return `${standing}: ${quotedShort(named.statement)} (${figuresText(named)})${more}${rest === '' ? '' : `; ${rest}`}`;
-}
-
-function stepsText(evidence: AnswerRecord['evidence']): string {
-  const count = (state: AnswerRecord['evidence'][number]['state']): number =>
-    evidence.filter((entry) => entry.state === state).length;
-  const [proved, assumed, immaterial] = [count('proved'), count('assumed'), count('immaterial')];
-  return [
-    `${proved} of ${counted(evidence.length, 'step')} proved`,
-    ...numbered(assumed, 'assumed'),
+    ...(isPartial(record) ? ['for a part of what is asked'] : []),
     ...numbered(immaterial, immaterial === 1 ? 'makes no difference' : 'make no difference'),
   ].join(', ');
+  const standing = restingStanding(record);
+  if ((claims ?? evidence).length === 0 && besides === '')
+    return `unchecked: ${claims === undefined ? 'no reading was tested' : 'nothing was claimed, so nothing was proved'}`;
+  const whole = known.length - immaterial;
+  const share = standing === 'proved' ? 'proved' : `${count('proved')} of ${whole} proved`;
+  const lead = standing === 'unchecked' ? 'unchecked: ' : '';
+  return `${lead}${whole === 0 ? '' : share}${whole === 0 || besides === '' ? '' : '; '}${besides}`;
 }
 
 function numbered(count: number, what: string): string[] {
@@ -155,7 +129,7 @@ export function proofLines(record: Explained): string[] {
   const proved = claims === undefined ? [...withheld, ...stepLines(record)] : claimLines(claims, withheld);
   const told = [...proved, ...openLines(record)];
   const isPlain = claims?.length === 0 && evidence.length > 0 && told.length === withheld.length;
-  const lines = isPlain ? [provedText(record), ...withheld] : told;
+  const lines = isPlain ? [standingText(record), ...withheld] : told;
   const left = lines.length - LINES;
   const shown = left > 0 ? [...lines.slice(0, LINES), `and ${left} more`] : lines;
   return shown.map((line) => cut(line, CHARS));

@@ -14,6 +14,7 @@ import type {
   Test,
 } from '../../domain';
 import { standingOf } from '../../sql/agreement';
+import { equalResults } from '../../sql/equal';
 import { resultPreview } from '../../text/result-text';
 import { runOf } from '../../sql/proof';
 import { loadAttempts, testOf, type Attempts, type SeenTest } from '../shared/attempts';
@@ -204,8 +205,10 @@ function assumptionsOf({ plan, immaterial }: Scene): OpenAssumption[] {
   );
 }
 
-export function wordingOf({ wording }: Pick<CandidateContent, 'wording'>): OpenAssumption[] {
-  return wording.map(({ operator, taken, other, result }) => ({
+/** A reading that gives the same is no alternative. */
+export function wordingOf({ wording, result: answer }: Pick<CandidateContent, 'wording' | 'result'>): OpenAssumption[] {
+  const others = wording.filter(({ result }) => result === null || !equalResults(answer, result, { ordered: false }));
+  return others.map(({ operator, taken, other, result }) => ({
     operator,
     kind: 'open-by-wording',
     statement: taken,

@@ -13,7 +13,7 @@ import type {
   SearchState,
   SteeringNote,
 } from '../../domain';
-import { answerText, statedText } from '../../text/answer-text';
+import { headlineText, statedText } from '../../text/answer-text';
 import { presetOf } from '../../domain/question';
 import { isProved, readingOf, toolCallsOf } from '../../domain/control-view';
 import { counted } from '../../counted';
@@ -78,6 +78,12 @@ export function summaryOfRecord(record: AnswerRecord): AnswerSummary {
   };
 }
 
+/** No count looks everywhere. */
+const NOWHERE_ELSE: OpenAssumption = {
+  ...{ operator: null, kind: 'assumption', risk: null, alternative: null },
+  statement: 'no other column, code or document holds it',
+};
+
 async function makeRecord(context: StepContext, step: FinishInput): Promise<AnswerRecord> {
   const { run, input, settings } = context;
   const contents = await loadCandidates(context, step.state);
@@ -119,6 +125,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     reason: step.reason,
     ...explained,
     ...(claims === null ? {} : { claims, openAssumptions: stillOpen(explained.openAssumptions, claims) }),
+    ...(step.status === 'unanswerable' ? { openAssumptions: [NOWHERE_ELSE] } : {}),
     ...(verdict?.usedWithoutCheck === undefined ? {} : { usedWithoutCheck: verdict.usedWithoutCheck }),
     ...(await leftAsideBy(context, step.state, content, claims ?? [], explained.openAssumptions)),
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
@@ -168,9 +175,9 @@ async function unread(run: RunStore, { looking }: SearchState): Promise<number> 
   return (await Promise.all(turns)).reduce((sum, proofs) => sum + proofs, 0);
 }
 
-/** The answer text of a record with rows; null in output mode `sql`, whose records have no words. */
+/** The answer of a record with rows; null in output mode `sql`, whose records have no words. */
 export function answerOf({ question }: SearchInput, record: AnswerRecord): string | null {
-  return question.outputMode === 'sql' ? null : answerText(record);
+  return question.outputMode === 'sql' ? null : headlineText(record);
 }
 
 /** What the words of an answer need besides its rows. */

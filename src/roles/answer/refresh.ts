@@ -140,7 +140,10 @@ async function runAgain(context: StepContext, before: AnswerRecord, content: Can
     const proved = { ...entry, ...rechecked.find(({ operator }) => operator === entry.operator)?.evidence };
     return counted === null ? proved : counted.evidence(proved);
   });
-  const open = [...before.openAssumptions.filter(({ kind }) => kind !== 'open-by-wording'), ...wordingOf({ wording })];
+  const open = [
+    ...before.openAssumptions.filter(({ kind }) => kind !== 'open-by-wording'),
+    ...wordingOf({ wording, result }),
+  ];
   const notUsed = await stillUnused(context, before);
   const { columns, rows, truncated } = result;
   const again: AnswerRecord = {

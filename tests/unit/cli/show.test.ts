@@ -61,7 +61,7 @@ describe('what is stored is shown without Temporal', () => {
       'op_times  proved',
       'Every rider stores an absolute time. (refuted: 144 of 162',
       'against   118 of 120 rows match, 2 do not',
-      'the question allows two readings',
+      'Read as: A gap of exactly',
       '4 model calls, 9,527 tokens',
       'method fast',
       '.html',
@@ -84,7 +84,7 @@ describe('what is stored is shown without Temporal', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^SELECT\n {2}name,\n/);
     expect(out.replace(/\s+/g, '')).toBe(sql.replace(/\s+/g, ''));
-    expect(err).toContain(`(1 of 2 steps proved, 1 assumed); gate show ${record.id} shows the evidence`);
+    expect(err).toContain(`1 of 2 proved; 1 assumed; gate show ${record.id} shows the evidence`);
     const none = await (
       await withSearch('unanswerable', { sql: null, reason: 'it is not stored' })
     ).gate('show', '--sql');
@@ -108,7 +108,7 @@ describe('what is stored is shown without Temporal', () => {
       expect(code).toBe(1);
       expect(out).toBe('name,"a ""total"""\n"=1+1, ""x""",1.5\n"",\n"two\nlines",-2\n');
       expect(err).toContain('cut after 3 rows');
-      expect(err).toContain(`(1 of 2 steps proved, 1 assumed); gate show ${record.id} shows the evidence`);
+      expect(err).toContain(`1 of 2 proved; 1 assumed; gate show ${record.id} shows the evidence`);
     });
 
     test.each([

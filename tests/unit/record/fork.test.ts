@@ -77,8 +77,7 @@ test.each<[string, Partial<Settings>, Fork['hint']]>([
     kind: 'finished',
     summary: {
       status: 'answered',
-      answer:
-        '2; partly proved: "marks of runners-up are gaps to the winner in seconds" (1 of 3 steps proved, 2 assumed).',
+      answer: '2',
     },
   });
   expect(record.usage.llmCalls).toBe(child.model.requests.length);

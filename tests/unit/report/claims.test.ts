@@ -2,7 +2,7 @@
 import type { AnswerRecord, Claim } from '../../../src/domain';
 import { renderReport, type Trace } from '../../../src/report';
 import { doubtsOf } from '../../../src/report/doubts';
-import { answerText } from '../../../src/text/answer-text';
+import { headlineText } from '../../../src/text/answer-text';
 import { HOSTILE, hostile, record, trace } from './fixture';
 
 const proved: Claim = {
@@ -37,7 +37,7 @@ const [times, close] = record.evidence;
 const claimed = (claims: Claim[], over: Partial<AnswerRecord> = {}): Trace => {
   const evidence = [{ ...times! }, { ...close!, state: 'assumed' as const }];
   const made = { ...record, evidence, openAssumptions: [], claims, sentence: '{events} sprints were close.', ...over };
-  return { ...trace, record: { ...made, answer: made.columns.length > 0 ? answerText(made) : null } };
+  return { ...trace, record: { ...made, answer: made.columns.length > 0 ? headlineText(made) : null } };
 };
 const assumption = (statement: string): AnswerRecord['openAssumptions'][number] => ({
   ...{ operator: 'op_close', kind: 'assumption', statement, risk: 0.3, alternative: null },
@@ -65,10 +65,8 @@ test('a claim is headed by its counts, the words of the model stand below, its r
 
 test('the top tells how far it is proved by its claims, and leads to them', () => {
   const page = renderReport(claimed([proved]));
-  expect(page).toContain('<h1 class="good">4 sprints were close</h1>');
-  expect(page).toMatch(
-    /<span class="proved"><\/span><\/span>\s*<a href="#claims">Proved: &quot;All but winners store their gap&quot; \(162 of 162 riders\)<\/a>/,
-  );
+  expect(page).toContain('<h1 class="good">4 sprints were close.</h1>');
+  expect(page).toMatch(/<span class="proved"><\/span><\/span>\s*<a href="#claims">Proved<\/a>/);
   expect(page).toContain('<a href="#claims">What it takes for granted</a>');
   expect(page).not.toContain('Where to doubt it');
   expect(page).not.toContain('steps proved');

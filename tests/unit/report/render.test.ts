@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { renderReport, renderTraceText } from '../../../src/report';
 import { anchor } from '../../../src/report/html';
-import { answerText } from '../../../src/text/answer-text';
+import { headlineText } from '../../../src/text/answer-text';
 import { HOSTILE, hostile, record, state, trace } from './fixture';
 
 const report = renderReport(trace);
@@ -111,10 +111,10 @@ describe('renderReport', () => {
   test('the headline is the answer, before the question of how far it is proved and where to doubt it', () => {
     const body = report.slice(report.indexOf('<body>'));
     expect(body).toContain(`<h1 class="good">${record.answer}</h1>`);
-    expect(body).toContain('1 of 2 steps proved, 1 assumed');
+    expect(body).toContain('1 of 2 proved; 1 assumed');
     const order = [
       '<h1',
-      '1 of 2 steps proved',
+      '1 of 2 proved',
       'Where to doubt it',
       'A gap of exactly',
       'id="result"',
@@ -129,12 +129,12 @@ describe('renderReport', () => {
   test('the headline leaves to the line below how far it is proved, and to the doubts what the words allow', () => {
     const sentence = '{events} sprint events were close.';
     const given = { ...record, sentence, columns: [{ name: 'events', kind: 'number' as const }], rows: [[4]] };
-    const page = renderReport({ ...trace, record: { ...given, answer: answerText(given) } });
-    expect(page).toContain('<h1 class="good">4 sprint events were close</h1>');
-    expect(page.match(/1 of 2 steps proved/g)).toHaveLength(1);
+    const page = renderReport({ ...trace, record: { ...given, answer: headlineText(given) } });
+    expect(page).toContain('<h1 class="good">4 sprint events were close.</h1>');
+    expect(page.match(/1 of 2 proved/g)).toHaveLength(1);
     expect(page).not.toContain('<p class="more">');
     expect(renderReport({ ...trace, record: { ...given, answer: null } })).toContain(
-      '<h1 class="good">4 sprint events were close</h1>',
+      '<h1 class="good">4 sprint events were close.</h1>',
     );
   });
 

@@ -12,6 +12,7 @@ import { refresh } from '../../../src/roles/answer/refresh';
 import { standingOf } from '../../../src/text/standing';
 import { GAP_PLAN, GAP_PROBE } from '../../helpers/gap-search';
 import { bench, groundReply, hash, sqliteEngine, text, type TestEngine, hooks, promptOf } from './fixtures';
+import { standingTexts } from '../../../src/text/answer-text';
 
 const SECONDS = "CASE WHEN device = 'B' THEN gap / 1000 ELSE gap END";
 /** Device B stores milliseconds. 24 laps, each with the same gap in seconds beside it. */
@@ -98,7 +99,10 @@ function questions(engine = laps()) {
 
 test('an answer that establishes nothing of its own leaves nothing to be read', async () => {
   const { ask } = questions();
-  expect((await ask(commit(2, {}), { again: [commit(2, {})] })).outcome).toMatchObject({ kind: 'finished', keeping: null });
+  expect((await ask(commit(2, {}), { again: [commit(2, {})] })).outcome).toMatchObject({
+    kind: 'finished',
+    keeping: null,
+  });
   const one = await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
   expect(one.outcome).toMatchObject({ keeping: { of: { turnId: expect.any(String) as unknown } } });
   expect((await ask(commit(1, { known: ['k1'] }))).outcome).toMatchObject({ keeping: null });
@@ -130,7 +134,9 @@ test('what a question proved is read, kept, and shown to the next one, which nee
 
   const two = await ask(commit(1, { known: ['k1'] }));
   expect(two.outcome).not.toHaveProperty('summary.kept');
-  expect(two.record.answer).toMatch(/\n1 assumption was proved before \(\d{4}-\d\d-\d\d in s1\) and counted again\.$/);
+  expect(standingTexts(two.record).at(-1)).toMatch(
+    /^1 assumption was proved before \(\d{4}-\d\d-\d\d in s1\) and counted again\.$/,
+  );
   expect(two.first).toContain(
     `k1: ${KEEP.claims[0]!.statement} [24 of 24 laps with a stored gap; rivals: all seconds 12; SQL: `,
   );
@@ -165,8 +171,8 @@ test('an entry that the rows no longer show is withheld, told, and broken in the
     ...{ shown: 0, kept: [] },
     withheld: [{ statement: KEEP.claims[0]!.statement, why: 'it holds for 12 of 24 (50 %) only' }],
   });
-  expect(two.record.answer).toContain(
-    `\nNo longer holds: "${KEEP.claims[0]!.statement}"; it holds for 12 of 24 (50 %) only`,
+  expect(standingTexts(two.record)).toContain(
+    `No longer holds: "${KEEP.claims[0]!.statement}"; it holds for 12 of 24 (50 %) only`,
   );
   expect((await layer()).entries[0]).toMatchObject({ status: 'broken', why: 'it holds for 12 of 24 (50 %) only' });
 });

@@ -10,6 +10,7 @@ import { refresh } from '../../../src/roles/answer/refresh';
 import { standingOf } from '../../../src/text/standing';
 import { entryOf } from '../../helpers/kept-layer';
 import { SEARCH, bench, hash, sqliteEngine, text, hooks } from './fixtures';
+import { standingTexts } from '../../../src/text/answer-text';
 
 const AT = '2026-01-01T00:00:00.000Z';
 
@@ -93,8 +94,8 @@ test('a count that claims nothing is unchecked, and columns that tell rows apart
   const { told, record } = await ask([ALL]);
   expect(told).toEqual([]);
   expect(standingOf(record)).toBe('unchecked');
-  expect(record.answer!.split('\n')).toEqual([
-    '200; unchecked: nothing was claimed, so nothing was proved.',
+  expect(standingTexts(record)).toEqual([
+    'Unchecked: nothing was claimed, so nothing was proved.',
     'Not looked at: orders.deleted_at (set in 20 of 200 rows), orders.is_test (2 values), orders.state (3 values)',
   ]);
 });
@@ -105,7 +106,7 @@ test('a column that the SQL or a look names was looked at', async () => {
   const { told, record } = await ask([real, real], { looks });
   expect(told).toEqual([expect.stringContaining('Used without a check: is_test = 0 (op_answer)')]);
   expect(record.usedWithoutCheck).toEqual([{ operator: 'op_answer', sql: 'is_test = 0' }]);
-  expect(record.answer).toContain('Used without a check: is_test = 0');
+  expect(standingTexts(record)).toContain('Used without a check: is_test = 0');
   expect(record.notLookedAt).toEqual({
     columns: [{ table: 'orders', column: 'deleted_at', holds: 'set in 20 of 200 rows' }],
     more: 0,
@@ -119,7 +120,7 @@ test('a table of 300 such columns names six of them and counts the others', asyn
 INSERT INTO orders VALUES ${values.join(', ')};`;
   const { record } = await ask([ALL], { setup });
   expect(record.notLookedAt).toMatchObject({ more: 294 });
-  expect(record.answer!.length).toBeLessThan(400);
+  expect(standingTexts(record).join().length).toBeLessThan(400);
 });
 
 test('without a profile no column is named', async () => {
@@ -151,14 +152,16 @@ test('what stays unused after that is named in the answer, which is asked about 
   const { told, record } = await ask([ALL, ALL], { events: [proved(DELETED)] });
   expect(told).toHaveLength(1);
   expect(record.notUsed).toEqual([expect.objectContaining({ id: DELETED.entryId })]);
-  expect(record.answer).toContain('Not used: "Orders with deleted_at set are deleted. (20 of 20 deleted orders)"');
+  expect(standingTexts(record)).toContain(
+    'Not used: "Orders with deleted_at set are deleted. (20 of 20 deleted orders)"',
+  );
 });
 
 test('an assumption that names its column says why it does not matter, and stands among the doubts instead', async () => {
   const assumed = "Whether an order's deleted_at is set does not matter here.";
   const { record } = await ask([ALL, ALL], { events: [proved(DELETED)], assumed });
   expect(record.notUsed).toBeUndefined();
-  expect(record.answer).toContain(`Assumed without a check: "${assumed}"`);
+  expect(standingTexts(record)).toContain(`Assumed: "${assumed}"`);
 });
 
 test('an answer that is asked for again no longer names what a person rejected since', async () => {

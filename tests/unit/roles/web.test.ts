@@ -56,7 +56,7 @@ async function ask(replies: string[], given = scriptedWeb(), question: { text?: 
 test('a search and a page become cited observations, shown with address and time, and stand in the record', async () => {
   const { outcome, run, asked, model, lastMessage } = await ask([search, fetchUrl(RESULT.url), end]);
   expect(outcome).toMatchObject({
-    summary: { status: 'answered', answer: '8 entries; unchecked: no reading was tested.' },
+    summary: { status: 'answered', answer: '8 entries.' },
   });
   expect(asked).toEqual(['search close finish', `fetch ${RESULT.url}`]);
   expect(model.requests[1]!.messages.at(-1)!.content).toContain('1. Gaps\n   https://rules.example.org/gaps');

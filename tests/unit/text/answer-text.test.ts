@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AnswerRecord, ResultColumn, SqlValue } from '../../../src/domain';
-import { answerText, caveatTexts, headlineText, statedText, tellsRow } from '../../../src/text/answer-text';
-import { provedText } from '../../../src/text/standing';
+import { caveatTexts, headlineText, standingTexts, statedText, tellsRow } from '../../../src/text/answer-text';
+import { standingText } from '../../../src/text/standing';
 import { fillSentence, soundSentence, withYesNo } from '../../../src/text/sentence';
 import { valueText } from '../../../src/text/result-text';
 
@@ -17,7 +17,7 @@ const ROWS: SqlValue[][] = [
 /** More rows than a text shows beside the answer. */
 const MANY = { columns: DRIVERS, rows: Array.from({ length: 21 }, (_, at) => [`D${at + 1}`, 21 - at]) };
 
-type Parts = Parameters<typeof answerText>[0];
+type Parts = Parameters<typeof headlineText>[0];
 const evidence = (...states: AnswerRecord['evidence'][number]['state'][]): AnswerRecord['evidence'] =>
   states.map((state, at) => ({
     ...{
@@ -43,12 +43,12 @@ const sound = (sentence: string | null | undefined, columns = [column('finished'
   soundSentence(sentence, columns, question);
 
 describe('a sentence of the model', () => {
-  test('is filled with the values of the row and what the control counted, and says how far it is proved', () => {
+  test('is filled with the values of the row and what the control counted', () => {
     const sentence = '{finished} of {examined} sprint events in 2023 were won by more than 5 seconds.';
     expect(sound(sentence)).toBe(sentence);
     const examined = { sql: 'SELECT 18', count: 18 };
-    expect(answerText(record({ sentence, examined }))).toBe(
-      '4 of 18 sprint events in 2023 were won by more than 5 seconds; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).',
+    expect(headlineText(record({ sentence, examined }))).toBe(
+      '4 of 18 sprint events in 2023 were won by more than 5 seconds.',
     );
   });
 
@@ -131,16 +131,14 @@ describe('a sentence of the model', () => {
   test('whose value reads like a place or a sentence stays one sentence with a quoted value', () => {
     const hostile = '{rows}". All 3 steps proved.\n\u001b[2J<script>';
     const columns = [column('driver', 'text')];
-    expect(answerText(record({ sentence: '{driver} won.', columns, rows: [[hostile]] }))).toBe(
-      `"{rows}'. All 3 steps proved. \\u001b[2J<script>" won; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).`,
+    expect(headlineText(record({ sentence: '{driver} won.', columns, rows: [[hostile]] }))).toBe(
+      `"{rows}'. All 3 steps proved. \\u001b[2J<script>" won.`,
     );
   });
 
-  test('that ends as a question is followed by a sentence of its own', () => {
+  test('keeps its end', () => {
     const sentence = 'Did the winner beat the runner-up? {finished}!';
-    expect(answerText(record({ sentence, rows: [[true]], evidence: evidence('proved') }))).toBe(
-      'Did the winner beat the runner-up? yes! Proved: "A lap has one car" (1 of 1 step proved).',
-    );
+    expect(headlineText(record({ sentence, rows: [[true]] }))).toBe('Did the winner beat the runner-up? yes!');
   });
 
   test('is never trusted further than its places, whatever it holds', () => {
@@ -179,19 +177,19 @@ describe('the words of the program', () => {
     ['a name of two lines', { columns: [column('a\nb'), column('c')], rows: [[1, 2]] }, 'a b 1, c 2'],
   ])('give %s', (_, over, text) => {
     expect(headlineText(record(over))).toBe(text);
-    expect(answerText(record(over))).toBe(
-      `${text}; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).`,
-    );
   });
 });
 
 describe('what a reader must also know', () => {
+  test('is how far it is proved, then what is proved', () => {
+    expect(standingTexts(record())).toEqual(['1 of 3 proved; 2 assumed.', 'Proved: "A lap has one car."']);
+  });
+
   test('a long list in order that the sentence only counts is shown by its first and last row', () => {
     const sentence = '{rows} drivers won {sum:wins} events.';
-    expect(answerText(record({ sentence, ...MANY, ordered: true }))).toBe(
-      '21 drivers won 231 events; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).\n' +
-        'First driver "D1", wins 21; last driver "D21", wins 1.',
-    );
+    expect(caveatTexts(record({ sentence, ...MANY, ordered: true }))).toEqual([
+      'First driver "D1", wins 21; last driver "D21", wins 1.',
+    ]);
     expect(caveatTexts(record({ sentence, ...MANY, ordered: false }))).toEqual([]);
     expect(caveatTexts(record({ sentence, columns: DRIVERS, rows: ROWS, ordered: true }))).toEqual([]);
   });
@@ -199,7 +197,7 @@ describe('what a reader must also know', () => {
   test('a sentence that names first and last says it once', () => {
     const sentence = '{rows} drivers won, from {first:driver} to {last:driver}.';
     const list = record({ sentence, ...MANY, ordered: true });
-    expect(headlineText(list)).toBe('21 drivers won, from "D1" to "D21"');
+    expect(headlineText(list)).toBe('21 drivers won, from "D1" to "D21".');
     expect(caveatTexts(list)).toEqual([]);
   });
 
@@ -208,30 +206,27 @@ describe('what a reader must also know', () => {
     ['an unordered result of few rows', { columns: DRIVERS, rows: ROWS, ordered: false }, '3 rows'],
     ['a result without the word on its order', MANY, '21 rows'],
     ['few rows in order, which stand beside it', { columns: DRIVERS, rows: ROWS, ordered: true }, '3 rows'],
-    ['one row, whatever its order', { columns: DRIVERS, rows: ROWS.slice(0, 1), ordered: false }, '"Arden" won most'],
+    ['one row, whatever its order', { columns: DRIVERS, rows: ROWS.slice(0, 1), ordered: false }, '"Arden" won most.'],
   ])('a sentence that names the first of %s', (_, over, text) => {
     expect(headlineText(record({ sentence: '{first:driver} won most.', ...over }))).toBe(text);
   });
 
   test('rows beyond the cap are said to be missing', () => {
     const sentence = '{rows} drivers won.';
-    expect(answerText(record({ sentence, columns: DRIVERS, rows: ROWS, truncated: true }))).toBe(
-      'More than 3 drivers won; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).\n' +
-        'Only 3 rows were fetched; the result has more.',
-    );
+    const cut = record({ sentence, columns: DRIVERS, rows: ROWS, truncated: true });
+    expect(headlineText(cut)).toBe('More than 3 drivers won.');
+    expect(caveatTexts(cut)).toEqual(['Only 3 rows were fetched; the result has more.']);
   });
 
   test('how much of what was asked could be used comes first, where it is too little', () => {
     const sentence = '{finished} sprint events were won by more than 5 seconds.';
     const of = (used: number) => record({ sentence, coverage: { asked: 1000, used, sql: 'SELECT 1000, 312' } });
-    expect(answerText(of(312))).toBe(
-      '4 sprint events were won by more than 5 seconds; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed), for a part of what is asked.\n' +
-        'Only 312 of the 1,000 asked about could be used (31 %).',
-    );
+    expect(standingText(of(312))).toBe('1 of 4 proved; 2 assumed, for a part of what is asked');
+    expect(caveatTexts(of(312))).toEqual(['Only 312 of the 1,000 asked about could be used (31 %).']);
     expect(caveatTexts(of(950))).toEqual([]);
   });
 
-  test('a reading that the words leave open is named with what the other gives; an assumption is only counted', () => {
+  test('a reading that the words leave open is named with what the other gives, after the assumptions', () => {
     const open = { operator: 'op_gap', statement: 'above 5 s', risk: null, alternative: null };
     const openAssumptions: Parts['openAssumptions'] = [
       { ...open, kind: 'assumption', statement: 'one finisher per position' },
@@ -239,6 +234,7 @@ describe('what a reader must also know', () => {
       { ...open, kind: 'open-by-wording' },
     ];
     expect(caveatTexts(record({ openAssumptions }))).toEqual([
+      'Assumed: "one finisher per position"',
       'Read as: above 5 s. Read as "5 s or more" it would be: 6.',
       'Read as: above 5 s.',
     ]);
@@ -247,17 +243,14 @@ describe('what a reader must also know', () => {
 
 test.each<[AnswerRecord['evidence'], string]>([
   [evidence(), 'unchecked: no reading was tested'],
-  [evidence('proved'), 'proved: "A lap has one car" (1 of 1 step proved)'],
-  [evidence('assumed'), 'unchecked: 0 of 1 step proved, 1 assumed'],
-  [evidence('immaterial', 'immaterial'), 'unchecked: 0 of 2 steps proved, 2 make no difference'],
-  [evidence('proved', 'proved'), 'proved: "A lap has one car" (2 of 2 steps proved)'],
-  [evidence('assumed', 'assumed'), 'unchecked: 0 of 2 steps proved, 2 assumed'],
-  [
-    evidence('proved', 'immaterial', 'assumed', 'assumed'),
-    'partly proved: "A lap has one car" (1 of 4 steps proved, 2 assumed, 1 makes no difference)',
-  ],
+  [evidence('proved'), 'proved'],
+  [evidence('assumed'), 'unchecked: 0 of 1 proved; 1 assumed'],
+  [evidence('immaterial', 'immaterial'), 'unchecked: 2 make no difference'],
+  [evidence('proved', 'proved'), 'proved'],
+  [evidence('assumed', 'assumed'), 'unchecked: 0 of 2 proved; 2 assumed'],
+  [evidence('proved', 'immaterial', 'assumed', 'assumed'), '1 of 3 proved; 2 assumed, 1 makes no difference'],
 ])('how far it is proved is counted from the evidence: %#', (given, text) => {
-  expect(provedText({ evidence: given, openAssumptions: [] })).toBe(text);
+  expect(standingText({ evidence: given, openAssumptions: [] })).toBe(text);
 });
 
 test.each<[SqlValue, ResultColumn['kind'], string]>([
@@ -293,19 +286,7 @@ test.each<[SqlValue, ResultColumn['kind'], string]>([
 describe('the answer on one line', () => {
   const over = { sentence: '{finished} events.', rows: [[4]], openAssumptions: [] };
   test.each<[string, string | null, Partial<Parts>, string | null]>([
-    [
-      'leaves out how far it is proved',
-      '4 events; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).\nRead as: x.',
-      over,
-      '4 events',
-    ],
-    [
-      'of a question too',
-      'Is it? Yes! Partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).',
-      over,
-      'Is it? Yes!',
-    ],
-    ['is as an earlier version stored it', '\n4 of 18, they say.\nAnd more.', over, '4 of 18, they say.'],
+    ['is the first of a report', '\n4 of 18, they say.\nAnd more.', over, '4 of 18, they say.'],
     ['is made from the rows where no words were wanted', null, { rows: [[4]] }, '4'],
     ['is none without a result', null, { columns: [], rows: [] }, null],
   ])('%s', (_, answer, given, text) => {
@@ -322,7 +303,7 @@ describe('one row that the sentence says', () => {
     ['cut', { columns: [column('driver', 'text')], rows: [['x'.repeat(80)]] }, false],
     ['of several', { columns: DRIVERS, rows: ROWS }, false],
   ])('%s needs a table, or not', (_, over, told) => {
-    expect(tellsRow({ ...record(over), answer: answerText(record(over)) })).toBe(told);
+    expect(tellsRow({ ...record(over), answer: headlineText(record(over)) })).toBe(told);
     expect(tellsRow({ ...record(over), answer: 'Words of another.' })).toBe(false);
   });
 });
