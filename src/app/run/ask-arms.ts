@@ -9,7 +9,7 @@ import { each } from '../../limiter';
 import type { BoardScore, ResultLine } from '../../questions';
 import { openTemporal } from '../open-temporal';
 import type { Arm, AskingRun } from './arms';
-import { AskedBatch, type Stopped } from './ask-batch';
+import { AskedBatch, type Stopped, type StoredRecords } from './ask-batch';
 import type { ResultFile } from './results';
 import { keepAsked, type Asked } from './stored-batches';
 
@@ -38,9 +38,10 @@ interface AskedArms {
   readonly detached: boolean;
 }
 
-/** `plan`: how the batches were asked for, which is kept with each. */
+/** `stored`: the records of each arm. `plan`: how the batches were asked for, which is kept with each. */
 export async function askArms(
   run: AskingRun,
+  stored: readonly StoredRecords[],
   results: ResultFile,
   plan: Omit<Asked, 'isMasked' | 'questions' | 'method' | 'seed'>,
 ): Promise<AskedArms> {
@@ -50,7 +51,7 @@ export async function askArms(
   const state: { stopped: Stopped | null; failure: Error | null } = { stopped: null, failure: null };
   const batches = arms.map((arm, index) => new AskedBatch(run, arm, index, results));
   tell({ kind: 'planned', arms });
-  await each(batches, (batch) => batch.readStore(), atOnce);
+  await each([...batches.entries()], ([index, batch]) => batch.scoreStored(stored[index] ?? []), atOnce);
   results.rewrite(inOrder(arms, results.all()));
   const places = new Places(
     run.concurrency,

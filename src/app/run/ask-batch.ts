@@ -34,11 +34,13 @@ interface Sharing {
 const SCORING_AT_ONCE = 4;
 const PLACE_POLL_MS = 250;
 
-/** The record of each search, in their order; null: it has none yet. */
+/** Of each search, in their order; null: it has none yet. */
+export type StoredRecords = readonly (AnswerRecord | null)[];
+
 export function storedRecords(
   { services }: Pick<AskingRun, 'services'>,
   { batch }: Pick<Arm, 'batch'>,
-): Promise<(AnswerRecord | null)[]> {
+): Promise<StoredRecords> {
   return each(batch.searches, ({ searchId }) => recordOf(services.store, searchId));
 }
 
@@ -46,7 +48,7 @@ export function storedRecords(
 export async function openSearches(
   { services, retry }: Pick<AskingRun, 'services' | 'retry'>,
   { batch }: Pick<Arm, 'batch'>,
-  records: readonly (AnswerRecord | null)[],
+  records: StoredRecords,
 ): Promise<Set<number>> {
   const open = new Set(records.flatMap((record, n) => (record !== null && isDecided(record) ? [] : [n])));
   if (retry === undefined || open.size === 0) return open;
@@ -79,10 +81,9 @@ export class AskedBatch {
   }
 
   /** Scores what is answered before anything is asked. */
-  async readStore(): Promise<void> {
+  async scoreStored(records: StoredRecords): Promise<void> {
     const { run, arm } = this;
     const { batch } = arm;
-    const records = await storedRecords(run, arm);
     this.pending = await openSearches(run, arm, records);
     const settled = records.flatMap((record, n) => (record !== null && isDecided(record) ? [{ n, record }] : []));
     for (const record of records) if (record !== null) run.costs.set(record.id, record.usage.costUsd);

@@ -7,8 +7,9 @@
  * 4. The ceiling of the whole run ends the batch's own workflow only: questions are workflows of their own, so those in flight go
  *    on and are followed.
  */
-import { batchResultKey, outcomeOf, putBatchResult, writeBatchManifest } from '../../activities/batch';
+import { outcomeOf, putBatchResult, writeBatchManifest } from '../../activities/batch';
 import type { BatchOutcome, BatchResult } from '../../domain/ports/batch';
+import type { ObjectStore } from '../../domain/ports';
 import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
 import { counted, cut } from '../../report/printable';
@@ -78,10 +79,9 @@ export async function startOrJoin(
     label: cut(`${question.database}: ${question.text}`, 80),
     taskQueues: queues.questionOn(question.database),
   }));
-  for (const n of pending) {
+  for (const { n } of await resultsIn(store, batchId)) {
     const searchId = entries[n]?.searchId;
-    if (searchId === undefined || (await store.get(batchResultKey(batchId, n))) === null) continue;
-    await putBatchResult(store, batchId, { n, searchId, outcome: null });
+    if (searchId !== undefined && pending.has(n)) await putBatchResult(store, batchId, { n, searchId, outcome: null });
   }
   const { pages } = await writeBatchManifest(store, batchId, entries, PAGE_SIZE);
   const { requestTimeoutMs: modelTimeoutMs, outageMs: modelOutageMs } = config.models;
@@ -172,14 +172,18 @@ export function endOfBatch(
 async function resultsOf({ run, arm }: ReadyArm, pending: ReadonlySet<number>, seen: ReadonlySet<number>) {
   const { store } = run.services;
   const found: { readonly n: number; readonly outcome: BatchOutcome }[] = [];
-  for (const key of await store.list(`batches/${arm.batch.batchId}/results/`)) {
-    const n = Number(/(\d+)\.json$/.exec(key)?.[1] ?? Number.NaN);
+  for (const { n, key } of await resultsIn(store, arm.batch.batchId)) {
     if (!pending.has(n) || seen.has(n)) continue;
     const text = await store.get(key);
     const outcome = text === null ? null : (JSON.parse(text) as BatchResult).outcome;
     if (outcome !== null) found.push({ n, outcome });
   }
   return found;
+}
+
+async function resultsIn(store: ObjectStore, batchId: string): Promise<{ readonly n: number; readonly key: string }[]> {
+  const keys = await store.list(`batches/${batchId}/results/`);
+  return keys.map((key) => ({ n: Number(/(\d+)\.json$/.exec(key)?.[1] ?? Number.NaN), key }));
 }
 
 type Open = BatchProgress['inFlight'][number] & { readonly isPaused: boolean };

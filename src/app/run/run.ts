@@ -93,7 +93,8 @@ export async function runQuestions(wanted: WantedRun, door: RunDoor): Promise<Ru
     const { out, command } = wanted;
     const { endpoint } = composition.model;
     const isNewRecording = run.files.record !== undefined && !existsSync(run.files.record);
-    if (await isAnythingOpen(run)) await checkReceivers(ready, composition);
+    const stored = await each(run.arms, (arm) => storedRecords(run, arm));
+    if (stored.flat().some((record) => record === null || !isDecided(record))) await checkReceivers(ready, composition);
     for (const set of sets)
       if (set.judge !== null)
         await laboratory?.checkJudge(bench, {
@@ -103,7 +104,7 @@ export async function runQuestions(wanted: WantedRun, door: RunDoor): Promise<Ru
     const plan = planOf(wanted, door);
     return inFolder(out, async () => {
       const results = new ResultFile(out);
-      const { asked, temporal, stopped: ended, failure, found, detached } = await askArms(run, results, plan);
+      const { asked, temporal, stopped: ended, failure, found, detached } = await askArms(run, stored, results, plan);
       spent.usd += costOf(asked);
       if (ended === null && isNewRecording && found > 0) tellFound(run, found, bench.note);
       let stopped = ended;
@@ -291,11 +292,6 @@ async function withRun<T>(
   } finally {
     await composition.close();
   }
-}
-
-async function isAnythingOpen(run: AskingRun): Promise<boolean> {
-  const records = (await each(run.arms, (arm) => storedRecords(run, arm))).flat();
-  return records.some((record) => record === null || !isDecided(record));
 }
 
 /** The models are there, and who receives rows is told. */

@@ -6,6 +6,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as z from 'zod';
+import { BoundedMap } from '../../bounded-map';
 import type { DatabaseDescription, SqlResult } from '../../domain';
 import { PROFILE_VERSION, profileTables, TableProfile } from '../../database/profile';
 import { readTables } from '../../database/profile/table-rows';
@@ -14,6 +15,7 @@ import type { UsageDelta } from '../../domain/ports/step-parts';
 import { identityKey } from '../../record/search-id';
 import { openEngine, sqlUsage, type StepContext } from '../shared/context';
 import { readStored, writeStored } from '../../record/envelope';
+import { perStore } from '../../record/per-store';
 import { shareWork } from '../../record/shared-work';
 
 const STATEMENT_TIMEOUT_MS = 5_000;
@@ -42,12 +44,22 @@ export async function profileShown(
   const revision = (await engine.revision?.({ signal: context.signal })) ?? '';
   const shown = names.slice(0, MOST_TABLES);
   const key = cacheKey(context, description, shown);
-  const { store, hash } = context.deps;
-  const kept = await readStored(store, { key, kind: KIND, schema: Kept, hash });
-  if (kept !== null && kept.revision === revision && context.deps.clock.now() - kept.takenAtMs < KEPT_MS)
-    return { profiles: kept.profiles, usage: {} };
-  return shareWork(store, key, context.signal, () => take(context, description, shown, { key, revision }));
+  const { store, clock, hash } = context.deps;
+  const isCurrent = (kept: Kept | null | undefined): kept is Kept =>
+    kept?.revision === revision && clock.now() - kept.takenAtMs < KEPT_MS;
+  const read = keptFrom(store);
+  const before = read.get(key);
+  if (isCurrent(before)) return { profiles: before.profiles, usage: {} };
+  return shareWork(store, key, context.signal, async () => {
+    const stored = await readStored(store, { key, kind: KIND, schema: Kept, hash });
+    if (!isCurrent(stored)) return take(context, description, shown, { key, revision });
+    read.set(key, stored, stored.profiles.length);
+    return { profiles: stored.profiles, usage: {} };
+  });
 }
+
+/** What this process has read, by key; in tables. */
+const keptFrom = perStore(() => new BoundedMap<Kept>(1_000));
 
 async function take(
   context: StepContext,
@@ -64,6 +76,7 @@ async function take(
   const { store, hash } = context.deps;
   const kept: Kept = { revision, takenAtMs, profiles: [...taken.profiles] };
   await writeStored(store, { key, kind: KIND, hash }, kept);
+  keptFrom(store).set(key, kept, kept.profiles.length);
   return taken;
 }
 

@@ -75,7 +75,7 @@ test('what another version of the code kept is not shown', async () => {
   expect(key).toContain(`/tables${PROFILE_VERSION}-`);
   await one.store.put(key.replace(`tables${PROFILE_VERSION}-`, 'tables-'), (await one.store.get(key)) ?? '');
   await one.store.delete(key);
-  const two = await bench({}, { settings, store: one.store, engine: one.engine, searchId: 's2' });
+  const two = await bench({}, { settings, store: { ...one.store }, engine: one.engine, searchId: 's2' });
   await two.steps.prepare({ ...prepare, searchId: 's2' });
   expect(one.engine.runs).toHaveLength(2 * runs);
 });
