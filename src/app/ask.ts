@@ -24,6 +24,7 @@ import { askAgain } from './ask-again';
 import { UsageError } from './errors';
 import {
   askedDatabase,
+  sameDatabase,
   checkWeb,
   modelsFor,
   offeredModels,
@@ -35,6 +36,7 @@ import {
   type SearchChoices,
 } from './question-input';
 import { told } from './rows';
+import { earlierSearch } from './searches';
 import { recordOf, sha256 } from './services';
 import type { Asking } from './start-search';
 
@@ -55,8 +57,10 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
   const text = questionText(request.text);
   const { config } = app;
   checkWeb(config, request);
-  const database = askedDatabase(config, request, app);
-  const question = await questionOf(text, database, request, app.cwd);
+  const earlier = request.after === undefined ? null : await earlierSearch(app.store, request.after);
+  const database =
+    earlier === null ? askedDatabase(config, request, app) : sameDatabase(earlier, request, app, 'what follows it');
+  const question = await questionOf(text, database, earlier === null ? request : following(earlier, request), app.cwd);
   const files = recordingOf(request, app.cwd, servedBy);
   return withOpened(app, database, files, async (opened) => {
     // A recording or a local Ollama offers names where none is configured.
@@ -81,6 +85,13 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
     if (notice !== null) note(app, notice);
     return serve({ ...asking, input: again.input }, servedBy);
   });
+}
+
+/** What binds the earlier question binds the one that follows it, unless other words are given. */
+function following({ searchId, question }: SearchInput, request: AskRequest): AskRequest {
+  const context = request.context ?? question.context ?? undefined;
+  const instructions = request.instructions ?? question.instructions ?? undefined;
+  return { ...request, context, instructions, after: searchId };
 }
 
 function recordingOf({ record, replay }: AskRequest, cwd: string, servedBy: ServedBy): Asking['files'] {

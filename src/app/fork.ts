@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config';
-import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { MethodSpec } from '../config/method-specs';
 import type { SearchInput, SearchState, Settings } from '../domain';
 import { presetOf } from '../domain/question';
@@ -12,12 +11,11 @@ import { looksLikeReasoning, MODEL_DEFAULTS, REACT_TOOL_CALLS, searchOf } from '
 import { forkIdOf } from '../record/search-id';
 import { clockAt } from '../sql/clock';
 import { budgetsOf } from '../search/steering';
-import { visible } from '../report/printable';
 import { note, type App, type Asked, type ServedBy } from './app';
 import { serve, withOpened } from './ask';
 import { askAgain } from './ask-again';
 import { GateError, UsageError } from './errors';
-import { words, type SearchChoices } from './question-input';
+import { sameDatabase, words, type SearchChoices } from './question-input';
 import { told } from './rows';
 import { findSearch } from './searches';
 import { checkpointsOf, inputOf } from './services';
@@ -40,8 +38,10 @@ export async function fork(wanted: string, request: ForkRequest, app: App, serve
   const parentId = await findSearch(store, wanted);
   const parent = await inputOf(store, parentId);
   if (parent === null) throw new GateError(`${parentId} cannot be forked: the store no longer has its question`);
+  if (parent.question.after !== undefined && request.method?.method === 'paper')
+    throw new UsageError(`--method paper: ${parentId} follows another question, and paper knows no earlier ones`);
   const state = await checkpointAfter(app, parentId, request.at);
-  const database = databaseOf(parent, request, app);
+  const database = sameDatabase(parent, request, app, 'a fork');
   const asked = { ...parent, question: { ...parent.question, database: database.name } };
   const from = { searchId: parentId, iteration: request.at };
   const settings = forkedSettings(parent.settings, state, app.config, request);
@@ -72,23 +72,6 @@ async function checkpointAfter({ store }: App, parentId: string, at: number): Pr
     last < 1
       ? `${parentId} has no checkpoint: it ended within its first iteration; ask the question again instead`
       : `${parentId} has no checkpoint after iteration ${at}; the last is after iteration ${last} (--at ${last})`,
-  );
-}
-
-/** The parent's address is not kept: an SQLite file or a URL has to be given again. A fork goes on with the same database. */
-function databaseOf(
-  { question: { database }, identity, searchId }: SearchInput,
-  { db }: ForkRequest,
-  { config, cwd }: App,
-): ResolvedDatabase {
-  if (db === undefined && config.databases[database] === undefined)
-    throw new UsageError(
-      `its database ${database} is not configured here: add --db with the file or URL that was asked`,
-    );
-  const resolved = resolveDatabase(config, db ?? database, cwd);
-  if (resolved.identity === identity) return resolved;
-  throw new UsageError(
-    `${searchId} asked ${database}, and ${resolved.name} at ${visible(resolved.addressLabel)} is another database: a fork needs the same one (give it with --db; one that moved keeps its searches only under an "id" in the configuration)`,
   );
 }
 

@@ -7,6 +7,7 @@ import { contextProblem, questionProblem, textProblem } from '../input-limits';
 import { LOOKUPS, MODEL_DEFAULTS, settingsFor, type Overrides } from '../config/presets';
 import type { Composition } from '../workers/composition';
 import { searchIdOf } from '../record/search-id';
+import { visible } from '../report/printable';
 import { UsageError } from './errors';
 import type { Surroundings } from './surroundings';
 
@@ -28,6 +29,8 @@ export interface QuestionParts {
   readonly docs?: readonly string[] | false;
   readonly output: Question['outputMode'];
   readonly web?: boolean;
+  /** The search that it follows. */
+  readonly after?: string;
 }
 
 /** What `--db` names, else the only database that is configured. */
@@ -41,6 +44,24 @@ export function askedDatabase(
   if (asked !== undefined) return resolveDatabase(config, asked, cwd);
   const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
   throw new UsageError(`which database? add --db with a name (${known}), an SQLite file, or postgresql://…`);
+}
+
+/** The database of an earlier search, whose address is not kept: an SQLite file or a URL has to be given again. `what` goes on from it. */
+export function sameDatabase(
+  { question: { database }, identity, searchId }: SearchInput,
+  { db }: { readonly db?: string },
+  { config, cwd }: { readonly config: Config; readonly cwd: string },
+  what: string,
+): ResolvedDatabase {
+  if (db === undefined && config.databases[database] === undefined)
+    throw new UsageError(
+      `its database ${database} is not configured here: add --db with the file or URL that was asked`,
+    );
+  const resolved = resolveDatabase(config, db ?? database, cwd);
+  if (resolved.identity === identity) return resolved;
+  throw new UsageError(
+    `${searchId} asked ${database}, and ${resolved.name} at ${visible(resolved.addressLabel)} is another database: ${what} needs the same one (give it with --db; one that moved keeps its searches only under an "id" in the configuration)`,
+  );
 }
 
 /** Throws before anything is opened when `--web` cannot be used. */
@@ -109,6 +130,7 @@ export async function questionOf(
     instructions,
     documents: [...documents],
     ...(notes.length > 0 && { notes: [...notes] }),
+    ...(flags.after !== undefined && { after: flags.after }),
   };
 }
 
@@ -166,6 +188,10 @@ export function searchInput(
       ...(!config.showsValues && { profileValues: false as const }),
     },
   });
+  if (question.after !== undefined && settings.procedure === undefined)
+    throw new UsageError(
+      `--after: only the method fast, without --web, answers a question that follows another; ${spec} knows no earlier ones`,
+    );
   const searchId = searchIdOf({ question, identity, settings, namespace }, nonce);
   return { searchId, namespace, question, identity, settings };
 }

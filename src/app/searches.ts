@@ -1,9 +1,12 @@
 /** Searches of the store: which there are, which one is meant, and how each stands. */
 import type { ObjectStore } from '../domain/ports';
 import { newestSearches, type Listed } from '../record/search-index';
+import type { SearchInput } from '../domain';
+import { isConclusive } from '../domain/answer';
 import { sha256 } from '../sha256';
 import type { App } from './app';
 import { GateError, UsageError } from './errors';
+import { inputOf, recordOf } from './services';
 import type { Waiting } from './temporal-session';
 
 /** An id, an unambiguous beginning of one, or `last`. */
@@ -27,6 +30,23 @@ export async function findSearch(store: ObjectStore, wanted: string): Promise<st
   if ((await next(`runs/${found}0`)) !== undefined)
     throw new UsageError(`'${wanted}' is the beginning of several search ids; give more of the id`);
   return found;
+}
+
+/** The search that a question follows: answered, or found to have no answer. Where another one took its place, that one. */
+export async function earlierSearch(store: ObjectStore, wanted: string): Promise<SearchInput> {
+  const id = await findSearch(store, wanted);
+  const [input, record] = await Promise.all([inputOf(store, id), recordOf(store, id)]);
+  if (input === null) throw new GateError(`--after ${wanted}: the store no longer has the question of ${id}`);
+  if (input.settings.method === 'learn')
+    throw new UsageError(`--after ${wanted}: ${id} is a lesson; give the id of a question`);
+  if (record === null)
+    throw new GateError(`--after ${wanted}: ${id} has not ended; gate show ${id} --wait waits for its answer`);
+  if (record.replacedBy !== undefined) return earlierSearch(store, record.replacedBy.id);
+  if (!isConclusive(record))
+    throw new GateError(
+      `--after ${wanted}: ${id} ${record.status === 'failed' ? 'failed' : 'was cancelled'}; ask it again first`,
+    );
+  return input;
 }
 
 export function unknownSearch(id: string): GateError {

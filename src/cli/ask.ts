@@ -28,6 +28,10 @@ export const askCommand: CommandFactory = (io, outcome) =>
           '--context <text>',
           'background, such as the date that the question refers to (with --instructions at most 32,000 characters)',
         )
+        .option(
+          '--after <id>',
+          'the question follows this search: its id, the beginning of it, or last; context and instructions are those of that one unless you give others',
+        )
         .option('--instructions <text>', 'rules that the answer must follow')
         .option(
           '--docs <path>',
@@ -58,6 +62,7 @@ export const askCommand: CommandFactory = (io, outcome) =>
       }),
     'gate ask "How many orders came in last week?" --db ./shop.sqlite',
     'gate ask "Which region grew most in 2024?" --db sales --method thorough --max-cost 3',
+    'gate ask "and by region?" --after last --db sales',
     'gate ask "…" --db postgresql://reader@localhost/sales --detach',
   );
 

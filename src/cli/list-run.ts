@@ -22,23 +22,28 @@ export async function runList(limit: number, json = false, io: Io): Promise<void
 
 function listText(rows: readonly SearchRow[], width: number): string {
   const isWide = width >= TABLE_WIDTH;
-  const cells = rows.map(({ id, status, startedAt, database, question, answer }) => [
+  const cells = rows.map(({ id, status, startedAt, database, question, after, answer }) => [
     id,
     status,
     startedAt.slice(0, 16).replace('T', ' '),
     cut(database, 20),
-    ...(isWide ? [cut(question, 60), cut(answer ?? '', 60)] : []),
+    ...(isWide ? [cut(chained(question, after), 60), cut(answer ?? '', 60)] : []),
   ]);
   const heads = ['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'];
   const table = textTable(heads.slice(0, cells[0]?.length), cells, { width, whole: 3 });
   if (isWide) return table;
   // In a narrow terminal, question and answer stand on lines of their own.
   const [head = '', rule = '', ...lines] = table.split('\n');
-  const below = ({ question, answer }: SearchRow): string[] => [
-    ...wrapped(question, width - 2, 2).map((line) => `  ${line}`),
+  const below = ({ question, after, answer }: SearchRow): string[] => [
+    ...wrapped(chained(question, after), width - 2, 2).map((line) => `  ${line}`),
     ...(answer === null ? [] : [`  ${cut(answer, width - 2)}`]),
   ];
   return [head, rule, ...lines.flatMap((line, at) => [line, ...rows.slice(at, at + 1).flatMap(below)])].join('\n');
+}
+
+/** A question that follows another stands behind its id. */
+function chained(question: string, after: string | undefined): string {
+  return after === undefined ? question : `(after ${after.slice(0, 8)}) ${question}`;
 }
 
 /** Searches of batches under way that nobody has begun. */

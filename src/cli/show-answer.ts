@@ -48,6 +48,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
   const kept = keptText(record);
   const sections = [
     headline(record),
+    ...(record.after === undefined ? [] : [footLines('After', followsText(record), width).join('\n')]),
     ...replacedTexts(record).map((line) => wrapped(line, width, TEXT_LINES).join('\n')),
     ...(record.sql === null ? [] : [`SQL\n${indented(formattedSql(record.sql))}`]),
     ...(record.columns.length === 0 || tellsRow(record) ? [] : [rowsText(record, width)]),
@@ -72,6 +73,10 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     ].join('\n'),
   ];
   return `${sections.join('\n\n')}\n`;
+}
+
+function followsText({ after = '', understoodAs }: AnswerRecord): string {
+  return `${after}${understoodAs === undefined ? '' : `, understood as: ${understoodAs}`}`;
 }
 
 /** What no data can decide, with the command that answers each. */

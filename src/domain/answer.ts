@@ -160,6 +160,10 @@ export const AnswerRecord = z.object({
   schemaVersion: z.literal(1),
   id: z.string(),
   question: z.string(),
+  /** The search that it follows. Left out: none. */
+  after: z.string().optional(),
+  /** Of a question that follows another: what it was understood as, in full words. Left out: nobody said it. */
+  understoodAs: z.string().optional(),
   database: z.string(),
   status: AnswerStatus,
   endedBy: EndedBy,

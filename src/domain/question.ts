@@ -33,6 +33,8 @@ export const Question = z.object({
   instructions: z.string().nullable(),
   documents: z.array(Document),
   notes: z.array(DocumentNote).optional(),
+  /** The search that it follows: what that one and those before it asked, found and proved is known to it. Left out: none. */
+  after: z.string().optional(),
 });
 export type Question = z.infer<typeof Question>;
 

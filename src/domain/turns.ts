@@ -33,6 +33,8 @@ export const LookReply = z.object({
   absent: z.array(z.object({ statement: z.string(), rows: z.string(), check: z.string() })),
   /** Keys of the known entries that the SQL follows; only where some were shown. */
   known: z.array(z.string()).optional(),
+  /** Of a commit or a decline: the question in full words; only where it follows another. */
+  understoodAs: z.string().nullable().optional(),
 });
 export type LookReply = z.infer<typeof LookReply>;
 

@@ -122,6 +122,28 @@ export const CONTENTS = {
     /** Those whose checks did not end in time. Left out: none. */
     unchecked: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })).optional(),
   }),
+  /** Of a question that follows another: the earlier ones of its chain, oldest first, and the claims of the last that still hold. */
+  earlier: z.object({
+    questions: z.array(
+      z.object({
+        searchId: z.string(),
+        question: z.string(),
+        understoodAs: z.string().nullable(),
+        /** null: it was declined, or it may not be read here. */
+        sql: z.string().nullable(),
+        /** What its SQL gives now, or why there is no answer. */
+        found: z.string(),
+        /** Keys of the entries that carry it. */
+        claims: z.array(z.string()),
+        /** Claims that the rows no longer show, and why. */
+        lost: z.array(z.object({ statement: z.string(), why: z.string() })),
+        assumed: z.array(z.string()),
+        /** What people told it, each with its author. */
+        remarks: z.array(z.string()),
+      }),
+    ),
+    entries: z.array(z.object({ key: z.string(), entry: LayerEntry })),
+  }),
   /** The rules of the layer that a search is told, as prompts show them. */
   told: z.object({ rules: z.array(z.object({ entryId: EntryId, text: z.string() })) }),
   /** One turn of learning a database. */

@@ -28,6 +28,8 @@ const TEXT_CHARS = 300;
 export const Listed = z.object({
   id: z.string(),
   question: z.string(),
+  /** The search that it follows. Left out: none. */
+  after: z.string().optional(),
   database: z.string(),
   method: z.string(),
   preset: z.string().nullable(),
@@ -57,6 +59,7 @@ export async function writeIndex({ store, hash }: Deps, input: SearchInput, ende
   const entry: Listed = {
     id,
     question: oneLine(question.text, TEXT_CHARS),
+    ...(question.after === undefined ? {} : { after: question.after }),
     database: question.database,
     method: settings.spec,
     preset: presetOf(settings.method),

@@ -33,12 +33,18 @@ export const SHOWN_ROWS = 40;
 const CLAIMS = 6;
 const RIVALS = 6;
 
-const WithoutLayer = LookReply.omit({ known: true });
-const WithLayer = WithoutLayer.extend({ known: z.array(z.string()) });
+const Alone = LookReply.omit({ known: true, understoodAs: true });
+const KnownKey = { known: z.array(z.string()) };
+const FollowingKey = { understoodAs: z.string().nullable() };
 
-/** `known` is asked for only where something of the layer is shown. */
-export function lookSchema({ known = [] }: Pick<PromptContext, 'known'>): ModelRequest['schema'] {
-  return replySchema('look', known.length === 0 ? WithoutLayer : WithLayer);
+/** `known` is asked for only where something proved before is shown, and `understoodAs` only where the question follows another. */
+function replyOf({ known = [], earlier = [] }: Pick<PromptContext, 'known' | 'earlier'>): z.ZodType<LookReply> {
+  const own = known.length === 0 ? Alone : Alone.extend(KnownKey);
+  return earlier.length === 0 ? own : own.extend(FollowingKey);
+}
+
+export function lookSchema(input: Pick<PromptContext, 'known' | 'earlier'>): ModelRequest['schema'] {
+  return replySchema('look', replyOf(input));
 }
 
 /** What one turn said, and what the program found. */
@@ -67,6 +73,7 @@ export function renderLook(input: LookPrompt): ChatMessage[] {
     ...shared.searchSections(input),
     ...shared.knowledgeSections(input, true),
     ...(input.known === undefined || input.known.length === 0 ? [] : [KNOWN]),
+    ...(input.earlier === undefined ? [] : [FOLLOWS]),
     shared.questionSection(input.question),
     `Wanted: one ${wantsSentence(input.question) ? 'answer with its sentence' : 'answer'}. Look, commit or decline.`,
   ];
@@ -78,8 +85,15 @@ export function renderLook(input: LookPrompt): ChatMessage[] {
 
 export function parseLook(text: string, input: LookPrompt): Parsed<LookReply> {
   const looks = input.turns.filter(({ reply }) => reply.action === 'look').length;
-  const schema: z.ZodType<LookReply> = (input.known ?? []).length === 0 ? WithoutLayer : WithLayer;
-  const parsed = parseReply(text, schema, (reply) => problemsOf(reply, LOOKS - looks));
+  const parsed = parseReply(text, replyOf(input), (reply) => [
+    ...problemsOf(reply, LOOKS - looks),
+    ...unless(
+      reply.action === 'look' || reply.understoodAs === undefined || Boolean(reply.understoodAs?.trim()),
+      'understoodAs',
+      'found null',
+      'say the question in full words, as if nothing had been asked before',
+    ),
+  ]);
   return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(parsed.reply) } : parsed;
 }
 
@@ -104,6 +118,8 @@ COMMIT, once you would bet on it.
 DECLINE (action unanswerable): the fact asked for, or a needed part, is stored in no column, code, key, join or derivation, or only for a minority. A constant, a placeholder, or a value computed from another column records nothing. Empty results are no reason. reason: what is missing and where you looked. absent: counts that show it, {statement, rows: what is asked about, check: one SELECT of one row: how many are asked about, how many of these have the fact recorded, and as a control how many have a comparable fact recorded, where this one would stand}; [] where no column could hold it: words not found in texts show little.`;
 
 const KNOWN = `Where the SQL follows conventions proved before, say so in the commit: "known": ["k1"], and make no claim of your own for them; claim only what they leave open.`;
+
+const FOLLOWS = `What the question does not change stays as the last earlier one had it: rows, period, filters, definitions. Begin from its SQL; where only a filter, a column or a grouping changes, commit at once. Its claims stand under their keys: name in "known" those that the SQL still follows, and claim only what is new. A commit and a decline also say {"understoodAs": string}: the question in full words, as if nothing had been asked before.`;
 
 const SENTENCE = sentenceRule('sentence', ', {examined} (what control counted)');
 
@@ -210,6 +226,7 @@ function withoutOthers(reply: LookReply): LookReply {
       return {
         ...empty,
         reason: reply.reason,
+        ...(reply.understoodAs === undefined ? {} : { understoodAs: reply.understoodAs }),
         absent: reply.absent.slice(0, CLAIMS).map((each) => ({ ...each, check: tidySql(each.check) })),
       };
     case 'commit':

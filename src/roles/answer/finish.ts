@@ -24,6 +24,7 @@ import { resultPreview } from '../../text/result-text';
 import { soundSentence, withYesNo } from '../../text/sentence';
 import type { AnswerSummary } from '../../domain/ports/step-parts';
 import { now, openParser, type StepContext } from '../shared/context';
+import { wordsAsked } from '../layer/earlier';
 import { notLookedAt, unusedOf } from '../layer/left-aside';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../../record/contents';
 import { explain, type Explained } from './evidence-record';
@@ -108,6 +109,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     schemaVersion: 1,
     id: run.searchId,
     question: input.question.text,
+    ...(input.question.after === undefined ? {} : await followed(context, step.state)),
     database: input.question.database,
     status: step.status,
     endedBy: step.endedBy,
@@ -180,6 +182,16 @@ export function answerOf({ question }: SearchInput, record: AnswerRecord): strin
   return question.outputMode === 'sql' ? null : headlineText(record);
 }
 
+/** Of a question that follows another. */
+async function followed(
+  { run, input }: StepContext,
+  { looking }: SearchState,
+): Promise<Pick<AnswerRecord, 'after' | 'understoodAs'>> {
+  const turns = await Promise.all((looking?.turns ?? []).map((id) => run.get('turn', id)));
+  const understoodAs = turns.findLast(({ reply }) => reply.understoodAs)?.reply.understoodAs;
+  return { after: input.question.after, ...(understoodAs ? { understoodAs } : {}) };
+}
+
 /** What the words of an answer need besides its rows. */
 export async function told(
   context: StepContext,
@@ -195,13 +207,13 @@ export async function told(
 
 /** The sentence that came with the chosen SQL, if the question wants one and it can be used, and what it may count. */
 async function wordsOf(
-  { run, input: { question } }: StepContext,
+  context: StepContext,
   { plan, answer, control, controlSql }: CandidateContent,
   columns: AnswerRecord['columns'],
 ): Promise<Pick<AnswerRecord, 'sentence' | 'examined'>> {
-  if (question.outputMode === 'sql') return {};
-  const made = plan === null ? null : await run.get('plan', plan.planId);
-  const asked = [question.text, question.context, question.instructions].join('\n');
+  if (context.input.question.outputMode === 'sql') return {};
+  const made = plan === null ? null : await context.run.get('plan', plan.planId);
+  const asked = await wordsAsked(context);
   const declared = made?.operators.at(-1)?.columns ?? [];
   const sentence = withYesNo(
     soundSentence(made === null ? answer : made.sentence, columns, asked),

@@ -11,8 +11,8 @@ import { identityKey } from '../../record/search-id';
 import type { StepContext } from '../shared/context';
 
 /** The counts of an entry now; `why`: why it no longer holds, null if it does. */
-export interface Recounted {
-  readonly held: HeldEntry;
+export interface Recounted<Held = HeldEntry> {
+  readonly held: Held;
   /** As it stands in the layer, with the counts of now. */
   readonly entry: LayerEntry;
   readonly counts: EntryCounts;
@@ -79,11 +79,17 @@ export function visibleLayer(layer: Layer, description: Pick<DatabaseDescription
 }
 
 /** `results`: of the entries' checks, in order. */
-export function recounted(entries: readonly HeldEntry[], results: readonly SqlResult[]): readonly Recounted[] {
+export function recounted<Held extends Pick<HeldEntry, 'entry' | 'statement'>>(
+  entries: readonly Held[],
+  results: readonly SqlResult[],
+): readonly Recounted<Held>[] {
   return entries.map((held, at) => recount(held, results[at]));
 }
 
-function recount(held: HeldEntry, result: SqlResult | undefined): Recounted {
+function recount<Held extends Pick<HeldEntry, 'entry' | 'statement'>>(
+  held: Held,
+  result: SqlResult | undefined,
+): Recounted<Held> {
   const { entry } = held;
   const now = claimNow(entry, result);
   const { matching, examined } = now;

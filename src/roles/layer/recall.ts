@@ -12,6 +12,7 @@ import { SCHEMA_ID } from '../../record/contents';
 import { appendToLayer } from '../../record/layer-store';
 import { rankedTables } from '../../database/relevance';
 import { now, type StepContext, runSql } from '../shared/context';
+import { earlierWords } from './earlier';
 import { currentLayer, entryText, layerPlace, recounted, visibleLayer } from './entries';
 
 /** A check that takes longer would hold up every question; its entry is not used then. `gate layer verify` gives it more time. */
@@ -25,7 +26,8 @@ export async function recall(context: StepContext, description: DatabaseDescript
   const visible = new Map(active.map((held) => [held.entry.entryId, held]));
   if (visible.size + shown.rules.length === 0) return {};
   const { text, context: background, instructions } = context.input.question;
-  const question = [text, background ?? '', instructions ?? ''].join('\n');
+  const question = [text, background ?? '', instructions ?? '', ...(await earlierWords(context))].join('\n');
+  const carried = new Set((await context.run.find('earlier', SCHEMA_ID))?.entries.map(({ entry }) => entry.entryId));
   const tables = rankedTables(description, { question }).map(({ table, score }) => ({ name: table.name, score }));
   const told = rulesFor(shown.rules, { question, tables: likeliest(tables) }).map((rule) => ({
     ...{ entryId: rule.entry.entryId, text: ruleText(rule) },
@@ -38,7 +40,7 @@ export async function recall(context: StepContext, description: DatabaseDescript
     { question, tables },
     {
       chars: (held) => entryText(seenAs(held).entry).length,
-      isUsable: ({ entry }) => visible.has(entry.entryId),
+      isUsable: ({ entry }) => visible.has(entry.entryId) && !carried.has(entry.entryId),
     },
   ).map(seenAs);
   const { holding, broken, late, afterMs, usage } = await countAgain(context, relevant);

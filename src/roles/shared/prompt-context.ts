@@ -6,6 +6,7 @@ import { renderDocumentation, shownDocuments } from '../../database/shown-docume
 import type { MemoryRef } from '../../domain/ports/step-parts';
 import { SCHEMA_ID } from '../../record/contents';
 import type { StepContext } from './context';
+import { earlierText, knownEntries } from '../layer/earlier';
 import { entryText } from '../layer/entries';
 import { webTexts } from './lookups';
 import { extraTables } from './shown-tables';
@@ -18,13 +19,14 @@ export async function promptContext(
 ): Promise<PromptContext> {
   const { run, input } = context;
   const { question } = input;
-  const [schema, updates, facts, remarks, known, told] = await Promise.all([
+  const [schema, updates, facts, remarks, known, told, earlier] = await Promise.all([
     run.get('schema', SCHEMA_ID),
     Promise.all(memory.updates.map((id) => run.get('update', id))),
     Promise.all(memory.facts.map((id) => run.get('fact', id))),
     Promise.all((memory.remarks ?? []).map((id) => run.get('remark', id))),
     run.find('known', SCHEMA_ID),
     run.find('told', SCHEMA_ID),
+    question.after === undefined ? null : run.find('earlier', SCHEMA_ID),
   ]);
   const extra = await extraTables(context, schema, plans);
   const { description, shown, profiled = false } = schema;
@@ -44,9 +46,13 @@ export async function promptContext(
       : { documentation: renderDocumentation(description, question.notes, { question: question.text }) }),
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),
-    ...(known === null ? {} : { known: known.entries.map(({ key, entry }) => ({ key, text: entryText(entry) })) }),
+    ...(known === null && earlier === null
+      ? {}
+      : { known: (await knownEntries(context)).map(({ key, entry }) => ({ key, text: entryText(entry) })) }),
+    ...(earlier === null ? {} : { earlier: earlier.questions.map(earlierText) }),
     remarks: [
       ...remarks.map(({ author, text }) => `${author}: ${text}`),
+      ...(earlier?.questions ?? []).flatMap((each) => each.remarks),
       ...(told?.rules ?? []).map(({ text }) => text),
     ],
     ...(memory.web === undefined ? {} : { web: await webTexts(context, memory) }),

@@ -39,6 +39,8 @@ export interface PromptContext {
   readonly facts: readonly string[];
   /** Conventions that earlier questions proved, counted again for this one (docs/layer.md), by the keys of replies. */
   readonly known?: readonly { readonly key: string; readonly text: string }[];
+  /** Questions that this one follows, oldest first. */
+  readonly earlier?: readonly string[];
   /** What people told this search, each with its author. */
   readonly remarks?: readonly string[];
   /** What the web said to this search. */
@@ -136,7 +138,13 @@ export function searchSections({ furtherTables = null, question }: PromptContext
 export function knowledgeSections(context: PromptContext, withSql: boolean): string[] {
   const entries = context.memory.map((entry) => memoryText(entry, withSql));
   const known = context.known ?? [];
+  const earlier = context.earlier ?? [];
   return [
+    ...(earlier.length === 0
+      ? []
+      : [
+          `The question follows these, and is meant in their light; what they found is counted on the rows as they are now:\n${data('earlier questions', earlier.join('\n\n'))}`,
+        ]),
     ...(known.length === 0
       ? []
       : [

@@ -18,6 +18,7 @@ import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
 import { assumptionsOf, buildCommit, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
 import { addDeltas, runSql, type StepContext } from '../shared/context';
+import { knownEntries } from '../layer/earlier';
 import { askedAside, columnOf, mentionsIn } from '../layer/left-aside';
 import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../shared/load-plan';
 import { SCHEMA_ID } from '../../record/contents';
@@ -274,7 +275,7 @@ async function knownClaims(
   { plan }: BuiltCommit,
   keys: readonly string[],
 ): Promise<readonly Claim[]> {
-  const entries = (await context.run.find('known', SCHEMA_ID))?.entries ?? [];
+  const entries = await knownEntries(context);
   const bodies = plan.operators.flatMap(({ body }) => body?.sql ?? []);
   const seen = mentionsIn(bodies, plan.dialect);
   return entries

@@ -10,6 +10,7 @@ import { SCHEMA_CHARS, schemaContext } from '../../database/context';
 import { addDeltas, once, openEngine, type StepContext } from '../shared/context';
 import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../../record/contents';
+import { earlierWords, recallEarlier } from '../layer/earlier';
 import { recall } from '../layer/recall';
 import type { PrepareInput, Prepared } from '../../domain/ports/steps';
 
@@ -30,7 +31,9 @@ async function readDatabase(context: StepContext): Promise<Prepared> {
       `the database ${database} has no tables that may be read: check --db and the access lists`,
     );
   }
-  const { text: question, notes = [] } = context.input.question;
+  const { text: own, notes = [] } = context.input.question;
+  const earlier = await recallEarlier(context, description);
+  const question = [own, ...(await earlierWords(context))].join('\n');
   const shownContext = schemaContext(description, {
     maxChars: SCHEMA_CHARS,
     question,
@@ -53,7 +56,7 @@ async function readDatabase(context: StepContext): Promise<Prepared> {
         }),
   });
   const recalled = await recall(context, description);
-  return { knownUpdates: [], usage: addDeltas(usage, recalled) };
+  return { knownUpdates: [], usage: addDeltas(usage, earlier, recalled) };
 }
 
 function withoutSamples(description: DatabaseDescription): DatabaseDescription {

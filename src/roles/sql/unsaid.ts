@@ -8,6 +8,7 @@ import { cut } from '../../clip';
 import { SCHEMA_ID } from '../../record/contents';
 import { uncovered, type Sayings } from '../../sql/literal-cover';
 import { literalUses } from '../../sql/literal-uses';
+import { wordsAsked } from '../layer/earlier';
 import { mentionsIn } from '../layer/left-aside';
 import type { StepContext } from '../shared/context';
 import type { LoadedPlan } from '../shared/load-plan';
@@ -35,7 +36,7 @@ export async function unsaidIn(
   if (used.length === 0) return [];
   const { question } = context.input;
   const said: Sayings = {
-    asked: [question.text, question.context, question.instructions].join('\n'),
+    asked: await wordsAsked(context),
     claims: [
       ...reply.claims.map(({ statement, check, rivals }) => ({
         ...{ statement, check },
