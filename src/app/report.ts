@@ -1,7 +1,17 @@
 /** The record of a search for a person: its trace, its report, how it differs from another one. Temporal is not asked. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { loadSide, loadTrace, renderReport, searchDiff, type SearchDiff, type Trace } from '../report';
+import {
+  loadSide,
+  loadTrace,
+  renderReport,
+  searchDiff,
+  tokensOf,
+  type SearchDiff,
+  type SearchTokens,
+  type Trace,
+} from '../report';
+import { createRunStore } from '../record/run-store';
 import type { App } from './app';
 import { findSearch, unknownSearch } from './searches';
 import { sha256 } from './services';
@@ -12,6 +22,17 @@ export async function traceOf(wanted: string, { store }: Pick<App, 'store'>): Pr
   const trace = await loadTrace(store, id, sha256);
   if (trace === null) throw unknownSearch(id);
   return trace;
+}
+
+/** What its calls cost by part of their prompts. */
+export async function tokensBy(
+  wanted: string,
+  { store }: Pick<App, 'store'>,
+): Promise<SearchTokens & { readonly id: string }> {
+  const id = await findSearch(store, wanted);
+  const run = createRunStore(store, id, sha256);
+  const [intents, replies] = await Promise.all([run.all('intent'), run.all('reply')]);
+  return { id, ...tokensOf(intents, replies) };
 }
 
 /** How two searches differ: settings, the first iteration that differs, answers. */

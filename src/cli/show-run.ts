@@ -3,9 +3,9 @@ import { openApp } from '../app/app';
 import { GateError } from '../app/errors';
 import { outageText } from '../app/outages';
 import { knowledge, standing, type Knowledge, type Plans, type SearchStatus } from '../app/read';
-import { difference, traceOf, writeReport } from '../app/report';
+import { difference, tokensBy, traceOf, writeReport } from '../app/report';
 import type { CandidateView, OperatorView } from '../domain';
-import { renderDiffText, renderTraceText } from '../report';
+import { renderDiffText, renderTraceText, tokensTable } from '../report';
 import { counted, cut, dollars, visible } from '../report/printable';
 import { STATE_WORDS, STEP_STATES } from '../report/words';
 import { EXIT, type ExitCode } from './exit';
@@ -22,6 +22,7 @@ export interface ShowFlags {
   readonly csv?: boolean;
   readonly plan?: boolean;
   readonly trace?: boolean;
+  readonly tokens?: boolean;
   readonly report?: string;
   readonly diff?: string;
   readonly json?: boolean;
@@ -41,6 +42,11 @@ export async function runShow(wanted: string, flags: ShowFlags, io: Io): Promise
   if (flags.report !== undefined) {
     const report = await writeReport(wanted, app, { out: flags.report });
     return print({ report }, report);
+  }
+  if (flags.tokens) {
+    const tokens = await tokensBy(wanted, app);
+    const { heads, rows } = tokensTable(tokens);
+    return print(tokens, `Tokens in by part, and out\n${textTable(heads, rows, { width: io.columns, indent: '  ' })}`);
   }
   if (flags.trace) {
     const trace = await traceOf(wanted, app);

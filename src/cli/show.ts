@@ -15,7 +15,7 @@ export const listCommand: CommandFactory = (io) =>
     'gate list --limit 5',
   );
 
-const VIEWS = ['plan', 'trace', 'report', 'diff', 'sql', 'csv'];
+const VIEWS = ['plan', 'trace', 'tokens', 'report', 'diff', 'sql', 'csv'];
 /** One view at a time. */
 const alone = (option: Option): Option => option.conflicts(VIEWS.filter((name) => name !== option.attributeName()));
 
@@ -36,6 +36,7 @@ export const showCommand: CommandFactory = (io, outcome) =>
         ),
       )
       .addOption(alone(new Option('--trace', 'how it was searched: trajectories, probes, verdicts, candidates')))
+      .addOption(alone(new Option('--tokens', 'what each call of a model cost, by part of its prompt')))
       .addOption(alone(new Option('--report <file>', 'write its report: one HTML file that works offline')))
       .addOption(alone(new Option('--diff <other>', 'compare it with another search, such as a fork of it')))
       .option('--json', 'print JSON')
