@@ -22,7 +22,7 @@ import { searchesInLayers } from '../record/layer-store';
 import { objectName, OBJECTS } from '../record/objects';
 import { JUDGEMENTS } from '../record/run-store';
 import { mayRefer, referencesIn } from '../record/stored-contents';
-import { askedUntil } from '../record/search-index';
+import { askedUntil, followers, type Follower } from '../record/search-index';
 import type { GateClient } from '../workers/client';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
@@ -95,10 +95,12 @@ export async function collectGarbage(store: ObjectStore, ask: AskTemporal, optio
   const runs = await each([...asked.keys()], (id) => storedUnder(store, id, [`runs/${id}/`]));
   const old = runs.filter(({ newestMs }) => newestMs <= cutoffMs);
   const there = old.filter(({ entries }) => entries.length > 0);
-  const kept = await keptRuns(store, ask, there, await searchesOf(store, keptBatches));
+  const following = await followers(store);
+  const kept = await keptRuns(store, ask, there, { batchOf: await searchesOf(store, keptBatches), following });
   const searches: Stored[] = [];
   for (const run of old.filter(({ id }) => !kept.has(id))) {
-    if (dryRun || (await removeRun(store, ask, run, asked.get(run.id) ?? []))) searches.push(run);
+    if (dryRun || (await removeRun(store, ask, run, [...(asked.get(run.id) ?? []), ...ownEntries(run, following)])))
+      searches.push(run);
     else kept.set(run.id, 'it was used again meanwhile');
   }
   const goneManifests = goneBatches.flatMap(({ entries }) => entries);
@@ -134,7 +136,7 @@ async function keptRuns(
   store: ObjectStore,
   ask: AskTemporal,
   old: readonly Stored[],
-  batchOf: ReadonlyMap<string, string>,
+  { batchOf, following }: { readonly batchOf: ReadonlyMap<string, string>; readonly following: readonly Follower[] },
 ): Promise<Map<string, string>> {
   const kept = new Map<string, string>();
   if (old.length === 0) return kept;
@@ -151,13 +153,28 @@ async function keptRuns(
       kept.set(id, 'it has no final record, and Temporal cannot be asked whether it runs');
     else starters.set(id, await starterOf(store, id));
   });
+  const isThere = async (id: string): Promise<boolean> => (await store.list(`runs/${id}/`, { limit: 1 })).length > 0;
+  // Each search that is kept keeps those before it in its chain.
+  for (let isMore = true; isMore;) {
+    isMore = false;
+    for (const { earlier, later } of following) {
+      if (!starters.has(earlier) || starters.has(later) || !(await isThere(later))) continue;
+      starters.delete(earlier);
+      kept.set(earlier, `${later} follows it`);
+      isMore = true;
+    }
+  }
   for (const id of starters.keys()) {
     let starter = starters.get(id) ?? null;
     while (starter !== null && starters.has(starter)) starter = starters.get(starter) ?? null;
-    if (starter !== null && (await store.list(`runs/${starter}/`, { limit: 1 })).length > 0)
-      kept.set(id, `it is a part of ${starter}`);
+    if (starter !== null && (await isThere(starter))) kept.set(id, `it is a part of ${starter}`);
   }
   return kept;
+}
+
+/** Entries of the index that say what it follows. */
+function ownEntries({ id }: Stored, following: readonly Follower[]): readonly string[] {
+  return following.filter(({ later }) => later === id).map(({ key }) => key);
 }
 
 /** Each batch has one of these, and is found by it. */

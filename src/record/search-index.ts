@@ -5,7 +5,8 @@
  * 1. An entry is written before the first object of its search. Asked again, a search gets another entry; all of them stay until
  *    nothing of the search is stored.
  * 2. An entry is replaced when its search has ended.
- * 3. Parts of another search have their entries in a folder of their own, by the time at which that one was asked.
+ * 3. A question that follows another has an entry whose key names both, so that nobody reads inputs to find who needs a search.
+ * 4. Parts of another search have their entries in a folder of their own, by the time at which that one was asked.
  */
 import * as z from 'zod';
 import { oneLine } from '../clip';
@@ -21,6 +22,7 @@ import { storeInput } from './run-store';
 
 const ASKED = 'index/asked/';
 const PARTS = 'index/parts/';
+const AFTER = 'index/after/';
 const KIND = 'index';
 const TEXT_CHARS = 300;
 
@@ -67,7 +69,23 @@ export async function writeIndex({ store, hash }: Deps, input: SearchInput, ende
     ...{ status, costUsd, answer: answer === null ? null : oneLine(answer, TEXT_CHARS) },
   };
   const key = `${isPart ? PARTS : ASKED}${placeOf(Date.parse(startedAt))}-${id}.json`;
+  if (question.after !== undefined && ended === null)
+    await writeStored(store, { key: `${AFTER}${question.after}-${id}.json`, kind: KIND, hash }, entry);
   await writeStored(store, { key, kind: KIND, hash }, entry);
+}
+
+export interface Follower {
+  readonly key: string;
+  /** The search that is followed, and the one that follows it. */
+  readonly earlier: string;
+  readonly later: string;
+}
+
+export async function followers(store: ObjectStore): Promise<readonly Follower[]> {
+  return (await store.list(AFTER)).flatMap((key) => {
+    const [, earlier, later] = /(q-[0-9a-f]+)-(q-[0-9a-f]+)\.json$/.exec(key) ?? [];
+    return earlier === undefined || later === undefined ? [] : [{ key, earlier, later }];
+  });
 }
 
 /** Lists a search and stores its input, which every step loads first. */

@@ -38,13 +38,14 @@ class World {
   async search(
     id: string,
     ageMs: number,
-    { finished = true, parent = '', childOf = '', large = false } = {},
+    { finished = true, parent = '', childOf = '', after = '', large = false } = {},
   ): Promise<void> {
     this.clock = NOW - ageMs;
     const input = {
       ...trace.input!,
       searchId: id,
       ...(childOf === '' ? {} : { childOf }),
+      ...(after === '' ? {} : { question: { ...trace.input!.question, after } }),
       ...(parent === '' ? {} : { parent: { searchId: parent, iteration: 2, usage: {} } }),
     };
     await saveAsked(this.store, input, this.clock);
@@ -464,4 +465,27 @@ describe('gate ops gc', () => {
       err: expect.stringContaining('give whole minutes, hours, days or weeks') as string,
     });
   });
+});
+
+test('a search that is kept keeps those before it in its chain; a chain of old ones goes whole', async () => {
+  const world = new World();
+  const [one, two, three, four, five] = [1, 2, 3, 4, 5].map((n) => `q-${String(n).repeat(16)}`) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  await world.search(one, 50 * DAY);
+  await world.search(two, 45 * DAY, { after: one });
+  await world.search(three, 5 * DAY, { after: two });
+  await world.search(four, 50 * DAY);
+  await world.search(five, 45 * DAY, { after: four });
+  const cleaned = await collectGarbage(world.store, world.ask, MONTH);
+  expect(cleaned.kept).toEqual([
+    { id: one, why: `${two} follows it` },
+    { id: two, why: `${three} follows it` },
+  ]);
+  expect([...cleaned.searches].sort()).toEqual([four, five]);
+  expect((await world.store.list('index/after/')).filter((key) => key.includes(five))).toEqual([]);
 });
