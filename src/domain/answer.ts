@@ -80,6 +80,13 @@ export const Claim = z.object({
       verdict: z.enum(['refuted', 'same-answer', 'open']),
     }),
   ),
+  /** Two figures within this of each other count as equal, as the check says. Left out: they are compared exactly. */
+  within: z.string().optional(),
+  /**
+   * Values that fit the rows as well as the one of the SQL, and with which the answer would be another (`sql/fitted.ts`). Left
+   * out: none.
+   */
+  fitsAsWell: z.array(z.object({ literal: z.string(), put: z.string(), gives: z.string() })).optional(),
   /** The entry of the semantic layer that it repeats: proved before, and counted again for this answer. Left out: its own. */
   entry: z.object({ entryId: EntryId, provedAt: z.string(), searchId: z.string() }).optional(),
 });

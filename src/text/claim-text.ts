@@ -53,12 +53,26 @@ export function figuresText(claim: Claim): string {
   return countedText(claim) ?? 'not counted';
 }
 
+/** Figures that differ by less count as equal: a reader has to know by how much. */
+function withinText({ within }: Claim): string {
+  return within === undefined ? '' : `, within ${within}`;
+}
+
+/** Values that fit the rows as well as that of the SQL and change the answer, a line for each. */
+export function fitsTexts({ claims = [] }: Pick<AnswerRecord, 'claims'>): string[] {
+  return claims.flatMap(({ fitsAsWell = [] }) =>
+    fitsAsWell.map(({ literal, put, gives }) =>
+      visibleLine(`Fits the rows as well: ${put} in place of ${literal}; it would be: ${gives}.`),
+    ),
+  );
+}
+
 /** What is proved, a line each: the model's words, whole, beside what its check counted. */
 export function provedTexts({ claims, evidence }: Pick<AnswerRecord, 'claims' | 'evidence'>): string[] {
   const steps = evidence.map(({ state, reading }) => ({ state, text: quoted(reading, Infinity) }));
   const told = claims?.map((claim) => ({
     state: claim.state,
-    text: `${quoted(claim.statement, Infinity)} (${countedText(claim) ?? ''})`,
+    text: `${quoted(claim.statement, Infinity)} (${countedText(claim) ?? ''}${withinText(claim)})`,
   }));
   return (told ?? steps).filter(({ state }) => state === 'proved').map(({ text }) => `Proved: ${text}`);
 }
@@ -74,6 +88,7 @@ export function claimCaveats(record: Explained): string[] {
     ...uncheckedAssumptions(record)
       .filter(({ kind }) => kind === 'assumption')
       .map(({ statement }) => `Assumed: ${quoted(statement)}`),
+    ...fitsTexts(record),
     ...provedBeforeTexts(claims),
   ];
 }

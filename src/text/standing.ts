@@ -10,6 +10,7 @@ import {
   countedText,
   declineTexts,
   exceptionsText,
+  fitsTexts,
   notShownText,
   uncheckedAssumptions,
   withheldTexts,
@@ -70,6 +71,7 @@ function statesOf(record: Resting): string[] {
     ...(claims ?? evidence).map(({ state }) => state),
     ...[...(claims === undefined ? [] : withoutCheck(record)), ...usedWithoutCheck, ...notUsed].map(() => 'open'),
     ...(isPartial(record) ? ['open'] : []),
+    ...fitsTexts(record).map(() => 'open'),
   ];
 }
 
@@ -98,6 +100,7 @@ export function standingText(record: Resting): string {
       ? []
       : [`${counted(notUsed.length, 'rule or entry', 'rules or entries')} of this database not used`]),
     ...(isPartial(record) ? ['for a part of what is asked'] : []),
+    ...numbered(fitsTexts(record).length, fitsTexts(record).length === 1 ? 'value fits as well' : 'values fit as well'),
     ...numbered(immaterial, immaterial === 1 ? 'makes no difference' : 'make no difference'),
   ].join(', ');
   const standing = restingStanding(record);

@@ -106,8 +106,7 @@ function decideAgain(claim: Claim, result: SqlResult, same: readonly (boolean | 
     // Those of an entry gave the same answer to the question that it comes from.
     sameAnswer: entry !== undefined && verdict === 'same-answer' ? true : (same[at] ?? null),
   }));
-  const decided = countedClaim({ operator, statement, rows, check }, readCounts(result, 2), seen);
-  return entry === undefined ? decided : { ...decided, entry };
+  return { ...claim, ...countedClaim({ operator, statement, rows, check }, readCounts(result, 2), seen) };
 }
 
 /** A proof has to stay one; what held with exceptions or made no difference may be settled in another way now. */

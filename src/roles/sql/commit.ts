@@ -24,6 +24,7 @@ import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../s
 import { SCHEMA_ID } from '../../record/contents';
 import { isEstablished } from '../keep';
 import { coverageText } from '../../sql/coverage';
+import { bandOf, fittedIn, withLiteral } from '../../sql/fitted';
 import { filteredBy } from '../../sql/literal-uses';
 import { runSelects } from './queries';
 import { unsaidIn, unsaidText } from './unsaid';
@@ -74,7 +75,7 @@ class Commit {
     if (typeof answered === 'string') return this.invalid(answered);
     const { result, run, control, coverage } = answered;
     const decided = await this.decide(stored, counted, result);
-    const claims = [...decided, ...this.known];
+    const claims = await this.fitted(stored, [...decided, ...this.known], result, slow(read));
     const plan = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, claims));
     const proved = claims.filter(({ state }) => state === 'proved');
     const evidence = await storeEvidence(context, {
@@ -198,6 +199,51 @@ class Commit {
     );
   }
 
+  /** Claims with the neighbours of their dates and factors that fit as well and change the answer, and with their bands. */
+  private async fitted(
+    plan: LoadedPlan,
+    claims: readonly Claim[],
+    answer: SqlResult,
+    isSlow: ReadonlySet<string>,
+  ): Promise<readonly Claim[]> {
+    const { dialect } = plan;
+    const last = plan.operators.at(-1)?.operator.name ?? '';
+    const { sql: answerSql } = planSql(plan, last);
+    const { question } = this.context.input;
+    const asked = [question.text, question.context, question.instructions].join('\n');
+    const tried = claims.flatMap((claim, at) => {
+      if (answerSql === null || isSlow.has(claim.operator ?? '') || !['proved', 'exceptions'].includes(claim.state))
+        return [];
+      return fittedIn(claim.check, dialect)
+        .filter(({ literal }) => !asked.includes(literal.replaceAll("'", '')))
+        .flatMap(({ literal, neighbours }) => neighbours.map((put) => ({ at, literal, put, claim })))
+        .filter(({ literal, put }) => withLiteral(answerSql, literal, put) !== answerSql);
+    });
+    const few = tried.slice(0, MOST_NEIGHBOURS);
+    const checks = few.map(({ claim, literal, put }) => single(withLiteral(claim.check, literal, put)));
+    const { seen } = await this.sql(together(checks));
+    const fitting = few.filter(({ claim }, at) => {
+      const counts = readCounts(seen[at] ?? undefined, 2);
+      return typeof counts !== 'string' && counts[0] === claim.examined && counts[1] === claim.matching;
+    });
+    const answers = fitting.map(({ literal, put }) => single(withLiteral(answerSql ?? '', literal, put)));
+    const { seen: given } = await this.sql(together(answers));
+    const changing = fitting.flatMap((each, at) => {
+      const result = given[at];
+      if (result?.kind !== 'rows' || equalResults(answer, result, { ordered: false })) return [];
+      return [{ ...each, gives: resultPreview(result) }];
+    });
+    return claims.map((claim, at) => {
+      const own = changing.filter((each) => each.at === at);
+      const within = bandOf(claim.check, dialect);
+      return {
+        ...claim,
+        ...(within === null ? {} : { within }),
+        ...(own.length === 0 ? {} : { fitsAsWell: own.map(({ literal, put, gives }) => ({ literal, put, gives })) }),
+      };
+    });
+  }
+
   /**
    * Whether repeated rows or placeholders of the tables that it reads change the answer. Asked once: who commits again has
    * thought of them. Not asked where a count has settled it: a claim is proved that would not be without these rows.
@@ -259,6 +305,16 @@ class Commit {
     });
     return { planId: plan.plan.planId, ordered: plan.plan.ordered, operators };
   }
+}
+
+/** Checks are counted again for each neighbour of a value. */
+const MOST_NEIGHBOURS = 12;
+const SLOW_MS = 2_000;
+
+/** Operators whose claims took long to count. */
+function slow(read: readonly ReadProbe[]): ReadonlySet<string> {
+  const took = read.filter(({ result }) => result.kind !== 'rows' || result.elapsedMs > SLOW_MS);
+  return new Set(took.map(({ test }) => test.operator));
 }
 
 /** Whether the counts of a check say that not all rows match. */

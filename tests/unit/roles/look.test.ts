@@ -149,6 +149,36 @@ test('a claim that fails goes back with its figures; the mended commit is the an
   ]);
 });
 
+test('a fitted date whose neighbours fit as well is told with what they would give', async () => {
+  const days = Array.from({ length: 24 }, (_, at) => {
+    const day = `2024-03-${String(at + 1).padStart(2, '0')}`;
+    // Nothing is stored beside the gaps of the days around the change.
+    const behind = at > 7 && at < 12 ? 'NULL' : 2 + at / 4;
+    return `INSERT INTO lap VALUES (3, '${day}', ${at < 10 ? 2 + at / 4 : (2 + at / 4) * 1000}, ${behind});`;
+  });
+  const setup = `CREATE TABLE lap (car INTEGER, day TEXT, gap REAL, behind_s REAL); ${days.join('\n')}`;
+  const seconds = "CASE WHEN day >= '2024-03-11' THEN gap / 1000 ELSE gap END";
+  const claim = {
+    ...{ operator: 'op_answer', statement: 'From 11 March on gaps are milliseconds.', rows: 'laps' },
+    check: `SELECT count(behind_s), sum(abs(${seconds} - behind_s) < 0.01), sum(abs(gap - behind_s) < 0.01) FROM lap`,
+    rivals: [{ reading: 'seconds', instead: { of: seconds, put: 'gap' } }],
+  };
+  const sql = `SELECT round(avg(${seconds}), 1) AS gap FROM lap`;
+  const { record } = await ask([{ ...COMMIT, operators: [{ ...COMMIT.operators![1]!, sql }], claims: [claim] }], {
+    setup,
+  });
+  expect(record.claims).toMatchObject([{ state: 'proved', matching: 20, within: '0.01' }]);
+  expect(record.claims![0]!.fitsAsWell).toEqual([
+    { literal: "'2024-03-11'", put: "'2024-03-10'", gives: '4.7' },
+    { literal: "'2024-03-11'", put: "'2024-03-12'", gives: '192.2' },
+  ]);
+  expect(standingTexts(record).slice(0, 3)).toEqual([
+    '1 of 3 proved; 2 values fit as well.',
+    'Proved: "From 11 March on gaps are milliseconds." (20 of 20 laps, within 0.01)',
+    "Fits the rows as well: '2024-03-10' in place of '2024-03-11'; it would be: 4.7.",
+  ]);
+});
+
 test('a decline shows by counts what is not stored', async () => {
   const decline = {
     action: 'unanswerable',
