@@ -1,0 +1,56 @@
+/** Claims on the same base check are one claim with all rivals. */
+import { mergedClaims } from '../../../src/sql/same-check';
+
+const claim = (statement: string, check: string, ...readings: string[]) => ({
+  ...{ operator: 'op_gap', statement, check, rivals: readings.map((reading) => ({ reading })) },
+});
+
+const BASE = 'SELECT count(*) AS examined, sum(a = b) AS matching';
+
+test('rivals of the same check are counted side by side, in the order of the claims', () => {
+  const merged = mergedClaims(
+    [
+      claim('B stores ms.', `${BASE}, sum(a = b * 1000) FROM lap WHERE a > 0`, 'seconds'),
+      claim('A lap has one car.', 'SELECT count(*), count(DISTINCT car), 0 FROM lap', 'two'),
+      claim('Cut laps count', `select count(*), sum(a = b), sum(a = c)  AS cut from lap where a > 0`, 'cut'),
+    ],
+    'sqlite',
+  );
+  expect(merged).toEqual([
+    {
+      ...{ operator: 'op_gap', statement: 'B stores ms. Cut laps count' },
+      check: `${BASE}, sum(a = b * 1000), sum(a = c) FROM lap WHERE a > 0`,
+      rivals: [{ reading: 'seconds' }, { reading: 'cut' }],
+    },
+    expect.objectContaining({ statement: 'A lap has one car.' }),
+  ]);
+});
+
+test('a rival that both have is counted once', () => {
+  const one = claim('B stores ms.', `${BASE}, sum(a = c) FROM lap`, 'seconds');
+  expect(mergedClaims([one, { ...one, statement: 'stores ms.' }], 'postgresql')).toEqual([one]);
+});
+
+test('where the program repeats the check for each rival, the check stays as it is', () => {
+  const one = claim('B stores ms.', `${BASE} FROM op_gap`, 'seconds');
+  const two = claim('It is signed.', `${BASE} FROM op_gap`, 'unsigned');
+  expect(mergedClaims([one, two], 'sqlite')).toEqual([
+    { ...one, statement: 'B stores ms. It is signed.', rivals: [...one.rivals, ...two.rivals] },
+  ]);
+});
+
+test.each([
+  ['other rows', `${BASE}, sum(a = c) FROM lap`, `${BASE}, sum(a = c) FROM lap WHERE a > 0`],
+  ['other matches', `${BASE}, 0 FROM lap`, 'SELECT count(*), sum(a < b), 0 FROM lap'],
+  ['steps that differ', `WITH x AS (SELECT 1) ${BASE}, 0 FROM x`, `WITH x AS (SELECT 2) ${BASE}, 0 FROM x`],
+  ['counts of its own for each rival', `${BASE}, 1, 2 FROM lap`, `${BASE}, 1, 2 FROM lap`],
+  ['a text that is no query', 'count me', 'count me'],
+])('%s are two claims', (_, one, two) => {
+  const claims = [claim('A.', one, 'x'), claim('B.', two, 'y')];
+  expect(mergedClaims(claims, 'postgresql')).toEqual(claims);
+});
+
+test('claims of two operators stay two', () => {
+  const one = claim('A.', `${BASE}, 0 FROM lap`, 'x');
+  expect(mergedClaims([one, { ...one, operator: 'op_other' }], 'sqlite')).toHaveLength(2);
+});
