@@ -48,8 +48,17 @@ function parsed<T>(sql: string, parse: (sql: string) => readonly T[], messageOf:
     return parse(sql);
   } catch (error) {
     if (error instanceof RangeError || error instanceof Refusal) throw error;
-    throw new SyntaxProblem(messageOf(error as Error));
+    throw new SyntaxProblem(`${messageOf(error as Error)}${reservedAlias(sql)}`);
   }
+}
+
+const RESERVED_ALIAS =
+  /\bas\s+(all|and|as|asc|between|by|case|check|default|desc|distinct|else|end|exists|from|group|having|in|index|is|join|left|limit|not|null|on|or|order|primary|references|right|select|set|table|then|to|union|using|values|when|where)\b(?!\s*\()/i;
+
+/** Parsers tell only that something is wrong after it. */
+function reservedAlias(sql: string): string {
+  const [, word] = RESERVED_ALIAS.exec(sql) ?? [];
+  return word === undefined ? '' : `: "${word}" is a reserved word, so no alias: choose another name`;
 }
 
 export function inspectingOnce(inspector: SqlInspector, maxChars = KEPT_CHARS): SqlInspector {

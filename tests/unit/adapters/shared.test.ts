@@ -1,3 +1,4 @@
+import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import { inspectingOnce } from '../../../src/adapters/inspection';
 import type { SqlInspector } from '../../../src/domain/ports';
 import { compactJson, exactNumber } from '../../../src/adapters/value-text';
@@ -22,6 +23,16 @@ test('a text is parsed once, and what it says cannot be changed by one who reads
   expect(once.inspect('a')).toBe(first);
   expect(asked).toEqual(['a']);
   expect(() => Object.assign(first, { kind: 'refused' })).toThrow(TypeError);
+});
+
+test('a reserved word as an alias is named', () => {
+  const { inspect } = createSqliteInspector();
+  expect(inspect('SELECT count(*) AS having FROM t')).toMatchObject({
+    ...{ kind: 'syntax-error', message: expect.stringContaining('"having" is a reserved word') as string },
+  });
+  expect(inspect('SELECT count(*) AS n FROM FROM t')).not.toMatchObject({
+    message: expect.stringContaining('reserved') as string,
+  });
 });
 
 test('what was not used for longest is forgotten first', () => {
