@@ -104,7 +104,7 @@ function numberRules(one: ColumnFacts, other: ColumnFacts): Rules {
   return [
     [shift > 0, `= ${name} + ${short(shift)}`, rule((x, y) => near(x - y, shift))],
     [
-      factor > 1.001,
+      factor > 1.001 && spansAgree(one, other, factor, step),
       `= ${name} * ${short(factor)}, rounded`,
       rule((x, y) => y !== 0 && Math.abs(x - y * factor) <= step),
     ],
@@ -176,6 +176,22 @@ function middleFactor(one: ColumnFacts, other: ColumnFacts): number | null {
     if (Number.isFinite(factor) && factor !== 0) factors.push(factor);
   }
   return factors.length < LEAST_ROWS ? null : (factors.sort((a, b) => a - b)[Math.floor(factors.length / 2)] ?? null);
+}
+
+/** Values that all lie within a few roundings of each other follow from any number; those of other ranges from another rule. */
+const LEAST_STEPS = 10;
+const SPAN = 0.1;
+
+function spansAgree(one: ColumnFacts, other: ColumnFacts, factor: number, step: number): boolean {
+  let [lowX, highX, lowY, highY] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (let row = 0; row < one.rows; row++) {
+    const [x, y] = [scalar(one, row), scalar(other, row) * factor];
+    if (Number.isNaN(x) || Number.isNaN(y)) continue;
+    [lowX, highX, lowY, highY] = [Math.min(lowX, x), Math.max(highX, x), Math.min(lowY, y), Math.max(highY, y)];
+  }
+  const [spanX, spanY] = [highX - lowX, highY - lowY];
+  const isWide = Math.min(spanX, spanY) >= step * LEAST_STEPS;
+  return isWide && Math.abs(spanX - spanY) <= Math.max(spanX * SPAN, step * 2);
 }
 
 /** One unit of the last decimal place that occurs. */

@@ -10,7 +10,8 @@ import { columnFacts, isCategory, type ColumnFacts } from './column-facts';
 import { derivedPieces } from './derived';
 import { columnPieces, type ColumnOptions, Flag, flagsOf } from './describe-column';
 import { doubtsOf, RowDoubt, repeatedPieces, repeatedRows, type Profiled } from './row-doubts';
-import { joinPieces, joinsOf, type Join } from './joins';
+import { groupBy } from '../../group-by';
+import { joinPieces, joinsOf, otherwisePieces, type Join, type Way } from './joins';
 import { pieceOf, ProfilePiece, shown } from './pieces';
 import { keyOf, type TableRows } from './table-rows';
 
@@ -18,7 +19,7 @@ import { keyOf, type TableRows } from './table-rows';
  * The version of profiles. A change of what a profile says raises it (tests/unit/roles/profiles.test.ts), so that no search is
  * shown a profile that other code made.
  */
-export const PROFILE_VERSION = 3;
+export const PROFILE_VERSION = 4;
 
 export const TableProfile = z.object({
   table: z.string(),
@@ -40,36 +41,87 @@ export async function profileTables(
   options: ColumnOptions,
   pause: () => Promise<void>,
 ): Promise<TableProfile[]> {
+  return profilesOf(await readFacts(tables, pause), options, pause);
+}
+
+export async function readFacts(tables: readonly TableRows[], pause: () => Promise<void>): Promise<Profiled[]> {
   const all: Profiled[] = [];
   for (const rows of tables) {
     const facts = rows.columns.map(columnFacts);
     all.push({ rows, facts, repeated: repeatedRows(rows, facts) });
     await pause();
   }
-  const profiles: TableProfile[] = [];
+  return all;
+}
+
+/** Of a wide database: the tables that a table is compared with first, and until when it is compared with the others. */
+export interface Compared {
+  readonly near: (of: Profiled) => readonly Profiled[];
+  readonly isLate: () => boolean;
+}
+
+export async function profilesOf(
+  all: readonly Profiled[],
+  options: ColumnOptions,
+  pause: () => Promise<void>,
+  compared?: Compared,
+): Promise<TableProfile[]> {
+  const found: { readonly each: Profiled; readonly pieces: ProfilePiece[]; readonly controls: Controls }[] = [];
+  const joins = new Map<Profiled, readonly Join[]>();
   for (const each of all) {
-    const { table, read, whole } = each.rows;
+    joins.set(each, joinsOf(each, compared?.near(each) ?? all));
+    await pause();
+  }
+  const ways = groupBy(
+    [...joins].flatMap(([from, own]) => own.map((join) => ({ from: from.rows.table.name, join }))),
+    ({ join }) => join.table,
+  );
+  for (const each of all) {
     const pieces: ProfilePiece[] = [];
-    for (const part of partsOf(each, all, options)) {
+    const controls = new Controls(each);
+    for (const part of partsOf(each, compared?.near(each) ?? all, options, {
+      controls,
+      joins: joins.get(each) ?? [],
+      ways: ways.get(each.rows.table.name) ?? [],
+    })) {
       pieces.push(...part());
       await pause();
     }
-    profiles.push({
-      table: table.name,
-      read,
-      whole,
-      pieces,
-      doubts: doubtsOf(each, options),
-      flags: flagsOf(each.rows, each.facts),
-    });
+    found.push({ each, pieces, controls });
   }
-  return profiles;
+  for (const { each, pieces, controls } of compared !== undefined && options.values ? found : []) {
+    const near = new Set(compared?.near(each));
+    for (const large of all) {
+      if (compared?.isLate()) break;
+      if (near.has(large)) continue;
+      pieces.push(...controls.of(large));
+      await pause();
+    }
+  }
+  return found.map(({ each, pieces }) => ({
+    table: each.rows.table.name,
+    read: each.rows.read,
+    whole: each.rows.whole,
+    pieces,
+    doubts: doubtsOf(each, options),
+    flags: flagsOf(each.rows, each.facts),
+  }));
 }
 
-function partsOf(each: Profiled, all: readonly Profiled[], options: ColumnOptions): (() => ProfilePiece[])[] {
+interface Relations {
+  readonly controls: Controls;
+  readonly joins: readonly Join[];
+  /** Joins that lead to the table. */
+  readonly ways: readonly Way[];
+}
+
+function partsOf(
+  each: Profiled,
+  all: readonly Profiled[],
+  options: ColumnOptions,
+  { controls, joins, ways }: Relations,
+): (() => ProfilePiece[])[] {
   const { rows, facts } = each;
-  const joins = joinsOf(each, all);
-  const controls = new Controls(each);
   const surroundings = (fact: ColumnFacts) => ({ table: rows.table, leadsAway: leadsAway(fact, joins) });
   const described = [
     () => rowPieces(each, options),
@@ -77,7 +129,7 @@ function partsOf(each: Profiled, all: readonly Profiled[], options: ColumnOption
     () =>
       options.values && isTiny(each) ? [] : facts.flatMap((fact) => columnPieces(fact, surroundings(fact), options)),
     () => repeatedPieces(each.repeated, options),
-    () => joinPieces(joins),
+    () => [...joinPieces(joins), ...otherwisePieces(ways)],
     () => derivedPieces(facts, reachedNumbers(each, joins, all)),
   ];
   if (!options.values) return described;
@@ -118,12 +170,16 @@ function reachedNumbers({ rows }: Profiled, joins: readonly Join[], all: readonl
     if (found === null || join.exact < join.distinct * 0.9) return [];
     const { target, rowOf } = found;
     const keys = new Set([join.key, ...keyColumns(target.rows.table)]);
-    return target.facts
-      .filter(({ column, distinct }) => column.kind === 'number' && !keys.has(column.name) && distinct > 2)
-      .map(({ column }) => {
-        const values = rowOf.map((row) => (row === null ? null : (column.values[row] ?? null)));
-        return columnFacts({ ...column, name: `${join.table}.${column.name}`, values });
-      });
+    return (
+      target.facts
+        .filter(({ column, distinct }) => column.kind === 'number' && !keys.has(column.name) && distinct > 2)
+        .map(({ column }) => {
+          const values = rowOf.map((row) => (row === null ? null : (column.values[row] ?? null)));
+          return columnFacts({ ...column, name: `${join.table}.${column.name}`, values });
+        })
+        // The rows that are led to may all have one value.
+        .filter(({ distinct }) => distinct > 2)
+    );
   });
 }
 
@@ -147,6 +203,7 @@ const sharing = (joins: readonly Join[], { table }: Join): boolean =>
 /** The most rows that are shown whole, if they are short. */
 const TINY_ROWS = 15;
 const TINY_CHARS = 900;
+const WHOLE_CHARS = 2_400;
 const ROW_CHARS = 400;
 
 function isTiny({ rows }: Profiled): boolean {
@@ -158,11 +215,19 @@ function allRows({ rows }: Pick<Profiled, 'rows'>): string[] {
   return Array.from({ length: rows.read }, (_, at) => rowText({ rows }, at));
 }
 
+/** The texts of a tiny table are not cut while there is room: a note may decide in its last word. */
+function wholeRows({ rows }: Pick<Profiled, 'rows'>): string[] {
+  const whole = Array.from({ length: rows.read }, (_, at) =>
+    rows.columns.map(({ values }) => shown(values[at] ?? null, WHOLE_CHARS)).join(' | '),
+  );
+  return whole.join('\n').length < WHOLE_CHARS ? whole : allRows({ rows });
+}
+
 /** Rows as they stand: all of a tiny table, else three spread over the rows that were read. */
 function rowPieces(profiled: Profiled, { values }: ColumnOptions): ProfilePiece[] {
   const { read } = profiled.rows;
   if (!values || read === 0) return [];
-  if (isTiny(profiled)) return [pieceOf(null, 'smallTable', allRows(profiled).join('\n'))];
+  if (isTiny(profiled)) return [pieceOf(null, 'smallTable', wholeRows(profiled).join('\n'))];
   return [
     pieceOf(null, 'firstRow', rowText(profiled, 0)),
     pieceOf(null, 'secondRow', rowText(profiled, Math.floor(read / 2))),

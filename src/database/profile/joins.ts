@@ -2,6 +2,7 @@
  * How tables hang together by their values: declared keys that miss, columns that lead to another table's key although
  * nobody declared it, and keys that only meet once case, padding and punctuation are gone.
  */
+import { groupBy } from '../../group-by';
 import { isUnique, type ColumnFacts } from './column-facts';
 import { pieceOf, type ProfilePiece } from './pieces';
 import type { Profiled } from './row-doubts';
@@ -49,6 +50,23 @@ export function joinPieces(joins: readonly Join[]): ProfilePiece[] {
         ),
       ];
     return [piece(`-> ${target} (${exact} of ${distinct} values)`)];
+  });
+}
+
+/** A join with the table that it leads from. */
+export interface Way {
+  readonly from: string;
+  readonly join: Join;
+}
+
+const MOST_WAYS = 3;
+
+/** The other end of a join whose values do not meet as they stand. */
+export function otherwisePieces(ways: readonly Way[]): ProfilePiece[] {
+  const loose = ways.filter(({ join }) => join.loose > join.exact);
+  return [...groupBy(loose, ({ join }) => join.key)].map(([key, own]) => {
+    const ends = own.slice(0, MOST_WAYS).map(({ from, join }) => `${from}.${join.column}`);
+    return pieceOf(key, 'join', `written otherwise in ${ends.join(', ')}${own.length > MOST_WAYS ? ', …' : ''}`);
   });
 }
 
@@ -132,7 +150,7 @@ function valuesOf(facts: ColumnFacts, known = exactly, folded = (value: string):
 }
 
 /** `p-0011082` and `P11082` are one. */
-function loosely(value: string): string {
+export function loosely(value: string): string {
   return value
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]/gu, '')

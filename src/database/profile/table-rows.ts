@@ -89,11 +89,12 @@ export async function readTables(
   tables: readonly TableDescription[],
   read: ReadRows,
   isLate: () => boolean,
+  cells = CELLS,
 ): Promise<TableRows[]> {
   const found: TableRows[] = [];
   for (const table of tables) {
     if (isLate()) break;
-    const rows = await readTable(table, rowsQueries(table, dialect), read);
+    const rows = await readTable(table, rowsQueries(table, dialect, cells), rowLimit(table, cells), read);
     if (rows !== null) found.push(rows);
   }
   return found;
@@ -102,9 +103,9 @@ export async function readTables(
 async function readTable(
   table: TableDescription,
   statements: readonly string[],
+  limit: number,
   read: ReadRows,
 ): Promise<TableRows | null> {
-  const limit = rowLimit(table);
   for (const [at, statement] of statements.entries()) {
     const result = await read(statement, limit);
     if (result.kind !== 'rows') continue;
@@ -122,18 +123,22 @@ async function readTable(
   return null;
 }
 
-/** Values of a row in all: wide tables give fewer rows. */
+/** Values of a table in all: wide tables give fewer rows. */
 const CELLS = 400_000;
+/** Values of all tables of a wide database: its tables share them. */
+const ALL_CELLS = 12_000_000;
+
+export const sharedCells = (tables: number): number => Math.min(CELLS, Math.floor(ALL_CELLS / Math.max(1, tables)));
 const MOST_ROWS = 20_000;
 const LEAST_ROWS = 500;
 
-function rowLimit({ columns }: TableDescription): number {
-  return Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.floor(CELLS / Math.max(1, columns.length))));
+function rowLimit({ columns }: TableDescription, cells: number): number {
+  return Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.floor(cells / Math.max(1, columns.length))));
 }
 
 /** One row more than the limit tells that the table has more. A second statement is for where the first is refused. */
-export function rowsQueries(table: TableDescription, dialect: Dialect): string[] {
-  const limit = rowLimit(table);
+export function rowsQueries(table: TableDescription, dialect: Dialect, cells = CELLS): string[] {
+  const limit = rowLimit(table, cells);
   const read = (from: string): string => `SELECT ${columnList(table)} FROM ${from} LIMIT ${limit + 1}`;
   const name = relation(table.name, dialect);
   const sample = sampled(table, dialect, name, limit);
