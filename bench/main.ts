@@ -20,6 +20,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   replay: 'replay of a history of 1,000 events',
   score: '1,000 predictions scored by the rules of a benchmark',
   schema: 'the schema context of 1,000 tables with 10,000 columns',
+  wide: 'what a prompt shows of 300 and of 3,000 tables',
   layer: '10,000 entries of a semantic layer, and 1,000 of its checks',
   batch: '1,044 questions as one batch, 100 in flight; the same while its process is killed; S3 against a folder',
   load: '200 concurrent searches and 1,000, everything on this machine',

@@ -11,7 +11,9 @@ import type { SqlEngine } from '../domain/ports';
 import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../database/context';
 import { profiledText, renderProfiles } from '../database/profile/render';
 import { sameRelation } from '../sql/validate';
-import { takeProfiles } from '../roles/sql/profiles';
+import { indexed, takeOverview, takeProfiles } from '../roles/sql/profiles';
+import { isWide } from '../database/wide/overview';
+import { wideSchema } from '../database/wide/schema-text';
 import { checkDatabase as described, withEngines } from './check-database';
 import { errorText, UsageError } from './errors';
 import { askedDatabase, questionText } from './question-input';
@@ -297,6 +299,10 @@ async function shownSchema(
     const found = chosen(description, table);
     const { profiles } = await profiled(found.map(({ name }) => name));
     return { text: renderProfiles(found, profiles, { dialect, maxChars: Infinity }), shown: null };
+  }
+  if (isWide(description)) {
+    const { content } = await takeOverview(engine, description, { tag: 'gate db describe', values });
+    return wideSchema(description, indexed(content), { question });
   }
   const context = schemaContext(description, { maxChars: SCHEMA_CHARS, question });
   const { profiles } = await profiled(context.shown ?? tables.map(({ name }) => name));

@@ -35,6 +35,8 @@ export const LookReply = z.object({
   known: z.array(z.string()).optional(),
   /** Of a commit or a decline: the question in full words; only where it follows another. */
   understoodAs: z.string().nullable().optional(),
+  /** Tables that a look asks to see in full; only where some were merely listed. */
+  tables: z.array(z.string()).optional(),
 });
 export type LookReply = z.infer<typeof LookReply>;
 

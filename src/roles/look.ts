@@ -9,15 +9,18 @@ import { selectsOf } from './sql/queries';
 import { parserScope, type SearchScope } from './shared/bodies';
 import { buildCommit } from './sql/commit-plan';
 import type { StepContext } from './shared/context';
+import { mended } from './shared/mended-commit';
 import { contentId, invalid, runModelStep, type Read } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
 import { columnsOfNamed, extraTables } from './shared/shown-tables';
 import * as z from 'zod';
-import { OPERATOR_NAME, type SqlResult, type SqlValue } from '../domain';
+import { OPERATOR_NAME, type Dialect, type SqlResult, type SqlValue } from '../domain';
 import type { ChatMessage, ModelRequest } from '../domain/ports';
 import { parseReply, replySchema, unless, type Parsed, type Problem } from './shared/reply';
 import { sentenceRule, wantsSentence, type PromptContext } from './shared/prompt-parts';
 import * as shared from './shared/prompt-parts';
+import { isSettled } from '../sql/claims';
+import { mergedClaims } from '../sql/same-check';
 import { toCsv, resultText } from '../text/result-text';
 import { SCHEMA_ID, type Contents } from '../record/contents';
 import type { LookInput, Looked } from '../domain/ports/steps';
@@ -30,21 +33,28 @@ export const LOOKS = 8;
 const FEW_LOOKS_LEFT = LOOKS - 2;
 /** Rows of a result that are shown. */
 export const SHOWN_ROWS = 40;
-const CLAIMS = 6;
-const RIVALS = 6;
+/** Listed tables of one look that are then shown in full. */
+const ASKED_TABLES = 8;
+const CLAIMS = 10;
+const RIVALS = 8;
 
-const Alone = LookReply.omit({ known: true, understoodAs: true });
-const KnownKey = { known: z.array(z.string()) };
-const FollowingKey = { understoodAs: z.string().nullable() };
+const Alone = LookReply.omit({ known: true, tables: true, understoodAs: true });
+const Names = z.array(z.string());
 
-/** `known` is asked for only where something proved before is shown, and `understoodAs` only where the question follows another. */
-function replyOf({ known = [], earlier = [] }: Pick<PromptContext, 'known' | 'earlier'>): z.ZodType<LookReply> {
-  const own = known.length === 0 ? Alone : Alone.extend(KnownKey);
-  return earlier.length === 0 ? own : own.extend(FollowingKey);
+type Asking = Pick<PromptContext, 'known' | 'listedOnly' | 'earlier'>;
+
+/**
+ * `known` is asked for only where something proved before is shown, `tables` only where some tables are merely listed, and
+ * `understoodAs` only where the question follows another.
+ */
+function replyOf({ known = [], listedOnly = 0, earlier = [] }: Asking): z.ZodType<LookReply> {
+  const withKnown = known.length === 0 ? Alone : Alone.extend({ known: Names });
+  const withTables = listedOnly === 0 ? withKnown : withKnown.extend({ tables: Names });
+  return earlier.length === 0 ? withTables : withTables.extend({ understoodAs: z.string().nullable() });
 }
 
-export function lookSchema(input: Pick<PromptContext, 'known' | 'earlier'>): ModelRequest['schema'] {
-  return replySchema('look', replyOf(input));
+export function lookSchema(asking: Asking): ModelRequest['schema'] {
+  return replySchema('look', replyOf(asking));
 }
 
 /** What one turn said, and what the program found. */
@@ -53,6 +63,8 @@ export interface LookTurn {
   readonly reply: LookReply;
   /** Shown as data. */
   readonly found: string;
+  /** Statements of the claims that hold, of a commit. */
+  readonly holds?: readonly string[];
 }
 
 export interface LookPrompt extends PromptContext {
@@ -67,6 +79,7 @@ export function renderLook(input: LookPrompt): ChatMessage[] {
     RULES,
     ...(wantsSentence(input.question) ? [SENTENCE] : []),
     SHAPE,
+    ...((input.listedOnly ?? 0) === 0 ? [] : [TABLES]),
   ];
   const common = [...shared.databaseSections(input), shared.rulesSection(rules)];
   const own = [
@@ -85,16 +98,17 @@ export function renderLook(input: LookPrompt): ChatMessage[] {
 
 export function parseLook(text: string, input: LookPrompt): Parsed<LookReply> {
   const looks = input.turns.filter(({ reply }) => reply.action === 'look').length;
+  const whole = (reply: LookReply): LookReply => mended(reply, input.turns);
   const parsed = parseReply(text, replyOf(input), (reply) => [
-    ...problemsOf(reply, LOOKS - looks),
+    ...problemsOf(whole(reply), LOOKS - looks),
     ...unless(
-      reply.action === 'look' || reply.understoodAs === undefined || Boolean(reply.understoodAs?.trim()),
+      reply.action === 'look' || reply.understoodAs === undefined || Boolean(whole(reply).understoodAs?.trim()),
       'understoodAs',
       'found null',
       'say the question in full words, as if nothing had been asked before',
     ),
   ]);
-  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(parsed.reply) } : parsed;
+  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(whole(parsed.reply), input.dialect) } : parsed;
 }
 
 const RULES = `TASK. Write SQL whose hidden conventions the database itself confirms. The program runs your queries, counts your claims, runs the answer and keeps what was proved. Take few turns: commit at once where the schema's lines settle everything, else look once, then commit.
@@ -113,7 +127,7 @@ COMMIT, once you would bet on it.
 - assumed: what it rests on that no check can decide, {operator, statement, risk 0 to 1}; also that what a check showed of other months or groups holds for those asked about. Withdraw a claim that cannot be shown into this.
 - coverage: one SELECT of one row, two counts: how many things the question asks about, and how many of them have what the SQL needs (no NULL, placeholder, missing key, unknown code). null where all have it by construction. ifPartial, when under 95 % have it: "answer" (the program adds both numbers) or "decline" (a number over that part would mislead: a minority, or "all" is asked).
 - control: one SELECT of one count, the rows looked at before the last condition; needed where the answer may be empty, zero or NULL.
-- wording: where the question's words themselves allow two readings and no data can decide. Take the plainest; {operator, taken, other, instead} and the program adds the other number.
+- wording: where the question's words themselves allow two readings and no data can decide, or rows overrule a document (other: the document's). Take the plainest; {operator, taken, other, instead} and the program adds the other number.
 
 DECLINE (action unanswerable): the fact asked for, or a needed part, is stored in no column, code, key, join or derivation, or only for a minority. A constant, a placeholder, or a value computed from another column records nothing. Empty results are no reason. reason: what is missing and where you looked. absent: counts that show it, {statement, rows: what is asked about, check: one SELECT of one row: how many are asked about, how many of these have the fact recorded, and as a control how many have a comparable fact recorded, where this one would stand}; [] where no column could hold it: words not found in texts show little.`;
 
@@ -129,13 +143,16 @@ const SHAPE = `Reply with one JSON object and nothing after it; leave out keys t
 {"action":"commit","operators":[{"name":string,"intent":string,"sql":string}],"ordered":boolean,"claims":[{"operator":string,"statement":string,"rows":string,"check":string,"rivals":[{"reading":string,"instead":{"of":string,"put":string}|null}]}],"assumed":[{"operator":string,"statement":string,"risk":number}],"coverage":string|null,"ifPartial":"answer"|"decline"|null,"control":string|null,"wording":[{"operator":string,"taken":string,"other":string,"instead":{"of":string,"put":string}|null}],"sentence":string|null}
 {"action":"unanswerable","reason":string,"absent":[{"statement":string,"rows":string,"check":string}]}`;
 
+/** Beside the rules and not in them: most databases show all of their tables. */
+const TABLES = `A look may also ask for up to ${ASKED_TABLES} tables that are only listed, beside its queries or alone; they come in full with the rows: "tables":["name"]`;
+
 function turnMessages({ reply, found }: LookTurn, at: number, { turns, hearsOut }: LookPrompt): ChatMessage[] {
   const next =
     hearsOut && at === turns.length - 1
       ? 'Since then people said more, shown above among what people said. Send the whole reply again if it stands, or mend it, look further, or decline.'
       : reply.action === 'look'
         ? `${at + 1 < FEW_LOOKS_LEFT ? '' : `Looks left: ${LOOKS - at - 1}. `}Look, commit or decline.`
-        : 'Mend what did not hold, look further, withdraw it into assumed, or decline. Send a whole commit again; what was proved stays as it was.';
+        : 'Mend what did not hold, look further, withdraw it into assumed, or decline. A commit then sends only what changes: operators and claims that are new or mended. Keys left out stay as they were; claims that hold stay, and those that do not are gone unless mended.';
   return [
     { role: 'assistant', content: JSON.stringify(withoutEmpty(reply)) },
     { role: 'user', content: `${shared.data('result', found)}\n${next}` },
@@ -155,7 +172,10 @@ function problemsOf(reply: LookReply, looksLeft: number): Problem[] {
   switch (action) {
     case 'look':
       return [
-        ...unless(queries.length > 0, 'queries', 'found []', 'write the SELECTs to run, or use another action'),
+        ...unless(
+          queries.length > 0 || (reply.tables ?? []).length > 0,
+          ...(['queries', 'found []', 'write the SELECTs to run, or use another action'] as const),
+        ),
         ...unless(looksLeft > 0, 'action', 'found "look" with no look left', 'use "commit" or "unanswerable"'),
       ];
     case 'unanswerable':
@@ -209,11 +229,11 @@ function commitProblems({ operators, claims, assumed, wording }: LookReply): Pro
  * What its action does not have is dropped, and lists are cut: they come most useful first. Its keys are in the order of the
  * schema, because later prompts show it as JSON.
  */
-function tidied(reply: LookReply): LookReply {
-  return LookReply.parse(withoutOthers(reply));
+function tidied(reply: LookReply, dialect: Dialect): LookReply {
+  return LookReply.parse(withoutOthers(reply, dialect));
 }
 
-function withoutOthers(reply: LookReply): LookReply {
+function withoutOthers(reply: LookReply, dialect: Dialect): LookReply {
   const { tidySql, tidyOptionalSql } = shared;
   const empty = { ...EMPTY, action: reply.action };
   switch (reply.action) {
@@ -221,6 +241,7 @@ function withoutOthers(reply: LookReply): LookReply {
       return {
         ...empty,
         queries: reply.queries.slice(0, QUERIES).map(({ why, sql }) => ({ why, sql: tidySql(sql) })),
+        ...(reply.tables === undefined ? {} : { tables: reply.tables.slice(0, ASKED_TABLES) }),
       };
     case 'unanswerable':
       return {
@@ -236,11 +257,14 @@ function withoutOthers(reply: LookReply): LookReply {
         absent: [],
         reason: null,
         operators: reply.operators.map((operator) => ({ ...operator, sql: tidySql(operator.sql) })),
-        claims: reply.claims.slice(0, CLAIMS).map((claim) => ({
-          ...claim,
-          check: tidySql(claim.check),
-          rivals: claim.rivals.slice(0, RIVALS),
-        })),
+        claims: mergedClaims(
+          reply.claims.slice(0, CLAIMS).map((claim) => ({
+            ...claim,
+            check: tidySql(claim.check),
+            rivals: claim.rivals.slice(0, RIVALS),
+          })),
+          dialect,
+        ),
         coverage: tidyOptionalSql(reply.coverage),
         control: tidyOptionalSql(reply.control),
       };
@@ -280,7 +304,7 @@ function read(context: StepContext, scope: SearchScope, turnId: string, reply: L
   if (reply.action === 'look') {
     const selects = selectsOf(reply, scope);
     const wrong = selects.flatMap((select) => (select.kind === 'invalid' ? [select.error] : []));
-    if (wrong.length === selects.length)
+    if (wrong.length > 0 && wrong.length === selects.length)
       return { ...invalid(wrong, 'write each query as one SELECT over the tables shown'), badSql: true };
   }
   return async () => {
@@ -300,7 +324,10 @@ export async function turnsOf(context: StepContext, ids: readonly string[]): Pro
 async function turnOf(context: StepContext, id: string): Promise<LookTurn> {
   const { run } = context;
   const { reply } = await run.get('turn', id);
-  if (reply.action !== 'look') return { reply, found: (await run.get('verdict', id)).found };
+  if (reply.action !== 'look') {
+    const { found, claims } = await run.get('verdict', id);
+    return { reply, found, holds: claims.filter(isSettled).map(({ statement }) => statement) };
+  }
   const [observation, schema] = await Promise.all([run.get('observation', id), run.get('schema', SCHEMA_ID)]);
   const extra = await extraTables(context, schema, [id]);
   return { reply, found: [lookText(reply, observation), ...(extra === '' ? [] : [extra])].join('\n\n') };
@@ -319,9 +346,32 @@ function shownRows(seen: SqlResult | undefined): string {
   if (seen === undefined) return 'not run';
   const result = seen.kind === 'rows' ? { ...seen, rows: seen.rows.map((row) => row.map(rounded)) } : seen;
   if (result.kind !== 'rows' || result.rows.length <= SHOWN_ROWS) return resultText(result, RESULT_CHARS);
-  const rows = result.rows.slice(0, SHOWN_ROWS);
+  const { rows, which } = telling(result);
   const csv = toCsv({ ...result, rows, truncated: false }, { maxChars: RESULT_CHARS, nulls: 'NULL' });
-  return `${csv}\n(the first ${SHOWN_ROWS} of ${result.rows.length}${result.truncated ? ' or more' : ''} rows)`;
+  return `${csv}\n(${which} of ${result.rows.length}${result.truncated ? ' or more' : ''} rows)`;
+}
+
+/** Rows of which a long result shows the last, and those with the least count. */
+const SHOWN_LAST = 4;
+const SHOWN_RAREST = 8;
+
+/** The first rows, the rarest groups where a column counts, and the last. */
+function telling({ columns, rows }: Extract<SqlResult, { kind: 'rows' }>): {
+  readonly rows: readonly (readonly SqlValue[])[];
+  readonly which: string;
+} {
+  const isCount = (name: string, at: number): boolean =>
+    /^(?:n|cnt|rows?|count.*|.*_(?:n|cnt|count))$/i.test(name) &&
+    rows.every((row) => Number.isInteger(Number(row[at])));
+  const count = columns.findIndex(({ name }, at) => isCount(name, at));
+  const rarest = count < 0 ? 0 : SHOWN_RAREST;
+  const first = SHOWN_ROWS - SHOWN_LAST - rarest;
+  const middle = rows.slice(first, -SHOWN_LAST);
+  const rare = middle.toSorted((a, b) => Number(a[count]) - Number(b[count])).slice(0, rarest);
+  return {
+    rows: [...rows.slice(0, first), ...middle.filter((row) => rare.includes(row)), ...rows.slice(-SHOWN_LAST)],
+    which: `the first ${first}, ${rarest === 0 ? '' : `the ${rarest} rarest between, `}the last ${SHOWN_LAST}`,
+  };
 }
 
 /** The long tail of an average tells nothing. */

@@ -5,6 +5,8 @@
 import { DEFAULT_PRICES, priceOf } from '../../adapters/openai';
 import { REACT_TOOL_CALLS } from '../../config/presets';
 import { schemaContext, SCHEMA_CHARS } from '../../database/context';
+import { isWide } from '../../database/wide/overview';
+import { WIDE_CHARS } from '../../database/wide/schema-text';
 import { isDecided, type Settings } from '../../domain';
 import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
@@ -165,8 +167,9 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
     const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
     const tables = description.tables.length;
     const { text } = schemaContext(description, { maxChars: SCHEMA_CHARS });
+    const chars = isWide(description) ? WIDE_CHARS : text.length;
     const problem = tables === 0 ? 'no tables that may be read' : null;
-    return { tables, schemaTokens: Math.ceil(text.length / CHARS_PER_TOKEN), problem };
+    return { tables, schemaTokens: Math.ceil(chars / CHARS_PER_TOKEN), problem };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return { tables: 0, schemaTokens: 0, problem: error.message };

@@ -8,9 +8,13 @@ import { placeNotes } from '../../database/shown-documents';
 import { profiledText } from '../../database/profile/render';
 import { SCHEMA_CHARS, schemaContext } from '../../database/context';
 import { addDeltas, once, openEngine, type StepContext } from '../shared/context';
-import { profileShown, showsValues } from './profiles';
+import type { AskedOf } from '../../database/relevance';
+import { isWide } from '../../database/wide/overview';
+import { wideSchema } from '../../database/wide/schema-text';
+import { overviewShown, profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../../record/contents';
 import { earlierWords, recallEarlier } from '../layer/earlier';
+import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
 import { recall } from '../layer/recall';
 import type { PrepareInput, Prepared } from '../../domain/ports/steps';
 
@@ -34,15 +38,8 @@ async function readDatabase(context: StepContext): Promise<Prepared> {
   const { text: own, notes = [] } = context.input.question;
   const earlier = await recallEarlier(context, description);
   const question = [own, ...(await earlierWords(context))].join('\n');
-  const shownContext = schemaContext(description, {
-    maxChars: SCHEMA_CHARS,
-    question,
-    notes: placeNotes(description, notes),
-  });
-  const { shown } = shownContext;
-  const names = shown ?? description.tables.map(({ name }) => name);
-  const { profiles, usage } = await profileShown(context, description, names);
-  const text = profiles.length === 0 ? shownContext.text : profiledText(description, shownContext, profiles);
+  const asked = { question, notes: placeNotes(description, notes) };
+  const { text, shown, profiles, usage } = await shownSchema(context, description, asked);
   await context.run.put('schema', SCHEMA_ID, {
     description,
     text,
@@ -57,6 +54,28 @@ async function readDatabase(context: StepContext): Promise<Prepared> {
   });
   const recalled = await recall(context, description);
   return { knownUpdates: [], usage: addDeltas(usage, earlier, recalled) };
+}
+
+async function shownSchema(context: StepContext, description: DatabaseDescription, asked: AskedOf) {
+  if (context.settings.profiles && isWide(description)) {
+    const { overview, usage } = await overviewShown(context, description);
+    const notes = [...(asked.notes ?? []), ...(await layerNotes(context, description))];
+    return { ...wideSchema(description, overview, { ...asked, notes }), profiles: overview.profiles, usage };
+  }
+  const shownContext = schemaContext(description, { maxChars: SCHEMA_CHARS, ...asked });
+  const names = shownContext.shown ?? description.tables.map(({ name }) => name);
+  const { profiles, usage } = await profileShown(context, description, names);
+  const text = profiles.length === 0 ? shownContext.text : profiledText(description, shownContext, profiles);
+  return { ...shownContext, text, profiles, usage };
+}
+
+/** What the layer holds of tables speaks for them as documents do. */
+async function layerNotes(context: StepContext, description: DatabaseDescription) {
+  if (context.settings.layer === undefined) return [];
+  const { entries } = visibleLayer(await currentLayer(layerPlace(context)), description);
+  return entries
+    .filter(({ status }) => status === 'active')
+    .flatMap(({ entry, statement }) => entry.tables.map((table) => ({ table, text: statement })));
 }
 
 function withoutSamples(description: DatabaseDescription): DatabaseDescription {

@@ -9,7 +9,11 @@ import * as z from 'zod';
 import { BoundedMap } from '../../bounded-map';
 import type { DatabaseDescription, SqlResult } from '../../domain';
 import { PROFILE_VERSION, profileTables, TableProfile } from '../../database/profile';
-import { readTables } from '../../database/profile/table-rows';
+import { readTables, sharedCells } from '../../database/profile/table-rows';
+import { Link } from '../../database/wide/links';
+import { isWide, overviewOf, readingOrder, type OverviewContent } from '../../database/wide/overview';
+import type { Overview } from '../../database/wide/schema-text';
+import { IndexedColumn, valueIndex } from '../../database/wide/value-index';
 import type { SqlEngine } from '../../domain/ports';
 import type { UsageDelta } from '../../domain/ports/step-parts';
 import { identityKey } from '../../record/search-id';
@@ -40,8 +44,12 @@ export async function profileShown(
   names: readonly string[],
 ): Promise<Profiled> {
   if (!context.settings.profiles || names.length === 0) return NOTHING;
-  const { engine } = await openEngine(context);
-  const revision = (await engine.revision?.({ signal: context.signal })) ?? '';
+  if (isWide(description)) {
+    const wanted = new Set(names);
+    const { overview, usage } = await overviewShown(context, description);
+    return { profiles: overview.profiles.filter(({ table }) => wanted.has(table)), usage };
+  }
+  const revision = await revisionOf(context);
   const shown = names.slice(0, MOST_TABLES);
   const key = cacheKey(context, description, shown);
   const { store, clock, hash } = context.deps;
@@ -80,6 +88,95 @@ async function take(
   return taken;
 }
 
+async function revisionOf(context: StepContext): Promise<string> {
+  const { engine } = await openEngine(context);
+  return (await engine.revision?.({ signal: context.signal })) ?? '';
+}
+
+/** The overview of a wide database, made once for all of its questions; this process keeps the latest ones made up. */
+export async function overviewShown(
+  context: StepContext,
+  description: DatabaseDescription,
+): Promise<{ readonly overview: Overview; readonly usage: UsageDelta }> {
+  const { store, hash, clock } = context.deps;
+  const revision = await revisionOf(context);
+  const key = cacheKey(context, description, ['wide']);
+  const isFresh = (of: { readonly revision: string; readonly takenAtMs: number } | null | undefined): boolean =>
+    of !== null && of !== undefined && of.revision === revision && clock.now() - of.takenAtMs < KEPT_MS;
+  const latest = latestOn(store);
+  const known = latest.get(key);
+  if (known !== undefined && isFresh(known)) return { overview: known.overview, usage: {} };
+  return shareWork(store, key, context.signal, async () => {
+    const kept = await readStored(store, { key, kind: WIDE_KIND, schema: KeptWide, hash });
+    if (kept !== null && isFresh(kept)) return { overview: remember(kept), usage: {} };
+    const { engine } = await openEngine(context);
+    const takenAtMs = clock.now();
+    const tag = `gate ${context.run.searchId} profile`;
+    const { content, usage } = await takeOverview(engine, description, { tag, values: showsValues(context) });
+    const made = { revision, takenAtMs, ...content };
+    await writeStored(store, { key, kind: WIDE_KIND, hash }, made);
+    return { overview: remember(made), usage };
+  });
+
+  function remember(kept: OverviewContent & { readonly takenAtMs: number }): Overview {
+    const overview = indexed(kept);
+    latest.set(key, { revision, takenAtMs: kept.takenAtMs, overview }, 1);
+    return overview;
+  }
+}
+
+/** Overviews of databases that one process keeps: each is some megabytes. */
+const MOST_LATEST = 4;
+const latestOn = perStore(
+  () =>
+    new BoundedMap<{ readonly revision: string; readonly takenAtMs: number; readonly overview: Overview }>(MOST_LATEST),
+);
+
+export function indexed({ profiles, links, columns }: OverviewContent): Overview {
+  return { profiles, links, index: columns.length === 0 ? null : valueIndex(columns) };
+}
+
+/** Tables are compared beyond their neighbours for so long. */
+const COMPARED_MS = 10_000;
+
+export async function takeOverview(
+  engine: SqlEngine,
+  description: DatabaseDescription,
+  { tag, values = true }: { readonly tag: string; readonly values?: boolean },
+): Promise<{ readonly content: OverviewContent; readonly usage: UsageDelta }> {
+  const { read, late, usage } = reader(engine, tag);
+  const tables = readingOrder(description.tables);
+  const rows = await readTables(description, tables, read, late, sharedCells(tables.length));
+  let end: AbortSignal | null = null;
+  // The time begins when the neighbours are compared.
+  const isLate = (): boolean => (end ??= AbortSignal.timeout(COMPARED_MS)).aborted;
+  const content = await overviewOf(description, rows, { values, isLate }, () => nextTurn());
+  return { content, usage: usage() };
+}
+
+/** Reads within the time of a profile. */
+function reader(engine: SqlEngine, tag: string) {
+  const results: SqlResult[] = [];
+  // The step that began it may end before the work does; others wait for the same.
+  const signal = AbortSignal.timeout(TOTAL_MS * 2);
+  const late = AbortSignal.timeout(TOTAL_MS);
+  return {
+    read: async (statement: string, maxRows: number): Promise<SqlResult> => {
+      const options = { timeoutMs: STATEMENT_TIMEOUT_MS, maxRows, signal, tag };
+      const [result] = (await engine.run([statement], options)).results;
+      if (result === undefined) throw new Error('the engine gave no result');
+      results.push(result);
+      return result;
+    },
+    late: (): boolean => late.aborted,
+    // Rows read for a profile are no part of an answer's budget of rows.
+    usage: (): UsageDelta => {
+      const { sqlRows: _, ...usage } = sqlUsage(results);
+      return usage;
+    },
+  };
+}
+
 /** Whether models see values of rows before they ask for any (`schema.values` of the configuration). */
 export function showsValues({ settings }: Pick<StepContext, 'settings'>): boolean {
   return settings.profileValues !== false;
@@ -92,27 +189,16 @@ export async function takeProfiles(
   names: readonly string[],
   { tag, values = true }: { readonly tag: string; readonly values?: boolean },
 ): Promise<Profiled> {
-  const results: SqlResult[] = [];
-  // The step that began it may end before the work does; others wait for the same.
-  const signal = AbortSignal.timeout(TOTAL_MS * 2);
-  const late = AbortSignal.timeout(TOTAL_MS);
+  const { read, late, usage } = reader(engine, tag);
   const wanted = new Set(names);
   const tables = await readTables(
     description,
     description.tables.filter(({ name }) => wanted.has(name)),
-    async (statement, maxRows) => {
-      const options = { timeoutMs: STATEMENT_TIMEOUT_MS, maxRows, signal, tag };
-      const [result] = (await engine.run([statement], options)).results;
-      if (result === undefined) throw new Error('the engine gave no result');
-      results.push(result);
-      return result;
-    },
-    () => late.aborted,
+    read,
+    late,
   );
   const profiles = await profileTables(tables, { values }, () => nextTurn());
-  // Rows read for a profile are no part of an answer's budget of rows.
-  const { sqlRows: _, ...usage } = sqlUsage(results);
-  return { profiles, usage };
+  return { profiles, usage: usage() };
 }
 
 const Kept = z.object({
@@ -123,6 +209,9 @@ const Kept = z.object({
 });
 type Kept = z.infer<typeof Kept>;
 const KIND = 'table-profiles';
+
+const KeptWide = Kept.extend({ links: z.array(Link), columns: z.array(IndexedColumn) });
+const WIDE_KIND = 'wide-overview';
 
 function cacheKey(
   { input, deps, settings }: StepContext,

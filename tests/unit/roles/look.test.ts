@@ -149,6 +149,46 @@ test('a claim that fails goes back with its figures; the mended commit is the an
   ]);
 });
 
+test('a mended commit sends only what changes: claims that hold and operators stay', async () => {
+  const open = {
+    ...{ operator: 'op_answer', statement: 'Car 3 has no cut lap.', rows: 'laps' },
+    check: 'SELECT count(*), sum(car < 3), sum(car > 3) FROM lap',
+    rivals: [{ reading: 'cut', instead: null }],
+  };
+  const assumed = [{ operator: 'op_answer', statement: 'Car 3 has no cut lap.', risk: 0.1 }];
+  const { model, record } = await ask([
+    { ...COMMIT, claims: [CLAIM, open] },
+    { action: 'commit', assumed },
+  ]);
+  expect(model.requests[1]!.messages.at(-1)!.content).toContain('claim 2 FAILED: Car 3 has no cut lap.');
+  expect(record).toMatchObject({ status: 'answered', rows: [[2.875]], answer: 'Car 3 is 2.875 s behind on average.' });
+  expect(record.claims).toMatchObject([{ statement: CLAIM.statement, state: 'proved', matching: 20 }]);
+  expect(record.openAssumptions).toMatchObject([{ statement: 'Car 3 has no cut lap.' }]);
+});
+
+test('a mended operator takes the place of its namesake, and a new one comes before those that read it', async () => {
+  const wrong = {
+    ...COMMIT,
+    operators: [{ ...COMMIT.operators![0]!, sql: 'SELECT car, gap AS s FROM lap' }, COMMIT.operators![1]!],
+  };
+  const raw = { name: 'op_raw', intent: 'laps', sql: 'SELECT * FROM lap' };
+  const mended = { ...COMMIT.operators![0]!, sql: `SELECT car, ${SECONDS} AS s FROM op_raw` };
+  const { record } = await ask([
+    {
+      ...wrong,
+      claims: [
+        {
+          ...CLAIM,
+          check: `SELECT count(*), sum(abs(gap - behind_s) < 0.001), sum(gap > 90000), sum(gap < 0) FROM lap`,
+        },
+      ],
+    },
+    { action: 'commit', operators: [raw, mended], claims: [CLAIM] },
+  ]);
+  expect(record).toMatchObject({ status: 'answered', rows: [[2.875]] });
+  expect(record.evidence.map(({ operator }) => operator)).toEqual(['op_raw', 'op_gap', 'op_answer']);
+});
+
 test('a fitted date whose neighbours fit as well is told with what they would give', async () => {
   const days = Array.from({ length: 24 }, (_, at) => {
     const day = `2024-03-${String(at + 1).padStart(2, '0')}`;
@@ -177,6 +217,17 @@ test('a fitted date whose neighbours fit as well is told with what they would gi
     'Proved: "From 11 March on gaps are milliseconds." (20 of 20 laps, within 0.01)',
     "Fits the rows as well: '2024-03-10' in place of '2024-03-11'; it would be: 4.7.",
   ]);
+});
+
+test('of a long result the first rows, the rarest groups and the last are shown', async () => {
+  const groups = Array.from({ length: 60 }, (_, at) => `SELECT ${at} AS code, ${at === 50 ? 1 : 100 + at} AS n`);
+  const { model } = await ask([
+    { action: 'look', queries: [{ why: 'codes', sql: groups.join(' UNION ALL ') }] },
+    COMMIT,
+  ]);
+  const shown = model.requests[1]!.messages.at(-1)!.content;
+  expect(shown).toContain('(the first 28, the 8 rarest between, the last 4 of 60 rows)');
+  expect(shown).toContain('\n27,127\n28,128\n29,129\n30,130\n31,131\n32,132\n33,133\n34,134\n50,1\n56,156\n');
 });
 
 test('a decline shows by counts what is not stored', async () => {

@@ -210,7 +210,7 @@ describe('modes', () => {
   });
 
   it.each(['postgresql', 'sqlite', 'snowflake'] as const)('the system message for %s stays short', (dialect) => {
-    expect(roles['plan']!(dialect)[0]!.content.split(/\s+/).length).toBeLessThanOrEqual(240);
+    expect(roles['plan']!(dialect)[0]!.content.split(/\s+/).length).toBeLessThanOrEqual(246);
   });
 
   it.each([
