@@ -59,11 +59,14 @@ export function wideSchema(
   const linked = new Set(links.flatMap(({ table, to }) => [table, to]));
   const blocks = new Map<string, string>();
   let left = room;
+  const sizes = sizesOf(profiles, () =>
+    tables.map((table): [string, number] => {
+      const text = blockText(table, profileOf.get(table.name), { links, dialect, most: BLOCK_CHARS[1] });
+      return [table.name, text.length];
+    }),
+  );
   const order = chosenTables({ description, asked, links, places, rows }).map(({ name, score }) => {
-    const table = tableOf.get(name);
-    const chars =
-      table === undefined ? 0 : blockText(table, profileOf.get(name), { links, dialect, most: BLOCK_CHARS[1] }).length;
-    return { name, worth: score / Math.sqrt(LEAST_CHARS + chars) };
+    return { name, worth: score / Math.sqrt(LEAST_CHARS + (sizes.get(name) ?? 0)) };
   });
   order.sort((a, b) => b.worth - a.worth);
   for (const [rank, { name, worth }] of order.entries()) {
@@ -81,6 +84,16 @@ export function wideSchema(
   const notice = `-- ${shown.length} of ${counted(tables.length, 'table')} in full, chosen by the question's values, words and keys; the catalogue names the others`;
   const frame = [heading, catalogue, ...(found === '' ? [] : [found]), notice].join('\n\n');
   return { frame, shown, text: [frame, ...shown.map((name) => blocks.get(name) ?? '')].join('\n\n') };
+}
+
+type Sizes = ReadonlyMap<string, number>;
+const known = new WeakMap<readonly TableProfile[], Sizes>();
+
+/** The length of each table's block: no question changes it. */
+function sizesOf(profiles: readonly TableProfile[], measure: () => readonly (readonly [string, number])[]): Sizes {
+  const sizes = known.get(profiles) ?? new Map(measure());
+  known.set(profiles, sizes);
+  return sizes;
 }
 
 /** A short table is worth its room sooner: code tables mostly are. */
