@@ -186,10 +186,10 @@ function isVaried(scopes: readonly Scope[], value: string, columns: readonly str
   return scopes.some((scope) => !having.includes(scope) && [...scope.relations].some((name) => read.has(name)));
 }
 
-/** Whether the row has the value in one cell, and what the question names in another. */
+/** Whether the row has the value in one cell, and what the question names there or in another. */
 function isDefined(row: readonly string[], value: string, asked: readonly string[]): boolean {
   if (!row.some((cell) => cell.trim() === value)) return false;
-  const words = row.filter((cell) => cell.trim() !== value).flatMap(wordsOf);
+  const words = row.flatMap(wordsOf);
   return words.some((word) => word.length > 3 && asked.some((each) => isSameWord(each, word)));
 }
 

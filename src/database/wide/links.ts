@@ -71,6 +71,9 @@ function targetsOf(from: Side, keys: readonly Side[], holders: ReadonlyMap<strin
     if (to.facts.column.kind === 'number' && !isUnique(to.facts)) return [];
     const values = valuesOf(to.facts);
     const exact = tried.filter((value) => values.has(value)).length / count;
+    // Years and position numbers are codes of anything once their zeros are gone.
+    const isShort = tried.every((value) => /^\d{1,4}$/.test(loosely(value)));
+    if (exact < 0.5 && isShort && (from.facts.distinct < 8 || !isUnique(to.facts))) return [];
     const telling =
       Math.min(1, Math.log2(from.facts.distinct) / 7) * Math.min(1, (from.facts.distinct * 20) / to.facts.distinct);
     const ends = { table: from.table, column: from.facts.column.name, to: to.table, key: to.facts.column.name };

@@ -81,7 +81,7 @@ export function wideSchema(
     blocks.set(name, text);
   }
   const shown = tables.map(({ name }) => name).filter((name) => blocks.has(name));
-  const notice = `-- ${shown.length} of ${counted(tables.length, 'table')} in full, chosen by the question's values, words and keys; the catalogue names the others`;
+  const notice = `-- ${shown.length} of ${counted(tables.length, 'table')} with their columns and what fits of their figures, chosen by the question's values, words and keys`;
   const frame = [heading, catalogue, ...(found === '' ? [] : [found]), notice].join('\n\n');
   return { frame, shown, text: [frame, ...shown.map((name) => blocks.get(name) ?? '')].join('\n\n') };
 }

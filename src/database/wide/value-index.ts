@@ -19,8 +19,8 @@ export const IndexedColumn = z.object({
   /** The column of the same table whose value stands for the text. */
   code: z.string().nullable(),
   values: z.array(z.string()),
-  /** One a value; null: several codes, or none. */
-  codes: z.array(z.string().nullable()),
+  /** Those of each value; none where there are many. */
+  codes: z.array(z.array(z.string())),
 });
 export type IndexedColumn = Readonly<z.infer<typeof IndexedColumn>>;
 
@@ -69,15 +69,19 @@ function codeOf(text: ColumnFacts, facts: readonly ColumnFacts[]): ColumnFacts |
   return best !== undefined && best.distinct >= text.distinct * 0.3 ? best : null;
 }
 
-function codesOf(values: readonly string[], text: ColumnFacts, code: ColumnFacts): (string | null)[] {
-  const codes = new Map<string, string | null>();
+const MOST_CODES = 3;
+
+function codesOf(values: readonly string[], text: ColumnFacts, code: ColumnFacts): string[][] {
+  const codes = new Map<string, Set<string>>();
   for (const [row, value] of text.column.values.entries()) {
     const [key, own] = [keyOf(value), keyOf(code.column.values[row] ?? null)];
-    if (key === null) continue;
-    const known = codes.get(key);
-    codes.set(key, known === undefined || known === own ? own : null);
+    if (key === null || own === null) continue;
+    codes.set(key, (codes.get(key) ?? new Set()).add(own));
   }
-  return values.map((value) => codes.get(value) ?? null);
+  return values.map((value) => {
+    const own = [...(codes.get(value) ?? [])];
+    return own.length > MOST_CODES ? [] : own;
+  });
 }
 
 /** A value that a question names. */
@@ -85,7 +89,7 @@ export interface Place {
   readonly table: string;
   readonly column: string;
   readonly value: string;
-  readonly code: { readonly column: string; readonly value: string } | null;
+  readonly code: { readonly column: string; readonly values: readonly string[] } | null;
   readonly score: number;
 }
 
@@ -144,6 +148,8 @@ export function valueIndex(columns: readonly IndexedColumn[]): ValueIndex {
   return {
     find: (question) => {
       const wanted = askedOf(question);
+      // Numbers find no value on their own, but tell those apart that a word finds: `NKS 80-200`.
+      const numbers = new Set(indexWords(question).filter(isYear));
       const best = new Map<number, Place[]>();
       const seen = new Set<string>();
       for (const [word] of wanted) {
@@ -171,14 +177,14 @@ export function valueIndex(columns: readonly IndexedColumn[]): ValueIndex {
         const named =
           wanted.has(joined) && words.length > 1
             ? all
-            : words.reduce((sum, word) => sum + weight(word) * (wanted.get(word) ?? 0), 0);
+            : words.reduce((sum, word) => sum + weight(word) * (wanted.get(word) ?? Number(numbers.has(word))), 0);
         const share = all === 0 ? 0 : named / all;
         // Codes of one or two letters are words of a question by chance.
         if (share < LEAST_NAMED || !/[\p{L}\p{N}]{3}/u.test(value)) return null;
-        const code = held.codes[posting.at] ?? null;
+        const codes = held.codes[posting.at] ?? [];
         return {
           ...{ table: held.table, column: held.column, value, score: named * share },
-          code: held.code === null || code === null ? null : { column: held.code, value: code },
+          code: held.code === null || codes.length === 0 ? null : { column: held.code, values: codes },
         };
       }
     },
@@ -232,7 +238,9 @@ export function placeText(places: readonly Place[]): string {
   const [first] = places;
   if (first === undefined) return '';
   const told = places.slice(0, SHOWN_PLACES).map(({ value, code, table }, at) => {
-    const where = code === null ? '' : ` where ${at === 0 ? `${table}.` : ''}${code.column} = '${code.value}'`;
+    const [only, second] = code?.values ?? [];
+    const list = second === undefined ? `= '${only ?? ''}'` : `in ('${code?.values.join("', '") ?? ''}')`;
+    const where = code === null ? '' : ` where ${at === 0 ? `${table}.` : ''}${code.column} ${list}`;
     return at === 0
       ? `'${shown(value, 60).replace(/^'|'$/g, '')}' is ${first.table}.${first.column}${where}`
       : `'${shown(value, 60).replace(/^'|'$/g, '')}'${where}`;

@@ -117,7 +117,7 @@ export function databaseSections(context: PromptContext): string[] {
       ? []
       : [
           // Without a number, which would differ from question to question before a long shared text.
-          'The schema is too large to show: of some tables it only lists the names. They may be read like the others; SELECT * with a small LIMIT shows their columns.',
+          'The schema is too large to show whole: some tables are only listed. They may be read like the others; SELECT * with a small LIMIT shows columns that are not listed.',
         ]),
     ...(context.profiled === true ? [PROFILED] : []),
     data('schema', context.schema),

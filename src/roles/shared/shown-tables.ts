@@ -17,16 +17,18 @@ const EXTRA_TABLES = 20;
 /** The most characters about columns in a retry. */
 const HINT_CHARS = 6_000;
 
-/** `relations`: the plan's declared tables; `text`: its words, which may name more. */
+/** `relations`: the plan's declared tables; `text`: its words, which may name more; `asked`: to be shown though some of it was. */
 export async function showTables(
   context: StepContext,
   planId: string,
   relations: readonly string[],
   text: string,
+  asked: readonly string[] = [],
 ): Promise<void> {
   const schema = await context.run.get('schema', SCHEMA_ID);
   const hidden = listedOnly(schema);
   const tables = [
+    ...schema.description.tables.filter(({ name }) => asked.some((each) => sameRelation(each, name))),
     ...hidden.filter(({ name }) => relations.some((relation) => sameRelation(relation, name))),
     ...namedIn(text, hidden),
   ].map(({ name }) => name);

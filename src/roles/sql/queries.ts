@@ -69,7 +69,7 @@ export async function queries(context: StepContext, step: QueriesInput): Promise
   const observationId = step.turnId;
   await context.run.put('observation', observationId, { observationId, proposalId: step.turnId, tests, takenAt });
   const read = written.flatMap((each) => (each.kind === 'ok' ? each.value.relations : []));
-  await showTables(context, step.turnId, [...(reply.tables ?? []), ...read], '');
+  await showTables(context, step.turnId, read, '', reply.tables);
   const profiled = await profileExtra(context, step.turnId);
   return { observationId, usage: addDeltas(usage, profiled) };
 }
