@@ -35,6 +35,8 @@ export interface BenchmarkItem {
   readonly engine: Dialect | null;
   /** null: the file names no database, so all questions use one. */
   readonly database: string | null;
+  /** The question that it follows: an id of the same file, or a stored search. Left out: none. */
+  readonly after?: string;
   /** null: nothing to score against. */
   readonly gold: Gold | null;
 }
@@ -79,6 +81,7 @@ const Line = z.object({
   database: OptionalText,
   context: OptionalText,
   instructions: OptionalText,
+  after: z.union([Text, z.number().transform(String)]).nullish(),
   gold_sql: z.union([z.string(), z.array(z.string())], 'must be a string or a list of strings').nullish(),
   gold_answer: z
     .union([z.string(), z.array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])))])
@@ -107,7 +110,31 @@ export async function loadQuestions(path: string, options: LoadOptions = {}): Pr
     items.push(item);
   }
   if (items.length === 0) throw new QuestionFileError(`${path} holds no questions: it needs one JSON object a line`);
+  const byId = new Map(items.map((item) => [item.id, item]));
+  for (const item of items) {
+    const problem = chainProblem(item, byId);
+    if (problem !== null) throw at(path, seen.get(item.id) ?? 1, `after: ${problem}`);
+  }
   return items;
+}
+
+export const isSearchId = (id: string): boolean => /^q-[0-9a-f]{16}$/.test(id);
+
+/** What is wrong with the question that an item follows. */
+function chainProblem(item: BenchmarkItem, byId: ReadonlyMap<string, BenchmarkItem>): string | null {
+  const { after } = item;
+  if (after === undefined) return null;
+  const parent = byId.get(after);
+  if (parent === undefined)
+    return isSearchId(after) ? null : `"${after}" is no id of this file and no stored search (q-…)`;
+  if (parent.database !== item.database)
+    return `"${after}" asks another database (${parent.database ?? 'none'}, not ${item.database ?? 'none'})`;
+  const chain = new Set([item.id]);
+  for (let next: BenchmarkItem | undefined = parent; next !== undefined; next = byId.get(next.after ?? '')) {
+    if (chain.has(next.id)) return `"${item.id}" follows itself, through ${[...chain].join(', ')}`;
+    chain.add(next.id);
+  }
+  return null;
 }
 
 interface Numbered {
@@ -172,6 +199,7 @@ function toItem(line: Line, path: string, number: number, options: LoadOptions):
     instructions: instructed,
     engine: line.engine ? (ENGINES[line.engine] ?? null) : null,
     database: line.database,
+    ...(line.after ? { after: line.after } : {}),
     gold: toGold(line, path, number),
   };
 }

@@ -194,7 +194,9 @@ class Batch {
     const { only } = this.input;
     for (const entry of entries.filter(({ n }) => !done.has(n) && (only === undefined || only.includes(n)))) {
       const mayStart = (): boolean =>
-        this.inFlight.size < (this.down === null ? this.concurrency : 1) && this.paused === undefined;
+        ![...this.inFlight.values()].some(({ searchId }) => searchId === entry.after) &&
+        this.inFlight.size < (this.down === null ? this.concurrency : 1) &&
+        this.paused === undefined;
       await condition(() => mayStart() || this.stopping || this.failures.length > 0);
       this.check();
       if (this.stopping || this.givenUp) return;

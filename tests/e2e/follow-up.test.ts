@@ -1,4 +1,5 @@
 /** A question that follows another, as a user meets it: `gate ask --after`, with calls counted at the endpoint. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { AnswerRecord } from '../../src/domain';
@@ -96,6 +97,22 @@ test('a follow-up costs one call and rests on the claims of the question before 
   expect(listed.find(({ id }) => id === two.id)).toMatchObject({ after: one.id });
   expect((await here(['list'])).out).toContain(`(after ${one.id.slice(0, 8)}) and by car?`);
   expect((await here(['show', two.id])).out).toContain(`${one.id}, understood as: ${UNDERSTOOD}`);
+});
+
+test('a batch asks what follows another question after it', async () => {
+  const { run, model, path, promptOf, folder } = await home();
+  const lines = [
+    { id: 'third', question: 'and of car 3 alone?', after: 'second' },
+    { id: 'second', question: 'and by car?', after: 'first' },
+    { id: 'first', question: 'What is the mean gap?' },
+  ];
+  writeFileSync(join(folder, 'chain.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
+  const { code, err } = await run(['batch', 'run', 'chain.jsonl', '--db', path, '--output', 'answer', '--out', 'out']);
+  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+  expect(model.requests).toHaveLength(3);
+  expect(promptOf(0)).not.toContain('earlier questions');
+  expect(promptOf(1)).toContain('1. What is the mean gap?');
+  expect(promptOf(2)).toContain('2. and by car?');
 });
 
 test('a claim that the rows no longer show is told and not carried', async () => {

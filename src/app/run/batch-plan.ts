@@ -18,6 +18,7 @@ import { searchInput, toolsOf, type SearchChoices } from '../question-input';
 import type { QuestionDatabases } from './question-databases';
 import { documentationOf, type Documentation } from '../documentation';
 import { UsageError } from '../errors';
+import { earlierSearch } from '../searches';
 import { sha256 } from '../services';
 
 /** How the questions of a batch are asked. */
@@ -44,7 +45,7 @@ export interface Batch {
   readonly settings: Settings;
   /** In the file's order. */
   readonly questions: readonly BatchQuestion[];
-  /** Distinct, in the file's order: position n is entry n of the manifest. */
+  /** Distinct, in the file's order but after what they follow: position n is entry n of the manifest. */
   readonly searches: readonly SearchInput[];
 }
 
@@ -58,7 +59,12 @@ export function selectItems(
     throw new UsageError(
       `--ids: not in the file: ${unknown.slice(0, 10).join(', ')}${unknown.length > 10 ? ' …' : ''}`,
     );
-  return items.filter(({ id }) => ids.length === 0 || ids.includes(id)).slice(0, limit);
+  const selected = items.filter(({ id }) => ids.length === 0 || ids.includes(id)).slice(0, limit);
+  const chosen = new Set(selected.map(({ id }) => id));
+  const alone = selected.find(({ after }) => after !== undefined && known.has(after) && !chosen.has(after));
+  if (alone !== undefined)
+    throw new UsageError(`"${alone.id}" follows "${alone.after ?? ''}", which is not selected: select it as well`);
+  return selected;
 }
 
 interface PlanBatch {
@@ -82,14 +88,45 @@ export async function planBatch(plan: PlanBatch): Promise<Batch> {
   const told = { knowledge: asked.knowledge ?? false, web: asked.web ?? false };
   const line = sha256(canonical({ namespace: namespaceOf(plan), settings, ...told })).slice(0, 16);
   const nonces = await generations(store, { line, databases: databases.all, asked });
-  const questions = items.map((item): BatchQuestion => {
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const outside = items.flatMap(({ after }) => (after === undefined || byId.has(after) ? [] : [after]));
+  const stored = new Map(
+    await each([...new Set(outside)], async (id) => [id, await earlierSearch(store, id)] as const),
+  );
+  const known = new Map<string, BatchQuestion>();
+  const questionOf = (item: BenchmarkItem): BatchQuestion => {
+    const before = known.get(item.id);
+    if (before !== undefined) return before;
     const database = databases.of(item);
-    return { item, database, input: inputOf(item, database, nonces.get(database.identity) ?? null) };
-  });
-  const searches = [...new Map(questions.map(({ input }) => [input.searchId, input])).values()];
+    const parent = byId.get(item.after ?? '');
+    const earlier = parent === undefined ? (stored.get(item.after ?? '') ?? null) : questionOf(parent).input;
+    if (earlier !== null && earlier.identity !== database.identity)
+      throw new UsageError(
+        `"${item.id}" follows ${item.after ?? ''}, which asks another database: both need the same one`,
+      );
+    const input = inputOf(following(item, earlier), database, nonces.get(database.identity) ?? null);
+    const made = { item, database, input };
+    known.set(item.id, made);
+    return made;
+  };
+  const questions = items.map(questionOf);
+  // What is followed comes first: a question waits for it.
+  const searches = [...new Map([...known.values()].map(({ input }) => [input.searchId, input])).values()];
   return {
     batchId: `b-${sha256(searches.map(({ searchId }) => searchId).join(' ')).slice(0, 16)}`,
     ...{ name, settings, questions, searches },
+  };
+}
+
+/** What binds the earlier question binds the one that follows it, unless other words are given. */
+function following(item: BenchmarkItem, earlier: SearchInput | null): BenchmarkItem {
+  if (earlier === null) return item;
+  const { context, instructions } = earlier.question;
+  return {
+    ...item,
+    after: earlier.searchId,
+    context: item.context ?? context,
+    instructions: item.instructions ?? instructions,
   };
 }
 
@@ -111,6 +148,7 @@ function inputsOf(plan: PlanBatch) {
       instructions: item.instructions,
       documents: [...documents],
       ...(notes.length === 0 ? {} : { notes: [...notes] }),
+      ...(item.after === undefined ? {} : { after: item.after }),
     };
     return searchInput(config, asked, question, {
       models,

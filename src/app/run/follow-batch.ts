@@ -78,6 +78,7 @@ export async function startOrJoin(
     database: question.database,
     label: cut(`${question.database}: ${question.text}`, 80),
     taskQueues: queues.questionOn(question.database),
+    ...(question.after === undefined ? {} : { after: question.after }),
   }));
   for (const { n } of await resultsIn(store, batchId)) {
     const searchId = entries[n]?.searchId;

@@ -12,6 +12,8 @@ export interface BatchEntry {
   readonly searchId: string;
   /** Title of the question's workflow in the UI, one line of at most 200 bytes. */
   readonly label: string;
+  /** The search that it follows, and so waits for. */
+  readonly after?: string;
   /** The database's name, for a column in the UI. */
   readonly database?: string;
   readonly taskQueues: {

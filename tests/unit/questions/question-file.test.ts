@@ -166,6 +166,21 @@ test.each([
     ['{"question":"a","id":"x"}', '{"question":"b","id":"x"}'],
     /line 2: id: "x" is already used on line 1/,
   ],
+  [
+    'an unknown question to follow',
+    ['{"question":"a","id":"x"}', '{"question":"b","after":"y"}'],
+    /line 2: after: "y" is no id of this file and no stored search \(q-…\)/,
+  ],
+  [
+    'a question that follows itself',
+    ['{"question":"a","id":"x","after":"y"}', '{"question":"b","id":"y","after":"x"}'],
+    /line 1: after: "x" follows itself, through x, y/,
+  ],
+  [
+    'a follow-up on another database',
+    ['{"question":"a","id":"x","database":"d"}', '{"question":"b","after":"x","database":"e"}'],
+    /line 2: after: "x" asks another database \(d, not e\)/,
+  ],
   ['nothing at all', [''], /holds no questions/],
 ])('%s is one clear line', async (_what, lines, message) => {
   const failed = load(lines);
