@@ -152,7 +152,7 @@ function turnMessages({ reply, found }: LookTurn, at: number, { turns, hearsOut 
       ? 'Since then people said more, shown above among what people said. Send the whole reply again if it stands, or mend it, look further, or decline.'
       : reply.action === 'look'
         ? `${at + 1 < FEW_LOOKS_LEFT ? '' : `Looks left: ${LOOKS - at - 1}. `}Look, commit or decline.`
-        : 'Mend what did not hold, look further, withdraw it into assumed, or decline. A commit then sends only what changes: operators and claims that are new or mended. Keys left out, [] or null stay as they were; claims that hold stay, and those that do not are gone unless mended.';
+        : 'Mend what did not hold, look further, withdraw it into assumed, or decline. A commit then sends only what changes: operators and claims that are new or mended. Keys left out, [] or null stay as they were; claims that hold stay, and those that do not are gone unless mended; assumed adds to what was assumed.';
   return [
     { role: 'assistant', content: JSON.stringify(withoutEmpty(reply)) },
     { role: 'user', content: `${shared.data('result', found)}\n${next}` },

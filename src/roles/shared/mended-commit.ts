@@ -12,7 +12,7 @@ export function mended(reply: LookReply, turns: readonly SaidTurn[]): LookReply 
   const last = turns.findLast((turn) => turn.reply.action === 'commit');
   if (reply.action !== 'commit' || last === undefined) return reply;
   const { reply: before, holds = [] } = last;
-  const said = new Set(reply.claims.map(({ statement }) => statement));
+  const said = new Set([...reply.claims, ...reply.assumed].map(({ statement }) => statement));
   const checks = [...reply.claims, ...before.claims].map(({ check }) => check);
   const operators = mendedOperators(before.operators, reply.operators, [
     ...checks,
@@ -28,10 +28,11 @@ export function mended(reply: LookReply, turns: readonly SaidTurn[]): LookReply 
     operators,
     ordered: reply.ordered || (before.ordered && reply.operators.every(({ name }) => name !== operators.at(-1)?.name)),
     claims: [...kept, ...reply.claims],
-    assumed: listed(
-      reply.assumed,
-      before.assumed.filter(({ operator }) => names.has(operator)),
-    ),
+    // One too many is better than one that is forgotten.
+    assumed: [
+      ...before.assumed.filter(({ operator, statement }) => names.has(operator) && !said.has(statement)),
+      ...reply.assumed,
+    ],
     wording: listed(
       reply.wording,
       before.wording.filter(({ operator }) => names.has(operator)),
