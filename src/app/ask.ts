@@ -24,6 +24,7 @@ import { askAgain } from './ask-again';
 import { UsageError } from './errors';
 import {
   askedDatabase,
+  bindingOf,
   sameDatabase,
   checkWeb,
   modelsFor,
@@ -87,11 +88,14 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
   });
 }
 
-/** What binds the earlier question binds the one that follows it, unless other words are given. */
-function following({ searchId, question }: SearchInput, request: AskRequest): AskRequest {
-  const context = request.context ?? question.context ?? undefined;
-  const instructions = request.instructions ?? question.instructions ?? undefined;
-  return { ...request, context, instructions, after: searchId };
+function following(earlier: SearchInput, request: AskRequest): AskRequest {
+  const { context, instructions } = bindingOf(earlier, request);
+  return {
+    ...request,
+    context: context ?? undefined,
+    instructions: instructions ?? undefined,
+    after: earlier.searchId,
+  };
 }
 
 function recordingOf({ record, replay }: AskRequest, cwd: string, servedBy: ServedBy): Asking['files'] {

@@ -152,6 +152,17 @@ export function modelsFor(
   return { ...searching, ...model, default: name };
 }
 
+/** What binds the earlier question binds the one that follows it, unless other words are given. */
+export function bindingOf(
+  { question }: SearchInput,
+  given: { readonly context?: string | null | undefined; readonly instructions?: string | null | undefined },
+): Pick<Question, 'context' | 'instructions'> {
+  return {
+    context: given.context ?? question.context,
+    instructions: given.instructions ?? question.instructions,
+  };
+}
+
 export interface NamedSearch {
   readonly models: SearchInput['settings']['models'];
   readonly namespace: string;

@@ -118,7 +118,8 @@ export async function loadQuestions(path: string, options: LoadOptions = {}): Pr
   return items;
 }
 
-export const isSearchId = (id: string): boolean => /^q-[0-9a-f]{16}$/.test(id);
+/** The id of a search. */
+const STORED = /^q-[0-9a-f]{16}$/;
 
 /** What is wrong with the question that an item follows. */
 function chainProblem(item: BenchmarkItem, byId: ReadonlyMap<string, BenchmarkItem>): string | null {
@@ -126,7 +127,7 @@ function chainProblem(item: BenchmarkItem, byId: ReadonlyMap<string, BenchmarkIt
   if (after === undefined) return null;
   const parent = byId.get(after);
   if (parent === undefined)
-    return isSearchId(after) ? null : `"${after}" is no id of this file and no stored search (q-…)`;
+    return STORED.test(after) ? null : `"${after}" is no id of this file and no stored search (q-…)`;
   if (parent.database !== item.database)
     return `"${after}" asks another database (${parent.database ?? 'none'}, not ${item.database ?? 'none'})`;
   const chain = new Set([item.id]);

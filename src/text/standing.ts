@@ -90,6 +90,7 @@ export function standingText(record: Resting): string {
   const count = (state: string, states: readonly string[] = (claims ?? evidence).map((each) => each.state)): number =>
     states.filter((each) => each === state).length;
   const immaterial = count('immaterial');
+  const fits = fitsTexts(record).length;
   const besides = [
     ...numbered(count('exceptions'), 'with exceptions'),
     ...numbered(count('failed'), 'failed'),
@@ -100,7 +101,7 @@ export function standingText(record: Resting): string {
       ? []
       : [`${counted(notUsed.length, 'rule or entry', 'rules or entries')} of this database not used`]),
     ...(isPartial(record) ? ['for a part of what is asked'] : []),
-    ...numbered(fitsTexts(record).length, fitsTexts(record).length === 1 ? 'value fits as well' : 'values fit as well'),
+    ...numbered(fits, fits === 1 ? 'value fits as well' : 'values fit as well'),
     ...numbered(immaterial, immaterial === 1 ? 'makes no difference' : 'make no difference'),
   ].join(', ');
   const standing = restingStanding(record);

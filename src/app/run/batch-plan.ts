@@ -14,7 +14,7 @@ import type { Question, SearchInput, Settings } from '../../domain';
 import { each } from '../../limiter';
 import type { ObjectStore } from '../../domain/ports';
 import { canonical } from '../../domain/canonical';
-import { searchInput, toolsOf, type SearchChoices } from '../question-input';
+import { bindingOf, searchInput, toolsOf, type SearchChoices } from '../question-input';
 import type { QuestionDatabases } from './question-databases';
 import { documentationOf, type Documentation } from '../documentation';
 import { UsageError } from '../errors';
@@ -104,7 +104,8 @@ export async function planBatch(plan: PlanBatch): Promise<Batch> {
       throw new UsageError(
         `"${item.id}" follows ${item.after ?? ''}, which asks another database: both need the same one`,
       );
-    const input = inputOf(following(item, earlier), database, nonces.get(database.identity) ?? null);
+    const followed = earlier === null ? item : { ...item, ...bindingOf(earlier, item), after: earlier.searchId };
+    const input = inputOf(followed, database, nonces.get(database.identity) ?? null);
     const made = { item, database, input };
     known.set(item.id, made);
     return made;
@@ -115,18 +116,6 @@ export async function planBatch(plan: PlanBatch): Promise<Batch> {
   return {
     batchId: `b-${sha256(searches.map(({ searchId }) => searchId).join(' ')).slice(0, 16)}`,
     ...{ name, settings, questions, searches },
-  };
-}
-
-/** What binds the earlier question binds the one that follows it, unless other words are given. */
-function following(item: BenchmarkItem, earlier: SearchInput | null): BenchmarkItem {
-  if (earlier === null) return item;
-  const { context, instructions } = earlier.question;
-  return {
-    ...item,
-    after: earlier.searchId,
-    context: item.context ?? context,
-    instructions: item.instructions ?? instructions,
   };
 }
 

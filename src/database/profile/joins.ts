@@ -59,15 +59,27 @@ export interface Way {
   readonly join: Join;
 }
 
-const MOST_WAYS = 3;
+const MOST_ENDS = 3;
 
 /** The other end of a join whose values do not meet as they stand. */
 export function otherwisePieces(ways: readonly Way[]): ProfilePiece[] {
   const loose = ways.filter(({ join }) => join.loose > join.exact);
-  return [...groupBy(loose, ({ join }) => join.key)].map(([key, own]) => {
-    const ends = own.slice(0, MOST_WAYS).map(({ from, join }) => `${from}.${join.column}`);
-    return pieceOf(key, 'join', `written otherwise in ${ends.join(', ')}${own.length > MOST_WAYS ? ', …' : ''}`);
-  });
+  return [...groupBy(loose, ({ join }) => join.key)].map(([key, own]) =>
+    otherwisePiece(
+      key,
+      own.map(({ from, join }) => `${from}.${join.column}`),
+    ),
+  );
+}
+
+const OTHERWISE = 'written otherwise in ';
+
+export const isOtherwise = ({ text }: ProfilePiece): boolean => text.startsWith(OTHERWISE);
+
+/** `ends`: the columns that lead to the key. */
+export function otherwisePiece(key: string, ends: readonly string[]): ProfilePiece {
+  const more = ends.length > MOST_ENDS ? ', …' : '';
+  return pieceOf(key, 'join', `${OTHERWISE}${ends.slice(0, MOST_ENDS).join(', ')}${more}`);
 }
 
 function tryJoin(from: Profiled, column: ColumnFacts, to: Profiled, key: ColumnFacts): Join | null {

@@ -7,6 +7,7 @@ import { groupBy } from '../../group-by';
 import type { DatabaseDescription, Dialect, TableDescription } from '../../domain';
 import type { SchemaContext } from '../context';
 import type { TableProfile } from '../profile';
+import { isOtherwise, otherwisePiece } from '../profile/joins';
 import { pieceOf, percent } from '../profile/pieces';
 import { renderProfiles } from '../profile/render';
 import type { AskedOf } from '../relevance';
@@ -118,7 +119,7 @@ function blockText(
 
 /** What leads where; a key that meets only after padding or punctuation is gone is marked at both of its ends. */
 function linkPieces({ table, pieces }: TableProfile, links: readonly Link[]) {
-  const marked = new Set(pieces.filter(({ text }) => text.startsWith('written otherwise')).map(({ column }) => column));
+  const marked = new Set(pieces.filter(isOtherwise).map(({ column }) => column));
   const told = new Set(pieces.filter(({ text }) => text.startsWith('-> ')).map(({ column }) => column));
   return links
     .flatMap((link) => {
@@ -136,16 +137,17 @@ function linkPieces({ table, pieces }: TableProfile, links: readonly Link[]) {
           links.filter(({ to, key, exact }) => to === table && exact < LOOSE && !marked.has(key)),
           ({ key }) => key,
         ),
-      ].map(([key, from]) => {
-        const ends = from.slice(0, MOST_ENDS).map((link) => `${link.table}.${link.column}`);
-        return pieceOf(key, 'join', `written otherwise in ${ends.join(', ')}${from.length > MOST_ENDS ? ', …' : ''}`);
-      }),
+      ].map(([key, from]) =>
+        otherwisePiece(
+          key,
+          from.map((link) => `${link.table}.${link.column}`),
+        ),
+      ),
     );
 }
 
 /** Below this share of values that meet as they stand, a key is said to be written in two ways. */
 const LOOSE = 0.5;
-const MOST_ENDS = 3;
 
 function placesText(places: readonly (readonly Place[])[]): string {
   const least = (places[0]?.[0]?.score ?? 0) * 0.25;
