@@ -91,9 +91,12 @@ function top(trace: Trace): Html {
   const { says, tone } = STATUS_WORDS[record?.status ?? 'running'];
   const { title, more } = headline(trace);
   const question = record?.question ?? input?.question.text ?? trace.searchId;
+  const after = record?.after ?? input?.question.after;
   return markup`<header>
     <p class="status">${badge(says, tone)} <span class="soft">GATE report</span></p>
     <p class="question"><span class="soft">Question:</span> ${question}</p>
+    ${after && markup`<p class="soft">Follows: <code>${after}</code> (<code>gate show ${after}</code>)</p>`}
+    ${record?.understoodAs && markup`<p class="soft">Understood as: ${record.understoodAs}</p>`}
     ${input?.question.context && markup`<p class="soft">Context: ${input.question.context}</p>`}
     <h1 class="${tone}">${title}</h1>
     ${[...more, ...(record ? replacedTexts(record) : [])].map((line) => markup`<p class="more">${line}</p>`)} ${record && proofLine(record)}

@@ -44,6 +44,15 @@ describe('renderReport', () => {
     expect(report).not.toContain('from a cache');
   });
 
+  test('a follow-up shows the search that it follows and what it was understood as', () => {
+    const after = 'q-0123456789abcdef';
+    const shown = renderReport({ ...trace, record: { ...record, after, understoodAs: `${HOSTILE} by car?` } });
+    expect(shown).toContain(`Follows: <code>${after}</code>`);
+    expect(shown).toMatch(/Understood as: [^]*by car\?/);
+    expect(shown).not.toContain('<script>alert(1)');
+    expect(report).not.toMatch(/Follows:|Understood as:/);
+  });
+
   test('every operator of the final SQL leads to its evidence', () => {
     expect(report).toContain(`<a href="#operator-op_times">op_times</a>`);
     expect(report).toContain(`id="operator-op_times"`);
