@@ -155,7 +155,7 @@ const SETTING = /\b(OPENAI|GATE|TEMPORAL)_[A-Z_]+\b|--(record|replay|model|db)\b
 
 /** Messages of our database adapters mostly end with an instruction. */
 const INSTRUCTION =
-  /[:;.] (add|change|check|correct|give|grant|install|log in|name|open|renew|turn|use|write) [^:;]+(\([^)]*\))?$/i;
+  /[:;.] (add|ask|change|check|correct|give|grant|install|log in|name|open|renew|turn|use|write) [^:;]+(\([^)]*\))?$/i;
 
 function withAdvice(message: string, rule: Rule, family: string): string {
   const text = publicMessage(message);

@@ -36,6 +36,7 @@ const table: readonly (readonly [error: Error, retried: boolean, advice?: string
   [sql('not-found', 'PostgreSQL at h has no database d: check the name in the URL'), AT_ONCE],
   [sql('not-found', 'a.db is not a SQLite database (or it is encrypted): name a SQLite 3 file'), AT_ONCE],
   [sql('not-found', 'cannot open a.db: unable to open; check that this user may read it and its folder'), AT_ONCE],
+  [sql('not-found', 'q-1, which this question follows, has no answer: ask that one first'), AT_ONCE],
   [store('unavailable', 'S3 503'), RETRIED],
   [store('wrong-key', 'k1'), RETRIED],
   [store('corrupt', 'plans/p1.json'), AT_ONCE],
