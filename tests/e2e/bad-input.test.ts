@@ -69,6 +69,18 @@ const mistakes: readonly Mistake[] = [
     says: /no tables/,
   },
   {
+    what: 'a follow-up where nothing was asked',
+    args: () => [QUESTION, '--db', database, '--after', 'last'],
+    code: 1,
+    says: /no question was asked yet/,
+  },
+  {
+    what: 'a follow-up of a search that is unknown',
+    args: () => [QUESTION, '--db', database, '--after', 'q-0123456789abcdef'],
+    code: 1,
+    says: /no search q-0123456789abcdef/,
+  },
+  {
     what: 'a replay file that is missing',
     args: () => [QUESTION, '--db', database, '--replay', 'none.jsonl'],
     code: 2,
