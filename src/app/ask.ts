@@ -24,9 +24,9 @@ import { askAgain } from './ask-again';
 import { UsageError } from './errors';
 import {
   askedDatabase,
-  bindingOf,
   sameDatabase,
   checkWeb,
+  following,
   modelsFor,
   offeredModels,
   questionOf,
@@ -61,7 +61,8 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
   const earlier = request.after === undefined ? null : await earlierSearch(app.store, request.after);
   const database =
     earlier === null ? askedDatabase(config, request, app) : sameDatabase(earlier, request, app, 'what follows it');
-  const question = await questionOf(text, database, earlier === null ? request : following(earlier, request), app.cwd);
+  const parts = earlier === null ? request : { ...request, ...following(earlier, request) };
+  const question = await questionOf(text, database, parts, app.cwd);
   const files = recordingOf(request, app.cwd, servedBy);
   return withOpened(app, database, files, async (opened) => {
     // A recording or a local Ollama offers names where none is configured.
@@ -86,16 +87,6 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
     if (notice !== null) note(app, notice);
     return serve({ ...asking, input: again.input }, servedBy);
   });
-}
-
-function following(earlier: SearchInput, request: AskRequest): AskRequest {
-  const { context, instructions } = bindingOf(earlier, request);
-  return {
-    ...request,
-    context: context ?? undefined,
-    instructions: instructions ?? undefined,
-    after: earlier.searchId,
-  };
 }
 
 function recordingOf({ record, replay }: AskRequest, cwd: string, servedBy: ServedBy): Asking['files'] {

@@ -23,8 +23,8 @@ export interface SearchChoices {
 }
 
 export interface QuestionParts {
-  readonly context?: string;
-  readonly instructions?: string;
+  readonly context?: string | null;
+  readonly instructions?: string | null;
   /** false: no documentation, not even that of the configuration. */
   readonly docs?: readonly string[] | false;
   readonly output: Question['outputMode'];
@@ -134,6 +134,18 @@ export async function questionOf(
   };
 }
 
+/** What binds the earlier question binds the one that follows it, unless other words are given. */
+export function following(
+  { searchId, question }: SearchInput,
+  { context, instructions }: Pick<QuestionParts, 'context' | 'instructions'>,
+) {
+  return {
+    context: context ?? question.context,
+    instructions: instructions ?? question.instructions,
+    after: searchId,
+  };
+}
+
 /** Names of a recording or of a local Ollama. */
 export function offeredModels({ model, ollamaModels }: Composition): readonly string[] {
   return ollamaModels ?? model.models ?? [];
@@ -150,17 +162,6 @@ export function modelsFor(
   // Who judges answers is no part of how they are searched, so it is no part of a search's id.
   const { judge: _, ...searching } = roles;
   return { ...searching, ...model, default: name };
-}
-
-/** What binds the earlier question binds the one that follows it, unless other words are given. */
-export function bindingOf(
-  { question }: SearchInput,
-  given: { readonly context?: string | null | undefined; readonly instructions?: string | null | undefined },
-): Pick<Question, 'context' | 'instructions'> {
-  return {
-    context: given.context ?? question.context,
-    instructions: given.instructions ?? question.instructions,
-  };
 }
 
 export interface NamedSearch {
@@ -201,7 +202,7 @@ export function searchInput(
   });
   if (question.after !== undefined && settings.procedure === undefined)
     throw new UsageError(
-      `--after: only the method fast, without --web, answers a question that follows another; ${spec} knows no earlier ones`,
+      `only the method fast, without --web, answers a question that follows another (--after); ${spec} knows no earlier ones`,
     );
   const searchId = searchIdOf({ question, identity, settings, namespace }, nonce);
   return { searchId, namespace, question, identity, settings };

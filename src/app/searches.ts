@@ -33,18 +33,20 @@ export async function findSearch(store: ObjectStore, wanted: string): Promise<st
 }
 
 /** The search that a question follows: answered, or found to have no answer. Where another one took its place, that one. */
-export async function earlierSearch(store: ObjectStore, wanted: string): Promise<SearchInput> {
+export async function earlierSearch(
+  store: ObjectStore,
+  wanted: string,
+  said = `--after ${wanted}`,
+): Promise<SearchInput> {
   const id = await findSearch(store, wanted);
   const [input, record] = await Promise.all([inputOf(store, id), recordOf(store, id)]);
-  if (input === null) throw new GateError(`--after ${wanted}: the store no longer has the question of ${id}`);
-  if (input.settings.method === 'learn')
-    throw new UsageError(`--after ${wanted}: ${id} is a lesson; give the id of a question`);
-  if (record === null)
-    throw new GateError(`--after ${wanted}: ${id} has not ended; gate show ${id} --wait waits for its answer`);
-  if (record.replacedBy !== undefined) return earlierSearch(store, record.replacedBy.id);
+  if (input === null) throw new GateError(`${said}: the store no longer has the question of ${id}`);
+  if (input.settings.method === 'learn') throw new UsageError(`${said}: ${id} is a lesson; give the id of a question`);
+  if (record === null) throw new GateError(`${said}: ${id} has not ended; gate show ${id} --wait waits for its answer`);
+  if (record.replacedBy !== undefined) return earlierSearch(store, record.replacedBy.id, said);
   if (!isConclusive(record))
     throw new GateError(
-      `--after ${wanted}: ${id} ${record.status === 'failed' ? 'failed' : 'was cancelled'}; ask it again first`,
+      `${said}: ${id} ${record.status === 'failed' ? 'failed' : 'was cancelled'}; ask it again first`,
     );
   return input;
 }

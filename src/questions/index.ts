@@ -11,6 +11,7 @@ export { describeFailure, executionMatch, type Match, type MatchOptions } from '
 export { ResultLine } from './result-line';
 export { officialAnswerMatch } from './official-answer';
 export {
+  chainsOf,
   hasGold,
   loadQuestions,
   QuestionFileError,

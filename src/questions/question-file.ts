@@ -35,7 +35,7 @@ export interface BenchmarkItem {
   readonly engine: Dialect | null;
   /** null: the file names no database, so all questions use one. */
   readonly database: string | null;
-  /** The question that it follows: an id of the same file, or a stored search. Left out: none. */
+  /** The question of the file that it follows, else the id of a stored search. */
   readonly after?: string;
   /** null: nothing to score against. */
   readonly gold: Gold | null;
@@ -70,8 +70,10 @@ const OptionalText = z
   .nullish()
   .transform((text) => (text === undefined || text === null || text.trim() === '' ? null : text));
 
+const Id = z.union([Text, z.number().transform(String)]).nullish();
+
 const Line = z.object({
-  id: z.union([Text, z.number().transform(String)]).nullish(),
+  id: Id,
   question: Text,
   engine: z
     .string()
@@ -79,9 +81,9 @@ const Line = z.object({
     .refine((name) => name in ENGINES, 'must be postgresql or sqlite')
     .nullish(),
   database: OptionalText,
+  after: Id,
   context: OptionalText,
   instructions: OptionalText,
-  after: z.union([Text, z.number().transform(String)]).nullish(),
   gold_sql: z.union([z.string(), z.array(z.string())], 'must be a string or a list of strings').nullish(),
   gold_answer: z
     .union([z.string(), z.array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])))])
@@ -110,32 +112,44 @@ export async function loadQuestions(path: string, options: LoadOptions = {}): Pr
     items.push(item);
   }
   if (items.length === 0) throw new QuestionFileError(`${path} holds no questions: it needs one JSON object a line`);
-  const byId = new Map(items.map((item) => [item.id, item]));
-  for (const item of items) {
-    const problem = chainProblem(item, byId);
-    if (problem !== null) throw at(path, seen.get(item.id) ?? 1, `after: ${problem}`);
-  }
+  checkChains(items, (id, problem) => at(path, seen.get(id) ?? 0, `after: ${problem}`));
   return items;
 }
 
-/** The id of a search. */
-const STORED = /^q-[0-9a-f]{16}$/;
+const STORED_SEARCH = /^q-[0-9a-f]{16}$/;
 
-/** What is wrong with the question that an item follows. */
-function chainProblem(item: BenchmarkItem, byId: ReadonlyMap<string, BenchmarkItem>): string | null {
-  const { after } = item;
-  if (after === undefined) return null;
-  const parent = byId.get(after);
-  if (parent === undefined)
-    return STORED.test(after) ? null : `"${after}" is no id of this file and no stored search (q-…)`;
-  if (parent.database !== item.database)
-    return `"${after}" asks another database (${parent.database ?? 'none'}, not ${item.database ?? 'none'})`;
-  const chain = new Set([item.id]);
-  for (let next: BenchmarkItem | undefined = parent; next !== undefined; next = byId.get(next.after ?? '')) {
-    if (chain.has(next.id)) return `"${item.id}" follows itself, through ${[...chain].join(', ')}`;
-    chain.add(next.id);
+function checkChains(items: readonly BenchmarkItem[], wrong: (id: string, problem: string) => QuestionFileError): void {
+  const chains = chainsOf(items);
+  for (const item of items) {
+    const { id, after, database } = item;
+    if (after === undefined) continue;
+    const chain = chains(item);
+    const [parent] = chain;
+    if (parent === undefined && !STORED_SEARCH.test(after))
+      throw wrong(id, `"${after}" is neither a question of the file nor the id of a stored search (q-…)`);
+    if (chain.includes(item))
+      throw wrong(id, `"${id}" follows itself, by way of ${chain.map((each) => each.id).join(', ')}`);
+    if (parent !== undefined && parent.database !== database)
+      throw wrong(
+        id,
+        `"${after}" asks ${named(parent)} and this question ${named(item)}: a question follows one on the same database`,
+      );
   }
-  return null;
+}
+
+const named = ({ database }: BenchmarkItem): string =>
+  database === null ? 'a database without a name' : `the database ${database}`;
+
+/** The questions among them that one follows, the nearest first. */
+export function chainsOf(items: readonly BenchmarkItem[]): (item: BenchmarkItem) => readonly BenchmarkItem[] {
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const parentOf = ({ after }: BenchmarkItem): BenchmarkItem | undefined =>
+    after === undefined ? undefined : byId.get(after);
+  return (item) => {
+    const chain = new Set<BenchmarkItem>();
+    for (let at = parentOf(item); at !== undefined && !chain.has(at); at = parentOf(at)) chain.add(at);
+    return [...chain];
+  };
 }
 
 interface Numbered {
@@ -200,7 +214,7 @@ function toItem(line: Line, path: string, number: number, options: LoadOptions):
     instructions: instructed,
     engine: line.engine ? (ENGINES[line.engine] ?? null) : null,
     database: line.database,
-    ...(line.after ? { after: line.after } : {}),
+    after: line.after ?? undefined,
     gold: toGold(line, path, number),
   };
 }

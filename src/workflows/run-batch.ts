@@ -8,9 +8,10 @@
  * 3. A question that failed is recorded as an infrastructure failure, apart from the answers, and the batch continues. One
  *    whose model gave no usable reply is answered, with status `failed`: wrongly.
  * 4. If cancelled, it starts no more questions, cancels those in flight, waits for their final records, and completes.
- * 5. Once a question failed by what its model endpoint did, no further one starts while any is in flight, until one is
+ * 5. A question that follows another starts once that one has ended, however it ended.
+ * 6. Once a question failed by what its model endpoint did, no further one starts while any is in flight, until one is
  *    answered. Three such questions in a row end the batch: the others are left for the next run.
- * 6. If paused, it starts no more questions; those in flight go on, or are paused as well. A pause is carried over
+ * 7. If paused, it starts no more questions; those in flight go on, or are paused as well. A pause is carried over
  *    continue-as-new, and so is another concurrency; a lower one lets what is in flight finish.
  */
 import {
@@ -192,16 +193,28 @@ class Batch {
     const done = new Set(finished.map(({ n }) => n));
     for (const { status } of finished) this.count(status);
     const { only } = this.input;
-    for (const entry of entries.filter(({ n }) => !done.has(n) && (only === undefined || only.includes(n)))) {
-      const mayStart = (): boolean =>
-        ![...this.inFlight.values()].some(({ searchId }) => searchId === entry.after) &&
-        this.inFlight.size < (this.down === null ? this.concurrency : 1) &&
-        this.paused === undefined;
-      await condition(() => mayStart() || this.stopping || this.failures.length > 0);
+    let waiting = entries.filter(({ n }) => !done.has(n) && (only === undefined || only.includes(n)));
+    while (waiting.length > 0) {
+      const next = (): BatchEntry | undefined => {
+        const hasPlace = this.inFlight.size < (this.down === null ? this.concurrency : 1);
+        return hasPlace && this.paused === undefined ? this.firstReady(waiting) : undefined;
+      };
+      await condition(() => next() !== undefined || this.stopping || this.failures.length > 0);
       this.check();
       if (this.stopping || this.givenUp) return;
+      const entry = next();
+      // A pause may have come just now.
+      if (entry === undefined) continue;
       this.launch(entry, 'start');
+      waiting = waiting.filter((each) => each !== entry);
     }
+  }
+
+  /** The first that follows none which has not ended. */
+  private firstReady(waiting: readonly BatchEntry[]): BatchEntry | undefined {
+    const isOpen = (id: string): boolean =>
+      [...this.inFlight.values(), ...waiting].some(({ searchId }) => searchId === id);
+    return waiting.find(({ after }) => after === undefined || !isOpen(after));
   }
 
   private launch(entry: BatchEntry, how: 'start' | 'follow'): void {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import type { AnswerRecord } from '../../src/domain';
 import { gateHome } from '../helpers/gate-process';
-import { startModelEndpoint } from '../helpers/model-endpoint';
+import { startModelEndpoint, type Fault } from '../helpers/model-endpoint';
+import { linesIn } from '../helpers/run-results';
 import { text } from '../unit/roles/fixtures';
 
 /** Device B stores milliseconds. */
@@ -37,12 +38,21 @@ const UNDERSTOOD = 'What is the mean gap in seconds, by car?';
 const opened: { close(): Promise<void> }[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((model) => model.close())));
 
-async function home() {
+function execute(path: string, sql: string): void {
+  const database = new Database(path);
+  database.exec(sql);
+  database.close();
+}
+
+/** `instead`: of the reply, by the number of the call and its prompt. */
+async function home(instead: (call: number, prompt: string) => Fault | null = () => null) {
   const prompts: string[] = [];
   const model = await startModelEndpoint({
     reply: ({ messages }) => {
       const user = messages[1]?.content ?? '';
       prompts.push(user);
+      const fault = instead(prompts.length, user);
+      if (fault !== null) return fault;
       if (!user.includes('<data name="earlier questions">')) return text(ALL);
       const more = user.includes('c1: ')
         ? { known: ['c1'] }
@@ -55,11 +65,7 @@ async function home() {
   opened.push(model);
   const made = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model', GATE_MEMORY: 'off' } });
   const path = join(made.folder, 'laps.sqlite');
-  const write = (sql: string): void => {
-    const database = new Database(path);
-    database.exec(sql);
-    database.close();
-  };
+  const write = (sql: string): void => execute(path, sql);
   write(LAPS);
   const promptOf = (call: number): string => prompts[call] ?? '';
   return { ...made, model, path, write, promptOf };
@@ -130,9 +136,7 @@ test('what cannot be followed is one line', async () => {
   const { ask, here, path } = await home();
   const one = await ask(['What is the mean gap?', '--db', path]);
   const other = `${path}.other.sqlite`;
-  const database = new Database(other);
-  database.exec('CREATE TABLE t (a)');
-  database.close();
+  execute(other, 'CREATE TABLE t (a)');
   const refused = async (...more: string[]) => {
     const { code, err } = await here(['ask', 'and by car?', ...more]);
     expect(code).not.toBe(0);
@@ -143,6 +147,72 @@ test('what cannot be followed is one line', async () => {
   expect(await refused('--after', one.id)).toContain('add --db with the file or URL');
   expect(await refused('--db', other, '--after', one.id)).toContain('is another database: what follows it needs');
   expect(await refused('--db', path, '--after', one.id, '--method', 'react')).toContain(
-    '--after: only the method fast',
+    'only the method fast, without --web, answers a question that follows another (--after)',
   );
+});
+
+describe('a batch', () => {
+  const CHAIN = [
+    { id: 'three', question: 'and in all?', after: 'two' },
+    { id: 'one', question: 'What is the mean gap?' },
+    { id: 'two', question: 'and by car?', after: 'one' },
+  ];
+  const written = (folder: string, questions: readonly object[]): string => {
+    const file = join(folder, 'questions.jsonl');
+    writeFileSync(file, questions.map((each) => JSON.stringify(each)).join('\n'));
+    return file;
+  };
+
+  test('asks a chain in its order, killed in the middle it goes on there, and nothing is asked twice', async () => {
+    const { folder, here, model, path, promptOf, start } = await home((call) =>
+      call === 2 ? { fault: 'hang' } : null,
+    );
+    const args = ['batch', 'run', written(folder, CHAIN), '--db', path, '--out', 'out', '--methods', 'fast'];
+    const first = start(args);
+    await model.arrived(2);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    expect(await here(args)).toMatchObject({ code: 0 });
+    expect(model.requests).toHaveLength(4);
+    expect(promptOf(2)).toContain('1. What is the mean gap?');
+    expect(promptOf(3)).toContain('2. and by car?');
+    const lines = linesIn(folder);
+    expect(lines.map(({ id, status }) => [id, status])).toEqual(CHAIN.map(({ id }) => [id, 'answered']));
+    const [three, one, two] = lines.map(({ searchId }) => searchId);
+    const shown = async (id = ''): Promise<Partial<AnswerRecord>> =>
+      JSON.parse((await here(['show', id, '--json'])).out) as AnswerRecord;
+    expect(await shown(three)).toMatchObject({ after: two });
+    expect(await shown(two)).toMatchObject({ after: one, claims: [{ state: 'proved', entry: { searchId: one } }] });
+  });
+
+  test('a question that follows one without an answer fails with a clear line and costs no call', async () => {
+    const refused = { fault: 'status', status: 400, error: { message: 'no' } } as const;
+    const { folder, here, model, path } = await home(() => refused);
+    const file = written(folder, CHAIN.slice(1));
+    expect(await here(['batch', 'run', file, '--db', path, '--out', 'out', '--methods', 'fast'])).toMatchObject({
+      code: 1,
+    });
+    const [one, two] = linesIn(folder);
+    expect([one?.verdict, two?.verdict]).toEqual(['infrastructure', 'infrastructure']);
+    expect(two?.error).toBe(`${one?.searchId}, which this question follows, has no answer: ask that one first`);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test('follows a stored search on the same database, by the method fast', async () => {
+    const { ask, folder, here, model, path } = await home();
+    const { id } = await ask(['What is the mean gap?', '--db', path]);
+    const file = written(folder, [{ question: 'and by car?', after: id }]);
+    const run = (db: string, ...more: string[]) => here(['batch', 'run', file, '--db', db, '--out', 'out', ...more]);
+    const calls = model.requests.length;
+    const other = `${path}.other.sqlite`;
+    execute(other, 'CREATE TABLE t (a)');
+    expect((await run(other)).err).toContain(`but ${id}, which it follows, asked another database (`);
+    expect((await run(path, '--methods', 'react')).err).toContain('react knows no earlier ones');
+    expect(model.requests).toHaveLength(calls);
+    expect(await run(path)).toMatchObject({ code: 0 });
+    expect(model.requests).toHaveLength(calls + 1);
+    const [line] = linesIn(folder);
+    const shown = (await here(['show', line?.searchId ?? '', '--json'])).out;
+    expect(JSON.parse(shown)).toMatchObject({ after: id, understoodAs: UNDERSTOOD });
+  });
 });

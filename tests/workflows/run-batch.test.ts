@@ -400,6 +400,25 @@ test('only the positions that are given are asked', async () => {
   expect([...fixture.calls.keys()].sort()).toEqual([1, 5].map((n) => fixture.entries[n]?.searchId));
 });
 
+test('a question that follows another starts once that one has ended; what follows others does not wait for it', async () => {
+  const fixture = new Fixture(5);
+  const ids = fixture.entries.map(({ searchId }) => searchId);
+  const after = [undefined, undefined, ids[0], ids[1], ids[2]];
+  for (const [n, entry] of fixture.entries.entries()) fixture.entries[n] = { ...entry, after: after[n] };
+  let release: () => void = () => undefined;
+  const otherEnded = new Promise<void>((resolve) => (release = resolve));
+  const order: string[] = [];
+  const steps = fixture.steps(async ({ searchId, name }) => {
+    const n = ids.indexOf(searchId);
+    if (name === 'plan' || name === 'finish') order.push(`${name} ${n}`);
+    if (name === 'plan' && n === 0) await otherEnded;
+    if (name === 'finish' && n === 3) release();
+  });
+  const ended = await fixture.asked(steps);
+  expect(ended).toMatchObject({ kind: 'completed', value: { counts: { answered: 5 } } });
+  expect(order.filter((step) => !/[13]$/.test(step))).toEqual([0, 2, 4].flatMap((n) => [`plan ${n}`, `finish ${n}`]));
+});
+
 test('another concurrency is heard while the batch runs, and by the runs that it continues as', async () => {
   const fixture = new Fixture(12);
   const waiting: (() => void)[] = [];

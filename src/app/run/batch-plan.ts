@@ -4,17 +4,18 @@
  *
  * 1. A search's namespace is the batch's name, not its id: the first ten of a file are not paid again by all of it.
  * 2. Questions that ask the same of the same database are one search.
- * 3. `--fresh` begins a new generation of the searches; later runs without it go on with that one.
+ * 3. A question that follows another comes after it, because its search id covers the other's.
+ * 4. `--fresh` begins a new generation of the searches; later runs without it go on with that one.
  */
 import { randomBytes } from 'node:crypto';
-import type { BenchmarkItem } from '../../questions';
+import { chainsOf, type BenchmarkItem } from '../../questions';
 import type { Config } from '../../config';
 import type { ResolvedDatabase } from '../../config/databases';
 import type { Question, SearchInput, Settings } from '../../domain';
 import { each } from '../../limiter';
 import type { ObjectStore } from '../../domain/ports';
 import { canonical } from '../../domain/canonical';
-import { bindingOf, searchInput, toolsOf, type SearchChoices } from '../question-input';
+import { following, searchInput, toolsOf, type SearchChoices } from '../question-input';
 import type { QuestionDatabases } from './question-databases';
 import { documentationOf, type Documentation } from '../documentation';
 import { UsageError } from '../errors';
@@ -45,7 +46,7 @@ export interface Batch {
   readonly settings: Settings;
   /** In the file's order. */
   readonly questions: readonly BatchQuestion[];
-  /** Distinct, in the file's order but after what they follow: position n is entry n of the manifest. */
+  /** Distinct, in the file's order, but each after the one that it follows: position n is entry n of the manifest. */
   readonly searches: readonly SearchInput[];
 }
 
@@ -61,9 +62,11 @@ export function selectItems(
     );
   const selected = items.filter(({ id }) => ids.length === 0 || ids.includes(id)).slice(0, limit);
   const chosen = new Set(selected.map(({ id }) => id));
-  const alone = selected.find(({ after }) => after !== undefined && known.has(after) && !chosen.has(after));
-  if (alone !== undefined)
-    throw new UsageError(`"${alone.id}" follows "${alone.after ?? ''}", which is not selected: select it as well`);
+  const orphan = selected.find(({ after }) => after !== undefined && known.has(after) && !chosen.has(after));
+  if (orphan !== undefined)
+    throw new UsageError(
+      `${orphan.id} follows ${orphan.after}, which is not selected: select both (--ids, --limit), or neither`,
+    );
   return selected;
 }
 
@@ -84,35 +87,26 @@ export async function planBatch(plan: PlanBatch): Promise<Batch> {
   const inputOf = inputsOf(plan);
   const [first] = items;
   if (first === undefined) throw new UsageError('no question is selected');
-  const { settings } = inputOf(first, databases.of(first), null);
+  const { settings } = inputOf(first, { database: databases.of(first), nonce: null, earlier: null });
+  const stored = await storedEarlier(store, items);
   const told = { knowledge: asked.knowledge ?? false, web: asked.web ?? false };
   const line = sha256(canonical({ namespace: namespaceOf(plan), settings, ...told })).slice(0, 16);
   const nonces = await generations(store, { line, databases: databases.all, asked });
-  const byId = new Map(items.map((item) => [item.id, item]));
-  const outside = items.flatMap(({ after }) => (after === undefined || byId.has(after) ? [] : [after]));
-  const stored = new Map(
-    await each([...new Set(outside)], async (id) => [id, await earlierSearch(store, id)] as const),
-  );
-  const known = new Map<string, BatchQuestion>();
-  const questionOf = (item: BenchmarkItem): BatchQuestion => {
-    const before = known.get(item.id);
-    if (before !== undefined) return before;
+  const chains = chainsOf(items);
+  const planned = new Map<BenchmarkItem, BatchQuestion>();
+  for (const item of [...items].sort((a, b) => chains(a).length - chains(b).length)) {
     const database = databases.of(item);
-    const parent = byId.get(item.after ?? '');
-    const earlier = parent === undefined ? (stored.get(item.after ?? '') ?? null) : questionOf(parent).input;
+    const [parent] = chains(item);
+    const earlier = (parent === undefined ? stored.get(item.after) : planned.get(parent)?.input) ?? null;
     if (earlier !== null && earlier.identity !== database.identity)
       throw new UsageError(
-        `"${item.id}" follows ${item.after ?? ''}, which asks another database: both need the same one`,
+        `${item.id} asks ${database.name}, but ${item.after}, which it follows, asked another database (${earlier.question.database})`,
       );
-    const followed = earlier === null ? item : { ...item, ...bindingOf(earlier, item), after: earlier.searchId };
-    const input = inputOf(followed, database, nonces.get(database.identity) ?? null);
-    const made = { item, database, input };
-    known.set(item.id, made);
-    return made;
-  };
-  const questions = items.map(questionOf);
-  // What is followed comes first: a question waits for it.
-  const searches = [...new Map([...known.values()].map(({ input }) => [input.searchId, input])).values()];
+    const nonce = nonces.get(database.identity) ?? null;
+    planned.set(item, { item, database, input: inputOf(item, { database, nonce, earlier }) });
+  }
+  const questions = items.flatMap((item) => planned.get(item) ?? []);
+  const searches = [...new Map([...planned.values()].map(({ input }) => [input.searchId, input])).values()];
   return {
     batchId: `b-${sha256(searches.map(({ searchId }) => searchId).join(' ')).slice(0, 16)}`,
     ...{ name, settings, questions, searches },
@@ -121,11 +115,28 @@ export async function planBatch(plan: PlanBatch): Promise<Batch> {
 
 const namespaceOf = ({ name }: PlanBatch): string => `batch ${name}`;
 
+/** The stored searches that questions follow, by their ids. */
+async function storedEarlier(
+  store: ObjectStore,
+  items: readonly BenchmarkItem[],
+): Promise<ReadonlyMap<string | undefined, SearchInput>> {
+  const inFile = new Set(items.map(({ id }) => id));
+  const wanted = new Set(items.flatMap(({ after }) => (after === undefined || inFile.has(after) ? [] : [after])));
+  return new Map(await each([...wanted], async (id) => [id, await earlierSearch(store, id, `after ${id}`)] as const));
+}
+
+interface AskedAs {
+  readonly database: ResolvedDatabase;
+  readonly nonce: string | null;
+  /** The search that it follows. */
+  readonly earlier: SearchInput | null;
+}
+
 /** The search of each question. */
 function inputsOf(plan: PlanBatch) {
   const { config, asked, models, cwd } = plan;
   const documentation = documentationBy(asked.docs, cwd);
-  return (item: BenchmarkItem, resolved: ResolvedDatabase, nonce: string | null): SearchInput => {
+  return (item: BenchmarkItem, { database: resolved, nonce, earlier }: AskedAs): SearchInput => {
     const { name: database, docs: configured } = resolved;
     const { documents, notes } = documentation(item.database ?? database, configured);
     const question: Question = {
@@ -133,11 +144,9 @@ function inputsOf(plan: PlanBatch) {
       database,
       outputMode: asked.output,
       tools: toolsOf(asked),
-      context: item.context,
-      instructions: item.instructions,
+      ...(earlier === null ? { context: item.context, instructions: item.instructions } : following(earlier, item)),
       documents: [...documents],
       ...(notes.length === 0 ? {} : { notes: [...notes] }),
-      ...(item.after === undefined ? {} : { after: item.after }),
     };
     return searchInput(config, asked, question, {
       models,

@@ -10,10 +10,10 @@ export interface BatchEntry {
   /** Position in the batch, from 0. */
   readonly n: number;
   readonly searchId: string;
+  /** The search that it follows: it starts once that one is no longer in flight. */
+  readonly after?: string;
   /** Title of the question's workflow in the UI, one line of at most 200 bytes. */
   readonly label: string;
-  /** The search that it follows, and so waits for. */
-  readonly after?: string;
   /** The database's name, for a column in the UI. */
   readonly database?: string;
   readonly taskQueues: {

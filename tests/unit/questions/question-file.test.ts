@@ -138,6 +138,16 @@ test('ids default to the line, numbers become text, blank lines and a byte order
   expect(items.map((item) => item.id)).toEqual(['7', 'line-3']);
 });
 
+test('a question follows a later one of the file, or a stored search', async () => {
+  const stored = 'q-0123456789abcdef';
+  const items = await load([
+    { question: 'c', after: 'line-2' },
+    { question: 'b', after: 3 },
+    { question: 'a', id: 3, after: stored },
+  ]);
+  expect(items.map(({ after }) => after)).toEqual(['line-2', '3', stored]);
+});
+
 test('Windows line ends are read', async () => {
   await writeFile(path(), '{"question":"a"}\r\n{"question":"b"}\r\n');
   expect(await loadQuestions(path())).toHaveLength(2);
@@ -167,19 +177,24 @@ test.each([
     /line 2: id: "x" is already used on line 1/,
   ],
   [
-    'an unknown question to follow',
-    ['{"question":"a","id":"x"}', '{"question":"b","after":"y"}'],
-    /line 2: after: "y" is no id of this file and no stored search \(q-…\)/,
+    'a question that follows an unknown one',
+    ['{"question":"a"}', '{"question":"b","after":"line-7"}'],
+    /line 2: after: "line-7" is neither a question of the file nor the id of a stored search \(q-…\)/,
   ],
   [
-    'a question that follows itself',
-    ['{"question":"a","id":"x","after":"y"}', '{"question":"b","id":"y","after":"x"}'],
-    /line 1: after: "x" follows itself, through x, y/,
+    'a circle',
+    [
+      '{"question":"a","id":"a","after":"b"}',
+      '{"question":"b","id":"b","after":"c"}',
+      '{"question":"c","id":"c","after":"b"}',
+    ],
+    /line 2: after: "b" follows itself, by way of c, b$/,
   ],
+  ['one that follows itself', ['{"question":"a","id":"a","after":"a"}'], /line 1: after: "a" follows itself/],
   [
-    'a follow-up on another database',
-    ['{"question":"a","id":"x","database":"d"}', '{"question":"b","after":"x","database":"e"}'],
-    /line 2: after: "x" asks another database \(d, not e\)/,
+    'a question that follows one on another database',
+    ['{"question":"a","id":1,"database":"x"}', '{"question":"b","after":1}'],
+    /line 2: after: "1" asks the database x and this question a database without a name: a question follows one on the/,
   ],
   ['nothing at all', [''], /holds no questions/],
 ])('%s is one clear line', async (_what, lines, message) => {

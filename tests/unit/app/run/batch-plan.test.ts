@@ -208,6 +208,46 @@ describe('what a batch is', () => {
     expect(selectItems(items, { ids: ['3', '1'], limit: 2 }).map(({ id }) => id)).toEqual(['1', '3']);
     expect(() => selectItems(items, { ids: ['9', '1', '8'] })).toThrow(/not in the file: 9, 8/);
   });
+
+  test('a question comes after the one that it follows, whose id is part of its own and whose context binds it', async () => {
+    const items = [
+      item('3', { after: '2' }),
+      item('2', { after: '1', instructions: 'i' }),
+      item('1', { context: 'c' }),
+      item('4'),
+    ];
+    const { searches, questions } = await planOf(items);
+    expect(searches.map(({ question }) => question.text)).toEqual([1, 4, 2, 3].map((id) => `How many ${id}?`));
+    expect(questions.map(({ item: { id } }) => id)).toEqual(['3', '2', '1', '4']);
+    const [one, four, two, three] = searches.map(({ searchId, question }) => ({ searchId, ...question }));
+    expect([one?.after, four?.after]).toEqual([undefined, undefined]);
+    expect(two).toMatchObject({ after: one?.searchId, context: 'c', instructions: 'i' });
+    expect(three).toMatchObject({ after: two?.searchId, context: 'c', instructions: 'i' });
+    const other = await planOf(items.map((each) => (each.id === '1' ? { ...each, context: 'd' } : each)));
+    expect(other.searches[3]?.searchId).not.toBe(three?.searchId);
+  });
+
+  test('the same follow-up of the same question is one search, of another question another', async () => {
+    const same = { question: 'and by car?' };
+    const { searches } = await planOf([
+      ...[item('1'), item('2'), item('3', { ...same, after: '1' }), item('4', { ...same, after: '1' })],
+      item('5', { ...same, after: '2' }),
+    ]);
+    expect(searches).toHaveLength(4);
+  });
+
+  test('a follow-up without the question that it follows is refused, and where the method or the database is another', async () => {
+    const items = [item('1'), item('2', { after: '1' }), item('3', { after: 'q-0123456789abcdef' })];
+    expect(selectItems(items, { ids: ['1', '2'] })).toHaveLength(2);
+    expect(() => selectItems(items, { ids: ['2'] })).toThrow(/^2 follows 1, which is not selected: select both/);
+    expect(() => selectItems([items[1]!, items[0]!], { limit: 1 })).toThrow(/2 follows 1, which is not selected/);
+    await expect(planOf(items)).rejects.toThrow('no search q-0123456789abcdef in the store');
+    const two = items.slice(0, 2);
+    await expect(planOf(two, { method: parseMethodSpec('react') })).rejects.toThrow(/^only the method fast, without/);
+    await expect(planOf([item('1'), item('2', { after: '1', database: 'b' })])).rejects.toThrow(
+      /^2 asks b-\S+, but 1, which it follows, asked another database \(a-/,
+    );
+  });
 });
 
 describe('results.jsonl', () => {
