@@ -114,33 +114,6 @@ describe('what a batch is', () => {
     return planBatch({ config, store, asked: settings, name, items, databases, models: { default: 'm' }, cwd: '.' });
   };
 
-  test('a question that follows another comes after it, with its id and what binds it', async () => {
-    const chain = [item('2', { after: '1' }), item('1', { context: 'now is noon' }), item('3')];
-    const { searches, questions } = await planOf(chain);
-    expect(questions.map(({ item: { id } }) => id)).toEqual(['2', '1', '3']);
-    const [first, second, third] = searches;
-    expect(second?.question).toMatchObject({ after: first?.searchId, context: 'now is noon', text: 'How many 2?' });
-    expect(third?.question).not.toHaveProperty('after');
-    // After another question the same words are another search.
-    const other = await planOf([item('2', { after: '3' }), item('3')]);
-    expect(other.questions[0]?.input.searchId).not.toBe(second?.searchId);
-  });
-
-  test.each([
-    ['a search that is not stored', item('1', { after: 'q-0000000000000000' }), {}, 'no search q-0000000000000000'],
-    ['a method that knows no earlier ones', item('1'), { method: parseMethodSpec('react') }, 'only the method fast'],
-  ])('%s is one line', async (_, first, more, message) => {
-    await expect(planOf([first, item('2', { after: '1' })], more)).rejects.toThrow(message);
-  });
-
-  test('what is followed has to be selected', () => {
-    const chain = [item('1'), item('2', { after: '1' })];
-    expect(selectItems(chain, {})).toHaveLength(2);
-    expect(() => selectItems(chain, { ids: ['2'] })).toThrow(
-      '"2" follows "1", which is not selected: select it as well',
-    );
-  });
-
   test('with the web, its questions have the tools, gate a limit of lookups, and it is another batch', async () => {
     const plain = await planOf([item('1')]);
     const gate = await planOf([item('1')], { web: true });
