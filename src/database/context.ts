@@ -18,6 +18,15 @@ export interface SchemaContext {
   readonly frame: string;
   /** Tables whose columns are in the text; null: all. */
   readonly shown: readonly string[] | null;
+  /** Of a wide database: what the question adds to the frame, which is the same for all questions. */
+  readonly chosen?: ChosenTables;
+}
+
+export interface ChosenTables {
+  /** Where the question's words stand. */
+  readonly places: string;
+  /** Of each shown table, in order. */
+  readonly blocks: readonly string[];
 }
 
 type Schema = Pick<DatabaseDescription, 'dialect' | 'tables' | 'version'>;

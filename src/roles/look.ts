@@ -1,7 +1,8 @@
 /**
  * Role `look`: the conversation with which `look-then-prove` begins. A reply looks (several queries at once), commits to SQL
  * with claims that the database decides, or declines with counts that show what is not stored. Turns are replayed as a
- * conversation to which messages are only appended, so that its prefix stays cacheable.
+ * conversation to which messages are only appended, so that its prefix stays cacheable; but of a wide database, what the
+ * question chose is cut after the first turn to the tables that replies name (behind the part that all questions share).
  */
 import { LookReply } from '../domain/turns';
 import type { ModelOutcome } from '../domain/ports/step-parts';
@@ -144,7 +145,7 @@ const SHAPE = `Reply with one JSON object and nothing after it; leave out keys t
 {"action":"unanswerable","reason":string,"absent":[{"statement":string,"rows":string,"check":string}]}`;
 
 /** Beside the rules and not in them: most databases show all of their tables. */
-const TABLES = `A look may also ask for up to ${ASKED_TABLES} tables, listed or shown in part, beside its queries or alone; their columns come with all figures: "tables":["name"]`;
+const TABLES = `A look may also ask for up to ${ASKED_TABLES} tables, listed or shown in part, beside its queries or alone; their columns come with all figures: "tables":["name"]. After it, only tables that your queries or "tables" name are shown again.`;
 
 function turnMessages({ reply, found }: LookTurn, at: number, { turns, hearsOut }: LookPrompt): ChatMessage[] {
   const next =
@@ -280,7 +281,7 @@ const EMPTY: Omit<LookReply, 'action'> = {
 
 export async function look(context: StepContext, step: LookInput): Promise<ModelOutcome<Looked>> {
   const prompt = {
-    ...(await promptContext(context, step.memory)),
+    ...(await promptContext(context, step.memory, { turns: step.turns })),
     turns: await turnsOf(context, step.turns),
     ...(step.hearsOut && { hearsOut: step.hearsOut }),
   };

@@ -130,7 +130,7 @@ export async function propose(context: StepContext, step: ProposeInput): Promise
   const plan = await loadPlan(context, step.plan);
   const earlier = step.attempts.filter((id) => !step.rollout.includes(id));
   const prompt = {
-    ...(await promptContext(context, step.memory, [step.plan.planId])),
+    ...(await promptContext(context, step.memory, { plans: [step.plan.planId] })),
     plan: planText(context, plan),
     targets: step.targets,
     evidence: await evidenceTexts(context, earlier),

@@ -5,7 +5,7 @@
 import { counted } from '../../counted';
 import { groupBy } from '../../group-by';
 import type { DatabaseDescription, Dialect, TableDescription } from '../../domain';
-import type { SchemaContext } from '../context';
+import type { ChosenTables, SchemaContext } from '../context';
 import type { TableProfile } from '../profile';
 import { isOtherwise, otherwisePiece } from '../profile/joins';
 import { pieceOf, percent } from '../profile/pieces';
@@ -82,9 +82,14 @@ export function wideSchema(
     blocks.set(name, text);
   }
   const shown = tables.map(({ name }) => name).filter((name) => blocks.has(name));
-  const notice = `-- ${shown.length} of ${counted(tables.length, 'table')} with their columns and what fits of their figures, chosen by the question's values, words and keys`;
-  const frame = [heading, catalogue, ...(found === '' ? [] : [found]), notice].join('\n\n');
-  return { frame, shown, text: [frame, ...shown.map((name) => blocks.get(name) ?? '')].join('\n\n') };
+  const frame = [heading, catalogue].join('\n\n');
+  const chosen = { places: found, blocks: shown.map((name) => blocks.get(name) ?? '') };
+  return { frame, shown, chosen, text: [frame, chosenText(chosen)].join('\n\n') };
+}
+
+export function chosenText({ places, blocks }: ChosenTables): string {
+  const notice = `-- ${counted(blocks.length, 'table')} with their columns and what fits of their figures, chosen by the question's values, words and keys`;
+  return [...(places === '' ? [] : [places]), notice, ...blocks].join('\n\n');
 }
 
 type Sizes = ReadonlyMap<string, number>;

@@ -29,7 +29,7 @@ export async function ground(context: StepContext, step: GroundInput): Promise<M
   const observations = await Promise.all(step.observations.map((id) => run.get('observation', id)));
   const earlier = step.attempts.filter((id) => !step.observations.includes(id));
   const prompt = {
-    ...(await promptContext(context, step.memory, [step.plan.planId])),
+    ...(await promptContext(context, step.memory, { plans: [step.plan.planId] })),
     plan: planText(context, plan),
     evidence: await evidenceTexts(context, earlier),
     observed: await Promise.all(

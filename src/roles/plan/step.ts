@@ -22,7 +22,7 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
   const { settings } = context;
   const revised = step.revise === null ? [] : [step.revise.plan.planId];
   const plans = [...revised, ...step.otherPlans.map(({ planId }) => planId)];
-  const base = await promptContext(context, step.memory, plans);
+  const base = await promptContext(context, step.memory, { plans });
   const prompt = {
     ...base,
     knownIntents: [...new Set(base.memory.map((entry) => entry.intent))],

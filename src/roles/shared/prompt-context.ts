@@ -9,13 +9,16 @@ import type { StepContext } from './context';
 import { earlierText, knownEntries } from '../layer/earlier';
 import { entryText } from '../layer/entries';
 import { webTexts } from './lookups';
-import { extraTables } from './shown-tables';
+import { chosenTables, extraTables } from './shown-tables';
 
-/** `plans`: their tables are shown even if the schema only lists them by name. */
+/**
+ * `plans`: their tables are shown even if the schema only lists them by name. `turns`: after the first, a wide database shows
+ * only what their replies name.
+ */
 export async function promptContext(
   context: StepContext,
   memory: MemoryRef,
-  plans: readonly string[] = [],
+  { plans = [], turns = [] }: { readonly plans?: readonly string[]; readonly turns?: readonly string[] } = {},
 ): Promise<PromptContext> {
   const { run, input } = context;
   const { question } = input;
@@ -28,6 +31,7 @@ export async function promptContext(
     run.find('told', SCHEMA_ID),
     question.after === undefined ? null : run.find('earlier', SCHEMA_ID),
   ]);
+  const chosen = await chosenTables(context, schema, turns);
   const extra = await extraTables(context, schema, plans);
   const { description, shown, profiled = false } = schema;
   return {
@@ -38,7 +42,7 @@ export async function promptContext(
     },
     dialect: description.dialect,
     schema: schema.text,
-    ...(extra === '' ? {} : { furtherTables: extra }),
+    furtherTables: [chosen, extra].filter((text) => text !== '').join('\n\n') || null,
     profiled,
     ...(shown === undefined ? {} : { listedOnly: description.tables.length - shown.length }),
     ...(question.notes === undefined

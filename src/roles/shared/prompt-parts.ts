@@ -27,7 +27,7 @@ export interface PromptContext {
   readonly question: Question;
   readonly dialect: Dialect;
   readonly schema: string;
-  /** Those that only a plan of this search brought into view. */
+  /** Those that the question chose of a wide database, or that only a plan of this search brought into view. */
   readonly furtherTables?: string | null;
   /** The schema says what rows tell of each table. */
   readonly profiled?: boolean;
@@ -130,7 +130,7 @@ export function databaseSections(context: PromptContext): string[] {
 /** What this search or question alone is shown of the database, and documents. */
 export function searchSections({ furtherTables = null, question }: PromptContext): string[] {
   return [
-    ...(furtherTables === null ? [] : [data('schema of further tables', furtherTables)]),
+    ...(furtherTables === null ? [] : [data('schema of chosen tables', furtherTables)]),
     ...question.documents.map(({ name, text }) => data(`document ${name}`, text)),
   ];
 }

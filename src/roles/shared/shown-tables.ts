@@ -6,6 +6,7 @@ import type { Dialect, TableDescription } from '../../domain';
 import { data } from './prompt-parts';
 import { renderProfiles } from '../../database/profile/render';
 import { renderTables } from '../../database/context';
+import { chosenText } from '../../database/wide/schema-text';
 import type { UsageDelta } from '../../domain/ports/step-parts';
 import { sameRelation } from '../../sql/validate';
 import type { StepContext } from './context';
@@ -36,6 +37,29 @@ export async function showTables(
   await context.run.put('schema-extra', planId, {
     tables: [...new Set(tables)].slice(0, EXTRA_TABLES),
   });
+}
+
+/**
+ * What the question chose of a wide database. After a look it is most of the prompt and mostly not needed any more: then only
+ * tables stay that the replies name, and that no look shows in full.
+ */
+export async function chosenTables(
+  { run }: StepContext,
+  { chosen, shown = [], description }: SchemaContent,
+  turns: readonly string[],
+): Promise<string> {
+  if (chosen === undefined) return '';
+  if (turns.length === 0) return chosenText(chosen);
+  const [replies, extras] = await Promise.all([
+    Promise.all(turns.map((id) => run.get('turn', id))),
+    Promise.all(turns.map((id) => run.find('schema-extra', id))),
+  ]);
+  const full = new Set(extras.flatMap((extra) => extra?.tables ?? []));
+  const text = JSON.stringify(replies).replaceAll('\\n', ' ');
+  const named = namedIn(text, description.tables).filter(({ name }) => !full.has(name));
+  const kept = new Set(named.map(({ name }) => name));
+  const blocks = chosen.blocks.filter((_, at) => kept.has(shown[at] ?? ''));
+  return blocks.length === 0 ? chosen.places : chosenText({ ...chosen, blocks });
 }
 
 /** The columns of the tables that these plans added; empty if the schema shows all tables. */

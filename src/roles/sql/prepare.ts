@@ -6,12 +6,12 @@ import type { DatabaseDescription } from '../../domain';
 import { SqlEngineError } from '../../domain/ports';
 import { placeNotes } from '../../database/shown-documents';
 import { profiledText } from '../../database/profile/render';
-import { SCHEMA_CHARS, schemaContext } from '../../database/context';
+import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../../database/context';
 import { addDeltas, once, openEngine, type StepContext } from '../shared/context';
 import type { AskedOf } from '../../database/relevance';
 import { isWide } from '../../database/wide/overview';
 import { wideSchema } from '../../database/wide/schema-text';
-import { overviewShown, profileShown, showsValues } from './profiles';
+import { overviewShown, profileShown, showsValues, type Profiled } from './profiles';
 import { SCHEMA_ID } from '../../record/contents';
 import { earlierWords, recallEarlier } from '../layer/earlier';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
@@ -39,10 +39,10 @@ async function readDatabase(context: StepContext): Promise<Prepared> {
   const earlier = await recallEarlier(context, description);
   const question = [own, ...(await earlierWords(context))].join('\n');
   const asked = { question, notes: placeNotes(description, notes) };
-  const { text, shown, profiles, usage } = await shownSchema(context, description, asked);
+  const { text, frame, shown, chosen, profiles, usage } = await shownSchema(context, description, asked);
   await context.run.put('schema', SCHEMA_ID, {
     description,
-    text,
+    ...(chosen === undefined ? { text } : { text: frame, chosen: { ...chosen, blocks: [...chosen.blocks] } }),
     ...(shown === null ? {} : { shown: [...shown] }),
     ...(profiles.length === 0
       ? {}
@@ -56,7 +56,11 @@ async function readDatabase(context: StepContext): Promise<Prepared> {
   return { knownUpdates: [], usage: addDeltas(usage, earlier, recalled) };
 }
 
-async function shownSchema(context: StepContext, description: DatabaseDescription, asked: AskedOf) {
+async function shownSchema(
+  context: StepContext,
+  description: DatabaseDescription,
+  asked: AskedOf,
+): Promise<SchemaContext & Profiled> {
   if (context.settings.profiles && isWide(description)) {
     const { overview, usage } = await overviewShown(context, description);
     const notes = [...(asked.notes ?? []), ...(await layerNotes(context, description))];

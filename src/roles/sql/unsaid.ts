@@ -13,7 +13,7 @@ import { mentionsIn } from '../layer/left-aside';
 import type { StepContext } from '../shared/context';
 import type { LoadedPlan } from '../shared/load-plan';
 import { builtOn } from '../shared/tests';
-import { extraTables } from '../shared/shown-tables';
+import { chosenTables, extraTables } from '../shared/shown-tables';
 
 /** `turns`: those before the commit; `known`: entries of the layer that it follows. */
 export async function unsaidIn(
@@ -53,7 +53,9 @@ export async function unsaidIn(
     ],
     coverage: [reply.coverage, reply.control].filter((sql) => sql !== null),
     rows: [
-      ...shownRows([schema.text, await extraTables(context, schema, turns)].join('\n')),
+      ...shownRows(
+        [schema.text, await chosenTables(context, schema, []), await extraTables(context, schema, turns)].join('\n'),
+      ),
       ...(await lookedAt(context, turns)),
     ],
     notes: [

@@ -1,7 +1,7 @@
 /** A database of many tables: what is read of it once, kept, shown, and asked for. */
 import { createRunStore } from '../../../src/record/run-store';
 import { PRESETS } from '../../../src/config/presets';
-import { WIDE_CHARS } from '../../../src/database/wide/schema-text';
+import { chosenText, WIDE_CHARS } from '../../../src/database/wide/schema-text';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import { bench, hash, hooks, SEARCH, sqliteEngine, text } from './fixtures';
 
@@ -24,17 +24,17 @@ async function shown(options: Parameters<typeof bench>[1] = {}) {
   const made = await bench({}, { engine: sqliteEngine(SETUP), settings, question: { text: question }, ...options });
   await made.steps.prepare(prepare);
   const schema = await createRunStore(made.deps.store, SEARCH, hash).get('schema', 'schema');
-  return { ...made, schema };
+  return { ...made, schema, seen: `${schema.text}\n${chosenText(schema.chosen!)}` };
 }
 
 test('the tables whose values a question names come in full with what hangs on them, whatever their names', async () => {
-  const { schema } = await shown();
-  expect(schema.text.length).toBeLessThanOrEqual(WIDE_CHARS);
-  expect(schema.text).toContain("'Norway' is zz_land.bez where zz_land.cd = 'NO'");
+  const { schema, seen } = await shown();
+  expect(seen.length).toBeLessThanOrEqual(WIDE_CHARS);
+  expect(seen).toContain("'Norway' is zz_land.bez where zz_land.cd = 'NO'");
   for (const name of ['zz_land', 'zz_kd', 'zz_auf']) expect(schema.shown).toContain(name);
-  expect(schema.text).toContain('written otherwise in zz_auf.kd');
-  expect(schema.text).toContain('-> zz_kd.nr: 0 of 60 values as they stand');
-  expect(schema.text).toContain('without rows: aa_none');
+  expect(seen).toContain('written otherwise in zz_auf.kd');
+  expect(seen).toContain('-> zz_kd.nr: 0 of 60 values as they stand');
+  expect(seen).toContain('without rows: aa_none');
   expect(schema.shown!.length).toBeLessThan(10);
   expect(schema.shown).not.toContain('aa_log_0');
 });
@@ -46,10 +46,9 @@ test('the beginning is the same for every question, and the rows are read once',
   await two.steps.prepare({ ...prepare, searchId: 's2' });
   expect(one.engine.runs).toHaveLength(runs);
   const other = await createRunStore(one.deps.store, 's2', hash).get('schema', 'schema');
-  const end = one.schema.text.indexOf("-- where the question's words stand");
-  expect(end).toBeGreaterThan(1_000);
-  expect(other.text.slice(0, end)).toBe(one.schema.text.slice(0, end));
-  expect(other.text).toContain("'Denmark' is zz_land.bez");
+  expect(one.schema.text.length).toBeGreaterThan(1_000);
+  expect(other.text).toBe(one.schema.text);
+  expect(other.chosen!.places).toContain("'Denmark' is zz_land.bez");
 });
 
 test('columns that are kept from models are neither read nor stored', async () => {
@@ -63,17 +62,17 @@ test('columns that are kept from models are neither read nor stored', async () =
     }));
     return { ...all, tables };
   };
-  const { store, schema } = await shown({ engine, question: { text: 'Hemmelig 7' } });
+  const { store, seen } = await shown({ engine, question: { text: 'Hemmelig 7' } });
   const [key = ''] = await store.list('profiles/');
   expect(await store.get(key)).toContain('Norway');
-  expect(`${await store.get(key)}${schema.text}`).not.toMatch(/Hemmelig/);
+  expect(`${await store.get(key)}${seen}`).not.toMatch(/Hemmelig/);
   expect(engine.runs.flat().join()).not.toContain('secret');
 });
 
 test('where models see no values, none is indexed or shown', async () => {
-  const { store, schema } = await shown({ settings: { ...settings, profileValues: false } });
+  const { store, seen } = await shown({ settings: { ...settings, profileValues: false } });
   const [key = ''] = await store.list('profiles/');
-  expect(`${await store.get(key)}${schema.text}`).not.toContain('Norway');
+  expect(`${await store.get(key)}${seen}`).not.toContain('Norway');
 });
 
 test('a look asks for listed tables beside its queries, and gets them in full', async () => {
@@ -83,7 +82,15 @@ test('a look asks for listed tables beside its queries, and gets them in full', 
   const first = made.model.requests[0]!;
   expect(JSON.stringify(first.schema)).toContain('"tables"');
   expect(first.messages.at(-1)!.content).not.toContain('TABLE aa_log_79 (');
-  const last = made.model.requests[1]!.messages.at(-1)!.content;
+  const second = made.model.requests[1]!.messages;
+  const last = second.at(-1)!.content;
   expect(last).toContain('TABLE aa_log_79 (');
   expect(last).toContain('79 0 noise');
+  // What the question chose stays only where the reply names it, behind the part that all questions share.
+  const [before, after] = [first.messages[1]!, second[1]!];
+  expect(after.content.slice(0, after.common)).toBe(before.content.slice(0, before.common));
+  expect(before.content).toContain('TABLE zz_land (');
+  expect(after.content).toContain('TABLE zz_kd (');
+  expect(after.content).not.toContain('TABLE zz_land (');
+  expect(after.content).toContain("'Norway' is zz_land.bez");
 });
