@@ -66,9 +66,23 @@ function isAsked(value: string, text: string, asked: readonly string[]): boolean
   if (years !== null) return years.some((year) => text.includes(year));
   const number = Number(value);
   if (value.trim() !== '' && Number.isFinite(number)) return isNumberAsked(number, asked, text);
-  const words = wordsOf(value.replace(/[%_*?]/g, ' '));
-  if (words.join('').length < 2) return false;
-  return words.every((word) => asked.some((each) => (word.length < 3 ? each === word : each.startsWith(word))));
+  const isNamed = (words: readonly string[]): boolean =>
+    words.join('').length >= 2 &&
+    words.every((word) => asked.some((each) => (word.length < 3 ? each === word : each.startsWith(word))));
+  return isNamed(wordsOf(value.replace(/[%_*?]/g, ' '))) || isoNames(value).some((name) => isNamed(wordsOf(name)));
+}
+
+const ISO: readonly (readonly [RegExp, Intl.DisplayNames])[] = (
+  [
+    [/^[A-Z]{2}$/, 'region'],
+    [/^[A-Z]{3}$/, 'currency'],
+    [/^[a-z]{2}$/, 'language'],
+  ] as const
+).map(([code, type]) => [code, new Intl.DisplayNames('en', { type, fallback: 'none' })]);
+
+/** What a code of a country, currency or language stands for: `NO` is Norway. */
+function isoNames(value: string): readonly string[] {
+  return ISO.flatMap(([code, names]) => (code.test(value) ? (names.of(value) ?? []) : []));
 }
 
 /** Of a date, and of the day before: a bound may be the first day that is left out. */
