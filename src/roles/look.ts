@@ -114,7 +114,7 @@ export function parseLook(text: string, input: LookPrompt): Parsed<LookReply> {
 
 const RULES = `TASK. Write SQL whose hidden conventions the database itself confirms. The program runs your queries, counts your claims, runs the answer and keeps what was proved. Take few turns: commit at once where the schema's lines settle everything, else look, mostly once.
 
-LOOK, while something that would change the answer is open, or a control does not fit. queries: up to ${QUERIES} SELECTs, run together; why in a few words. Ask at once for all that could change this answer, nothing else, in counts over all rows, not lists: a recount against a control table, parts against a total, a second source, ranges and counts by code, device, version or month, who has a value and who has none, keys that repeat or do not join. At most ${SHOWN_ROWS} rows of each are shown.
+LOOK, while something that would change the answer is open, or a control does not fit. queries: up to ${QUERIES} SELECTs, run together; why in a few words. Ask at once for all that could change this answer, nothing else, in counts over all rows, not lists: a recount against a control table (examined and matching), parts against a total, a second source, ranges and counts by code, device, version or month, who has a value and who has none, keys that repeat or do not join. At most ${SHOWN_ROWS} rows of each are shown.
 
 COMMIT, once you would bet on it.
 - operators: steps like CTEs, {name: op_…, intent: what its rows mean, sql: one SELECT, which may begin with WITH}. Later ones, checks, coverage and control read earlier ones by name: write shared normalising once. The last is the answer: exactly the columns asked for, in order, no helpers, nothing rounded or relabelled unless asked; percentages times 100; yes/no is one boolean; DISTINCT for a list of values, every row for a list of events; ties at the cut all stay, also where one is asked for; heed NULLs. ordered: true only if an order is asked.
@@ -125,7 +125,7 @@ COMMIT, once you would bet on it.
   Shorter, where the check reads the operator: give examined and matching only, and every rival an instead; the program repeats the check with the rival's SQL in place.
   The program decides: all examined match and a rival loses: proved; 95 % or more: holds, exceptions shown; else it comes back with figures. A rival that stands and changes nothing in the answer drops out.
 - literals: each value, CASE branch, factor and date bound in the operators needs one of these: the question or its context names it, also by an ISO code; a stored name, row or document you saw defines it (say nothing then); a claim's check or rival varies it, one check over all codes all branches; assumed names its column and value. Formats, JSON keys and plain arithmetic of units need none. What is left comes back: mostly a silent filter, such as one client, one kind of record or a blank mark.
-- assumed: what it rests on that no check can decide, {operator, statement, risk 0 to 1}; also, in one entry, that what checks showed of other months or groups holds for those asked about. Withdraw a claim that cannot be shown into this.
+- assumed: what it rests on that no check can decide, {operator, statement, risk 0 to 1}; also, in one entry, that what checks showed of other months or groups holds for those asked about, unless a check includes them. Withdraw a claim that cannot be shown into this.
 - coverage: one SELECT of one row, two counts: how many things are asked about, and how many of them have what the SQL needs (no NULL, placeholder, missing key, unknown code). null where all have it by construction. ifPartial, when under 95 % have it: "answer" (the program adds both numbers) or "decline" (a number over that part would mislead: a minority, or "all" is asked).
 - control: one SELECT of one count, the rows looked at before the last condition; needed where the answer may be empty, zero or NULL.
 - wording: where the question's words themselves allow two readings and no data can decide, or rows overrule a document (other: the document's). Take the plainest; {operator, taken, other, instead} and the program adds the other number.
@@ -145,7 +145,7 @@ const SHAPE = `Reply with one JSON object and nothing after it; leave out keys t
 {"action":"unanswerable","reason":string,"absent":[{"statement":string,"rows":string,"check":string}]}`;
 
 /** Beside the rules and not in them: most databases show all of their tables. */
-const TABLES = `A look may also ask for up to ${ASKED_TABLES} tables, listed or shown in part, beside its queries or alone; their columns come with all figures: "tables":["name"]. After it, only tables that your queries or "tables" name are shown again.`;
+const TABLES = `A look may also ask for up to ${ASKED_TABLES} tables, listed or shown in part, beside its queries or alone; their columns come with all figures: "tables":["name"]. After it, only tables that your queries or "tables" name, and short lists of codes, are shown again.`;
 
 function turnMessages({ reply, found }: LookTurn, at: number, { turns, hearsOut }: LookPrompt): ChatMessage[] {
   const next =

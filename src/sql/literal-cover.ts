@@ -16,6 +16,8 @@ export interface Sayings {
   readonly rows: readonly (readonly string[])[];
   /** Lines of documents, and what is said of columns. */
   readonly notes: readonly string[];
+  /** What the schema says of keys that are written in two ways. */
+  readonly padded: readonly string[];
   /** SQL that counts how much the answer covers: it counts, too, which keys meet. */
   readonly coverage: readonly string[];
 }
@@ -51,6 +53,7 @@ export function uncovered(uses: readonly OperatorUse[], said: Sayings, dialect: 
         isVaried(scopes, value, columns),
     ) ||
     said.coverage.some((sql) => holdsLiteral(sql, value, columns)) ||
+    (/^[0 ]$/.test(value) && said.padded.some((line) => isNamed(line, value, columns))) ||
     said.notes.some((note) => isNamed(note, value, columns) && mentions(note, value)) ||
     said.rows.some((row) => isDefined(row, value, asked));
   return uses.filter((use) => !isCompared(use) && !use.values.every((value) => isCovered(value, use.columns)));

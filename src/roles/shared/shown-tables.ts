@@ -14,6 +14,8 @@ import { SCHEMA_ID, type SchemaContent } from '../../record/contents';
 import { profileShown } from '../sql/profiles';
 
 const EXTRA_CHARS = 16_000;
+/** Of a table with a few rows, which are all shown. */
+const SHORT_BLOCK = 400;
 const EXTRA_TABLES = 20;
 /** The most characters about columns in a retry. */
 const HINT_CHARS = 6_000;
@@ -41,7 +43,7 @@ export async function showTables(
 
 /**
  * What the question chose of a wide database. After a look it is most of the prompt and mostly not needed any more: then only
- * tables stay that the replies name, and that no look shows in full.
+ * tables stay that the replies name and that no look shows in full, and short lists of codes, which define what literals mean.
  */
 export async function chosenTables(
   { run }: StepContext,
@@ -58,7 +60,7 @@ export async function chosenTables(
   const text = JSON.stringify(replies).replaceAll('\\n', ' ');
   const named = namedIn(text, description.tables).filter(({ name }) => !full.has(name));
   const kept = new Set(named.map(({ name }) => name));
-  const blocks = chosen.blocks.filter((_, at) => kept.has(shown[at] ?? ''));
+  const blocks = chosen.blocks.filter((block, at) => block.length <= SHORT_BLOCK || kept.has(shown[at] ?? ''));
   return blocks.length === 0 ? chosen.places : chosenText({ ...chosen, blocks });
 }
 

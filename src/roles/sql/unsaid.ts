@@ -34,6 +34,9 @@ export async function unsaidIn(
     })),
   );
   if (used.length === 0) return [];
+  const shown = [schema.text, await chosenTables(context, schema, []), await extraTables(context, schema, turns)].join(
+    '\n',
+  );
   const { question } = context.input;
   const said: Sayings = {
     asked: await wordsAsked(context),
@@ -51,13 +54,9 @@ export async function unsaidIn(
       ...reply.assumed.map(({ statement }) => statement),
       ...reply.wording.flatMap(({ taken, other, instead }) => [taken, other, instead?.of ?? '']),
     ],
+    padded: shown.split('\n').filter((line) => /leading zeros|written otherwise in/.test(line)),
     coverage: [reply.coverage, reply.control].filter((sql) => sql !== null),
-    rows: [
-      ...shownRows(
-        [schema.text, await chosenTables(context, schema, []), await extraTables(context, schema, turns)].join('\n'),
-      ),
-      ...(await lookedAt(context, turns)),
-    ],
+    rows: [...shownRows(shown), ...(await lookedAt(context, turns))],
     notes: [
       ...(question.notes ?? []).map(({ column, text: note }) => `${column ?? ''}: ${note}`),
       ...question.documents.flatMap((document) => document.text.split('\n')),

@@ -15,8 +15,8 @@ CREATE TABLE zz_land (cd TEXT, bez TEXT); INSERT INTO zz_land VALUES ('NO', 'Nor
 CREATE TABLE zz_kd (nr TEXT, ld TEXT, secret TEXT);
 WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 59)
 INSERT INTO zz_kd SELECT '000' || (7000 + i), CASE i % 3 WHEN 0 THEN 'NO' WHEN 1 THEN 'SE' ELSE 'DK' END, 'Hemmelig ' || i FROM n;
-CREATE TABLE zz_auf (no TEXT, kd TEXT, wert REAL);
-WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 199) INSERT INTO zz_auf SELECT 'A' || (100 + i), '' || (7000 + i % 60), i * 1.5 FROM n;
+CREATE TABLE zz_auf (no TEXT, kd TEXT, wert REAL, art TEXT, lager TEXT, stand TEXT, zusatz TEXT);
+WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 199) INSERT INTO zz_auf SELECT 'A' || (100 + i), '' || (7000 + i % 60), i * 1.5, 'Schraube M' || (i % 9), 'Halle ' || (i % 7), 'Stand ' || (i % 11), 'Zusatz ' || (i % 13) FROM n;
 CREATE TABLE aa_none (a TEXT);`;
 const question = 'What did the customers in Norway order?';
 
@@ -89,8 +89,10 @@ test('a look asks for listed tables beside its queries, and gets them in full', 
   // What the question chose stays only where the reply names it, behind the part that all questions share.
   const [before, after] = [first.messages[1]!, second[1]!];
   expect(after.content.slice(0, after.common)).toBe(before.content.slice(0, before.common));
-  expect(before.content).toContain('TABLE zz_land (');
+  expect(before.content).toContain('TABLE zz_auf (');
   expect(after.content).toContain('TABLE zz_kd (');
-  expect(after.content).not.toContain('TABLE zz_land (');
+  expect(after.content).not.toContain('TABLE zz_auf (');
+  // What codes mean is not asked for again.
+  expect(after.content).toContain('NO | Norway');
   expect(after.content).toContain("'Norway' is zz_land.bez");
 });

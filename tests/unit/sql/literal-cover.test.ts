@@ -6,6 +6,7 @@ const NOTHING: Sayings = {
   assumed: [],
   rows: [],
   notes: [],
+  padded: [],
   coverage: [],
 };
 
@@ -97,6 +98,14 @@ test('a stored row defines a code by a word of the question', () => {
 test('a document defines a value of a column', () => {
   expect(isCovered({ values: ['310'] }, { notes: ['client: 310 is live, 300 for training'] })).toBe(true);
   expect(isCovered({ values: ['310'] }, { notes: ['client: the number of the client'] })).toBe(false);
+});
+
+test('what the schema says of a key written in two ways covers its padding, and no value of it', () => {
+  const padded = ['kd text -- -> zz_kd.nr without padding, punctuation and leading zeros'];
+  const columns = ['kd', 'nr'];
+  expect(isCovered({ values: ['0'], columns }, { padded })).toBe(true);
+  expect(isCovered({ values: ['0'], columns: ['note'] }, { padded })).toBe(false);
+  expect(isCovered({ values: ['7001'], columns }, { padded })).toBe(false);
 });
 
 test('each value has to be covered', () => {
