@@ -120,6 +120,29 @@ describe('plan cost', () => {
   });
 });
 
+describe('nested loops', () => {
+  const LOOPS = `SELECT current_setting('enable_nestloop') AS loops, current_setting('jit') AS jit`;
+
+  test('are left out where all tables are read within a moment', async () => {
+    expect(await runOne(open(), LOOPS)).toMatchObject({ rows: [['off', 'off']] });
+  });
+
+  test('stay where plans have a ceiling, which reads their costs, and beside tables of another server', async () => {
+    const { rows } = await admin.query<Record<string, string>>(LOOPS);
+    const own = [Object.values(rows[0] ?? {})];
+    expect(own).toMatchObject([['on', expect.any(String)]]);
+    expect(await runOne(open({ maxPlanCost: 1e12 }), LOOPS)).toMatchObject({ rows: own });
+    await admin.query(
+      'CREATE FOREIGN DATA WRAPPER away; CREATE SERVER away FOREIGN DATA WRAPPER away; CREATE FOREIGN TABLE far (n int) SERVER away',
+    );
+    try {
+      expect(await runOne(open(), LOOPS)).toMatchObject({ rows: own });
+    } finally {
+      await admin.query('DROP FOREIGN DATA WRAPPER away CASCADE');
+    }
+  });
+});
+
 describe('load', () => {
   test('200 runs at once take no more connections than allowed, and all are answered', async () => {
     const engine = open({ poolSize: 3 });

@@ -237,7 +237,7 @@ class PageQuery extends Query {
   }
 }
 
-function beginning({ role, schemas }: SessionSettings, { timeoutMs, tag }: Limits): string {
+function beginning({ role, schemas, maxPlanCost }: SessionSettings, { timeoutMs, tag }: Limits): string {
   const milliseconds = Math.max(1, Math.ceil(timeoutMs));
   const ofSuperuser = (value: string, name: string): string =>
     `CASE WHEN current_setting('is_superuser') = 'on' THEN '${value}' ELSE current_setting('${name}') END`;
@@ -269,12 +269,26 @@ function beginning({ role, schemas }: SessionSettings, { timeoutMs, tag }: Limit
     );
   else if (role !== 'none') settings.push(['role', literal(role)]);
   const rows = settings.map(([name, value]) => `('${name}', ${value})`).join(', ');
-  // A setting that this version does not know is left out.
+  // A setting that this version does not know is left out. What comes after them has the statement's time limit.
   return `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    ${maxPlanCost === null ? WITHOUT_LOOPS : ''}
     SELECT pg_catalog.set_config(name, value, true) FROM (VALUES ${rows}) AS settings(name, value)
     WHERE pg_catalog.current_setting(name, true) IS NOT NULL;
     SAVEPOINT gate`;
 }
+
+/** 256 MB of tables. */
+const SMALL_PAGES = 32_768;
+
+/**
+ * Where all tables together are read within a moment, a join by hashing is never slow, but a nested loop over more rows than the
+ * planner expected (as behind `ltrim(a) = ltrim(b)`) may take minutes. So there are none in such a database; in a larger one,
+ * or with foreign tables, they may be worth it. The planner counts those that it cannot avoid as so dear that it would compile
+ * the statement first, which takes longer than to run it.
+ */
+const WITHOUT_LOOPS = `SELECT pg_catalog.set_config(name, 'off', true) FROM (VALUES ('enable_nestloop'), ('jit')) AS settings(name)
+    WHERE pg_catalog.current_setting(name, true) IS NOT NULL AND (SELECT sum(relpages) <= ${SMALL_PAGES} AND NOT bool_or(relkind = 'f')
+      FROM pg_catalog.pg_class);`;
 
 /**
  * Bytes that are not UTF-8 arrive as U+FFFD, until the end of the transaction, from a database without an encoding. So the

@@ -133,7 +133,8 @@ export function withoutDoubt(
   function tableSql(): string {
     if (doubt.kind === 'repeated') {
       const equal = doubt.columns.map(quoted).join(', ');
-      return `SELECT ${all.join(', ')} FROM (SELECT *, row_number() OVER (PARTITION BY ${equal}) AS gate_nth FROM ${base}) AS gate_rows WHERE gate_nth = 1`;
+      // Of `= 1` PostgreSQL would expect one row in 200, and join it by a loop.
+      return `SELECT ${all.join(', ')} FROM (SELECT *, row_number() OVER (PARTITION BY ${equal}) AS gate_nth FROM ${base}) AS gate_rows WHERE gate_nth < 2`;
     }
     const value = typeof doubt.value === 'number' ? String(doubt.value) : `'${doubt.value.replaceAll("'", "''")}'`;
     const column = quoted(doubt.column);
