@@ -1,7 +1,9 @@
 /**
  * Finds checks of claims that could not fail (S1 for claims): a count that is a constant, one that is the same expression as
- * what was examined, or one whose condition the check's own WHERE already demands. Only plain forms are recognised, so a
- * check that nothing is said about here may still be weak; that a rival has to lose is the stronger guard.
+ * what was examined, one whose condition the check's own WHERE already demands or that compares a value with itself, and one
+ * beside rivals that only negate it. Only plain forms are recognised, so a check that nothing is said about here may still be
+ * weak; that a rival has to lose is the stronger guard. A factor that stands on both sides shows by its neighbours
+ * (`fitted.ts`): they match as well.
  */
 import { show, type CaseExpr, type FuncCall } from 'sql-parser-cst';
 import type { Dialect } from '../domain';
@@ -24,12 +26,22 @@ import {
 } from './tree';
 import { canonical, compareText } from '../domain/canonical';
 
-/** The fault of a check, for its author; null if none is seen. `side`: counts beside examined and matching. */
-export function vacuousCheck(check: string, side: number, dialect: Dialect): string | null {
-  const select = selectOf(readQuery(normaliseSql(check), dialect));
+/**
+ * The fault of a check, for its author; null if none is seen. `rivals`: whether each has SQL of its own, which runs through the
+ * answer. `defined`: what the check may read besides tables, by name in lower case.
+ */
+export function vacuousCheck(
+  check: string,
+  rivals: readonly boolean[],
+  dialect: Dialect,
+  defined: ReadonlyMap<string, string> = new Map(),
+): string | null {
+  const query = readQuery(normaliseSql(check), dialect);
+  const select = selectOf(query);
   const counts = select?.columns.map(({ value }) => countOf(value)) ?? [];
   const [examined, matching, ...others] = counts;
-  if (examined === undefined || matching === undefined || others.length !== side) return null;
+  if (query === null || examined === undefined || matching === undefined) return null;
+  if (others.length !== 0 && others.length !== rivals.length) return null;
   if (countText(matching) === countText(examined)) return 'matching is the same expression as examined: it cannot fail';
   const constant = counts.findIndex((count) => !readsRows(count));
   if (constant >= 0)
@@ -42,7 +54,83 @@ export function vacuousCheck(check: string, side: number, dialect: Dialect): str
   const filtered = demanded(own, conditionsOf(select?.where ?? null));
   if (filtered !== null)
     return `it counts ${filtered} among rows that were filtered by just that: leave it out of WHERE`;
+  const same = operandsOf(own, 'AND');
+  const columns = columnsOf(query, defined, dialect);
+  if (same.every((each) => isSelfCompared(each, columns)))
+    return `it compares ${textOf(same[0] ?? own)}, and both sides are the same expression: compare with what is stored apart from it`;
+  const negates = (count: Node): boolean =>
+    countText(count) === `${countText(examined)} - ${countText(matching)}` ||
+    isNegation(own, conditionOf(count, dialect));
+  if (others.length > 0 && others.every((count, at) => rivals[at] === false && negates(count)))
+    return 'its rival only negates it: name another reading, with an instead or a condition of its own';
   return null;
+}
+
+/** Whether one holds exactly where the other does not. */
+function isNegation(one: Node, other: Node | null): boolean {
+  if (other === null) return false;
+  const [a, b] = [bare(one), bare(other)];
+  if ([a, b].some(({ type }) => type === 'prefix_op_expr')) return isNot(a, b) || isNot(b, a);
+  if (a.type !== 'binary_expr' || b.type !== 'binary_expr') return false;
+  const operators = [operatorOf(a), operatorOf(b)].map((name) => SAME_OPERATOR[name] ?? name);
+  const isOpposite = OPPOSITES.some((pair) => pair.every((name) => operators.includes(name)));
+  return isOpposite && textOf(a.left) === textOf(b.left) && textOf(a.right) === textOf(b.right);
+}
+
+function isNot(node: Node, condition: Node): boolean {
+  return node.type === 'prefix_op_expr' && operatorOf(node) === 'NOT' && textOf(node.expr) === textOf(condition);
+}
+
+const SAME_OPERATOR: Readonly<Record<string, string>> = { '==': '=', '!=': '<>' };
+const OPPOSITES = [
+  ['=', '<>'],
+  ['<', '>='],
+  ['>', '<='],
+  ['IN', 'NOT IN'],
+  ['IS', 'IS NOT'],
+] as const;
+
+/** Whether both sides of a comparison are one expression: as written, or as a relation below defines its columns. */
+function isSelfCompared(comparison: Node, columns: Columns): boolean {
+  const node = bare(comparison);
+  if (node.type !== 'binary_expr') return false;
+  const difference = argumentsOf(bare(node.left)).map(bare)[0];
+  const isBand = ['<', '<='].includes(operatorOf(node)) && nameOf(bare(node.left)) === 'abs';
+  const compared = isBand ? difference : operatorOf(node) === '=' ? node : undefined;
+  if (compared?.type !== 'binary_expr' || (isBand && operatorOf(compared) !== '-')) return false;
+  const [left, right] = [compared.left, compared.right].map((side) => columns.get(textOf(side)) ?? textOf(side));
+  return left === right && readsRows(compared);
+}
+
+/** The expressions of computed columns, by `relation.column` as a query writes it. */
+type Columns = ReadonlyMap<string, string>;
+
+function columnsOf(query: Node, defined: ReadonlyMap<string, string>, dialect: Dialect): Columns {
+  const ctes = query.type === 'select_stmt' ? query.clauses.filter((clause) => clause.type === 'with_clause') : [];
+  const named = new Map<string, Node | null>([
+    ...[...defined].map(([name, sql]) => [name, readQuery(normaliseSql(sql), dialect)] as const),
+    ...ctes.flatMap(({ tables }) => tables.items.map(({ table, expr }) => [table.name.toLowerCase(), expr] as const)),
+  ]);
+  const from = selectOf(query)?.from ?? null;
+  const relations = from === null ? [] : relationsIn(from);
+  return new Map(
+    relations.flatMap(({ name, relation }) => {
+      const source = relation.type === 'identifier' ? (named.get(relation.name.toLowerCase()) ?? null) : relation;
+      const list = source === null ? [] : (selectOf(bare(source))?.columns ?? []);
+      return list.flatMap(({ name: column, value }) => {
+        if (column === null) return [];
+        const expression = `${name}: ${textOf(value)}`;
+        const qualified = [`${name}.${column}`, expression] as const;
+        return relations.length === 1 ? [qualified, [column, expression] as const] : [qualified];
+      });
+    }),
+  );
+}
+
+function relationsIn(node: Node): { readonly name: string; readonly relation: Node }[] {
+  if (node.type === 'join_expr') return [node.left, node.right].flatMap(relationsIn);
+  if (node.type === 'alias') return [{ name: node.alias.name.toLowerCase(), relation: bare(node.expr) }];
+  return node.type === 'identifier' ? [{ name: node.name.toLowerCase(), relation: node }] : [];
 }
 
 /** The queries that count: a check that was kept lists them as CTEs and selects all of their columns. */

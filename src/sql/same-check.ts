@@ -1,6 +1,12 @@
 /**
- * Claims on the same base check become one claim with all rivals: the rows examined and what matches are counted once, and
- * each rival stands beside the others.
+ * The claims of a commit as they are counted. Those on the same base check become one claim with all rivals: the rows examined
+ * and what matches are counted once, and each rival stands beside the others.
+ *
+ * What a statement concludes or explains in a last clause (", so the later one counts", ", because …") no check counts, and
+ * whatever stands in a statement is told as proved. So the clause is cut: to send it back would cost a whole reply, and to call
+ * it assumed would take a proof away for the way it was worded. A literal that only such a clause names is one that nothing
+ * covers (`literal-cover.ts`). Values in the midst of a statement stay: most that its check does not name are counted by an
+ * ELSE branch or under another name.
  */
 import { show, type Node } from 'sql-parser-cst';
 import type { Dialect } from '../domain';
@@ -27,8 +33,16 @@ export function mergedClaims<Claim extends Checked>(claims: readonly Claim[], di
       same.base = baseOf(same.claim, dialect);
     }
   }
-  return merged.map(({ claim }) => claim);
+  return merged.map(({ claim }) => ({ ...claim, statement: withoutTail(claim.statement) }));
 }
+
+/** Without clauses to the end of a sentence or bracket that begin with `so` and the like; one with a comma may go on after it. */
+export function withoutTail(statement: string): string {
+  return statement.replace(TAIL, '');
+}
+
+const TAIL =
+  /[,;]\s+(?:and\s+)?(?:so(?!\s+(?:that|as|far|long|read|taken|counted|bounded)\b)|thus|hence|therefore|because|which\s+(?:it|they|means?|shows?|makes?))\s[^(),;]*?(?=\)|[.;](?:\s|$)|\s*$)/gi;
 
 interface Base {
   /** What is examined and what matches, over which rows, in one form. */

@@ -76,12 +76,13 @@ export function buildCommit(
     const made = instead === null ? null : edit(operators, operator, instead, scope);
     return typeof made === 'string' ? { edited: null, fault: made } : { edited: made, fault: null };
   };
+  const bodies = new Map(operators.map(([{ name }, { sql }]) => [name, sql]));
   const claims = reply.claims.flatMap((claim, at): BuiltClaim[] => {
     const check = take(selectText(claim.check, `the check of claim ${at + 1}`, scope, known));
-    const vacuous = (side: number) => vacuousCheck(claim.check, side, scope.description.dialect);
-    const fault = vacuous(claim.rivals.length) ?? vacuous(0);
-    if (fault !== null) problems.push(`the check of claim ${at + 1}: ${fault}`);
     const rivals = claim.rivals.map(({ reading, instead }) => ({ reading, ...edited(claim.operator, instead) }));
+    const hasSql = rivals.map((rival) => rival.edited !== null);
+    const fault = vacuousCheck(claim.check, hasSql, scope.description.dialect, bodies);
+    if (fault !== null) problems.push(`the check of claim ${at + 1}: ${fault}`);
     const { operator, statement, rows } = claim;
     return check === null ? [] : [{ operator, statement, rows, check, rivals }];
   });

@@ -1,6 +1,8 @@
 import { vacuousCheck, checkTerms, literalsOf } from '../../../src/sql/checks';
 import type { Dialect } from '../../../src/domain';
 
+const withSql = (rivals: number): boolean[] => Array.from({ length: rivals }, () => true);
+
 describe('S1 for claims: a check that could not fail', () => {
   test.each([
     ['SELECT count(*), count(*) FROM t', 0, 'same expression'],
@@ -25,9 +27,9 @@ describe('S1 for claims: a check that could not fail', () => {
     ['SELECT count(*), sum(a = 1), CAST(0 AS integer) FROM t', 1, 'column 3 is the constant'],
     ["SELECT count(*), count(*) FILTER (WHERE DATE '2020-01-01' < CURRENT_DATE) FROM t", 0, 'which says nothing'],
   ])('%s', (check, side, expected) => {
-    expect(vacuousCheck(check, side, 'postgresql')).toContain(expected);
-    expect(vacuousCheck(check, side, 'snowflake')).toContain(expected);
-    if (!check.includes('::')) expect(vacuousCheck(check, side, 'sqlite')).toContain(expected);
+    expect(vacuousCheck(check, withSql(side), 'postgresql')).toContain(expected);
+    expect(vacuousCheck(check, withSql(side), 'snowflake')).toContain(expected);
+    if (!check.includes('::')) expect(vacuousCheck(check, withSql(side), 'sqlite')).toContain(expected);
   });
 
   test.each([
@@ -43,7 +45,59 @@ describe('S1 for claims: a check that could not fail', () => {
     ['SELECT 20, 10, 3', 0],
   ])('no word against %s', (check, side) => {
     for (const dialect of ['sqlite', 'postgresql', 'snowflake'] as const)
-      expect(vacuousCheck(check, side, dialect)).toBeNull();
+      expect(vacuousCheck(check, withSql(side), dialect)).toBeNull();
+  });
+});
+
+describe('a value that is compared with itself', () => {
+  const operators = new Map([['op_bill', 'SELECT id, net * rate AS gross, net * rate AS due, paid FROM bill']]);
+  const fault = (check: string): string | null => vacuousCheck(check, [], 'postgresql', operators);
+
+  test.each([
+    'SELECT count(*), count(*) FILTER (WHERE abs(b.gross - b.gross) < 0.01) FROM bill b',
+    'SELECT count(*), count(*) FILTER (WHERE gross = due) FROM op_bill',
+    'SELECT count(*), count(*) FILTER (WHERE abs(o.gross - o.due) <= 0.01) FROM op_bill o JOIN bill b ON b.id = o.id',
+    'WITH s AS (SELECT k, sum(q) AS a, sum(q) AS b FROM t GROUP BY k) SELECT count(*), sum((s.a = s.b)::int) FROM s',
+    'SELECT count(*), sum((x.a = x.b)::int) FROM (SELECT q AS a, q AS b FROM t) AS x CROSS JOIN u',
+  ])('could not fail: %s', (check) => {
+    expect(fault(check)).toMatch(/^it compares .*, and both sides are the same expression/);
+  });
+
+  test.each([
+    'SELECT count(*), count(*) FILTER (WHERE o.gross = o.paid) FROM op_bill o',
+    // Two rows of one relation.
+    'SELECT count(*), count(*) FILTER (WHERE a.gross = b.due) FROM op_bill a JOIN op_bill b ON b.id = a.id + 1',
+    'SELECT count(*), count(*) FILTER (WHERE gross < due) FROM op_bill',
+    'SELECT count(*), count(*) FILTER (WHERE gross = due AND paid > 0) FROM op_bill',
+    'SELECT count(*), count(*) FILTER (WHERE abs(gross - due) > 1) FROM op_bill',
+    'SELECT count(*), count(*) FILTER (WHERE o.gross = o.due) FROM bill o',
+  ])('may fail: %s', (check) => {
+    expect(fault(check)).toBeNull();
+  });
+});
+
+describe('a rival that only negates the claim', () => {
+  const fault = (counts: string, ...withInstead: boolean[]): string | null =>
+    vacuousCheck(`SELECT count(*), ${counts} FROM t`, withInstead, 'sqlite');
+
+  test.each([
+    'sum(a = b), sum(a <> b)',
+    'sum(a = b), sum(NOT (a = b))',
+    'count(*) FILTER (WHERE NOT a), count(*) FILTER (WHERE a)',
+    'sum(a >= b), sum(CASE WHEN a < b THEN 1 ELSE 0 END)',
+    "sum(a IN ('x', 'y')), sum(a NOT IN ('x', 'y'))",
+    'count(a), count(*) - count(a)',
+    'count(a), sum(a IS NULL)',
+  ])('proves nothing alone: %s', (counts) => {
+    expect(fault(counts, false)).toMatch(/^its rival only negates it/);
+    // It runs through the answer.
+    expect(fault(counts, true)).toBeNull();
+  });
+
+  test('beside another one, or where it says more than that, it may stay', () => {
+    expect(fault('sum(a = b), sum(a <> b), sum(a = c)', false, false)).toBeNull();
+    expect(fault('sum(a = b), sum(a <> c)', false)).toBeNull();
+    expect(fault('sum(a = b), sum(a < b)', false)).toBeNull();
   });
 });
 

@@ -1,5 +1,5 @@
 /** Claims on the same base check are one claim with all rivals. */
-import { mergedClaims } from '../../../src/sql/same-check';
+import { mergedClaims, withoutTail } from '../../../src/sql/same-check';
 
 const claim = (statement: string, check: string, ...readings: string[]) => ({
   ...{ operator: 'op_gap', statement, check, rivals: readings.map((reading) => ({ reading })) },
@@ -53,4 +53,34 @@ test.each([
 test('claims of two operators stay two', () => {
   const one = claim('A.', `${BASE}, 0 FROM lap`, 'x');
   expect(mergedClaims([one, { ...one, operator: 'op_other' }], 'sqlite')).toHaveLength(2);
+});
+
+describe('what a statement concludes is not told as proved', () => {
+  test.each([
+    [
+      'Rows stand alone under their key, so each one counts as a document of its own.',
+      'Rows stand alone under their key.',
+    ],
+    ['A reversal refers to a document, which it cancels', 'A reversal refers to a document'],
+    ['B is in ms, and therefore 1.5 s are 1500. It is signed.', 'B is in ms. It is signed.'],
+    ['No visit follows (same chip, so merged records count as one).', 'No visit follows (same chip).'],
+    ['Rows of 300 repeat those of 310; hence only 310 counts.', 'Rows of 300 repeat those of 310.'],
+    ['F1 stands as S, because the customer owes it.', 'F1 stands as S.'],
+  ])('%s', (statement, told) => {
+    expect(withoutTail(statement)).toBe(told);
+    const [first] = mergedClaims([claim(statement, `${BASE}, 0 FROM lap`, 'x')], 'sqlite');
+    expect(first?.statement).toBe(told);
+  });
+
+  test.each([
+    'dep is local time: so read, a trip begins at departure.',
+    'Shift 2 so bounded holds exactly the visits with code NZ.',
+    'Lines are scaled, so that their sum equals the total.',
+    'With zo taken off, so read, a trip lasts as long as its readings.',
+    'Orders have lines, which sum to their total.',
+    'Prices, so discounts are left out, equal the list.',
+    'It is less because of rounding.',
+  ])('what may be counted stays: %s', (statement) => {
+    expect(withoutTail(statement)).toBe(statement);
+  });
 });
