@@ -1,7 +1,7 @@
 /**
  * Values of a check that may have been fitted to the rows: bounds that are dates, factors, and the band within which two
  * figures count as equal. A count shows such a value only as far as its neighbours fit worse. Neighbours: days before and
- * after; a factor one more or less in its last place. Powers of ten and counts of the calendar are units, and fitted to nothing.
+ * after; a factor one more or less in its last place; half the band. Powers of ten and counts of the calendar are units, and fitted to nothing.
  */
 import type { Dialect } from '../domain';
 import { argumentsOf, bare, childrenOf, nameOf, operatorOf, readQuery, type Node } from './tree';
@@ -20,11 +20,11 @@ export function fittedIn(sql: string, dialect: Dialect): readonly Fitted[] {
   return [...new Map(found.map((each) => [each.literal, each])).values()];
 }
 
-/** The widest band within which a check counts two figures as equal, as it is written; null: none. */
-export function bandOf(sql: string, dialect: Dialect): string | null {
+/** The widest band within which a check counts two figures as equal, and half of it; null: none. */
+export function bandOf(sql: string, dialect: Dialect): { readonly band: string; readonly half: string } | null {
   const query = readQuery(sql, dialect);
-  const bands = query === null ? [] : bandsIn(query);
-  return bands.reduce<string | null>((most, band) => (Number(band) > Number(most ?? 0) ? band : most), null);
+  const [band] = query === null ? [] : bandsIn(query).sort((a, b) => Number(b) - Number(a));
+  return band === undefined ? null : { band, half: String(Number(band) / 2) };
 }
 
 /** The SQL with one value in place of another. */

@@ -211,21 +211,26 @@ class Commit {
     const { sql: answerSql } = planSql(plan, last);
     const { question } = this.context.input;
     const asked = [question.text, question.context, question.instructions].join('\n');
+    const isTried = ({ operator, state }: Claim): boolean =>
+      !isSlow.has(operator ?? '') && ['proved', 'exceptions'].includes(state);
     const tried = claims.flatMap((claim, at) => {
-      if (answerSql === null || isSlow.has(claim.operator ?? '') || !['proved', 'exceptions'].includes(claim.state))
-        return [];
+      if (answerSql === null || !isTried(claim)) return [];
       return fittedIn(claim.check, dialect)
         .filter(({ literal }) => !asked.includes(literal.replaceAll("'", '')))
         .flatMap(({ literal, neighbours }) => neighbours.map((put) => ({ at, literal, put, claim })))
         .filter(({ literal, put }) => withLiteral(answerSql, literal, put) !== answerSql);
     });
     const few = tried.slice(0, MOST_NEIGHBOURS);
-    const checks = few.map(({ claim, literal, put }) => single(withLiteral(claim.check, literal, put)));
-    const { seen } = await this.sql(together(checks));
-    const fitting = few.filter(({ claim }, at) => {
-      const counts = readCounts(seen[at] ?? undefined, 2);
-      return typeof counts !== 'string' && counts[0] === claim.examined && counts[1] === claim.matching;
+    const bands = claims.map((claim) => bandOf(claim.check, dialect));
+    const under = ({ check }: Claim, literal: string, put: string) => single(withLiteral(check, literal, put));
+    const neighbours = few.map(({ claim, literal, put }) => under(claim, literal, put));
+    const halved = claims.map((claim, at) => {
+      const found = bands[at] ?? null;
+      return found !== null && isTried(claim) ? under(claim, found.band, found.half) : single(null);
     });
+    const { seen } = await this.sql(together([together(neighbours), together(halved)]));
+    const [moved, tighter] = seen;
+    const fitting = few.filter(({ claim }, at) => isCountedSo(claim, moved[at]));
     const answers = fitting.map(({ literal, put }) => single(withLiteral(answerSql ?? '', literal, put)));
     const { seen: given } = await this.sql(together(answers));
     const changing = fitting.flatMap((each, at) => {
@@ -235,10 +240,10 @@ class Commit {
     });
     return claims.map((claim, at) => {
       const own = changing.filter((each) => each.at === at);
-      const within = bandOf(claim.check, dialect);
+      const within = bands[at]?.[isCountedSo(claim, tighter[at]) ? 'half' : 'band'];
       return {
         ...claim,
-        ...(within === null ? {} : { within }),
+        ...(within === undefined ? {} : { within }),
         ...(own.length === 0 ? {} : { fitsAsWell: own.map(({ literal, put, gives }) => ({ literal, put, gives })) }),
       };
     });
@@ -315,6 +320,12 @@ const SLOW_MS = 2_000;
 function slow(read: readonly ReadProbe[]): ReadonlySet<string> {
   const took = read.filter(({ result }) => result.kind !== 'rows' || result.elapsedMs > SLOW_MS);
   return new Set(took.map(({ test }) => test.operator));
+}
+
+/** Whether these counts of a check are those of the claim. */
+function isCountedSo({ examined, matching }: Claim, result: SqlResult | null | undefined): boolean {
+  const counts = readCounts(result ?? undefined, 2);
+  return typeof counts !== 'string' && counts[0] === examined && counts[1] === matching;
 }
 
 /** Whether the counts of a check say that not all rows match. */

@@ -207,16 +207,36 @@ test('a fitted date whose neighbours fit as well is told with what they would gi
   const { record } = await ask([{ ...COMMIT, operators: [{ ...COMMIT.operators![1]!, sql }], claims: [claim] }], {
     setup,
   });
-  expect(record.claims).toMatchObject([{ state: 'proved', matching: 20, within: '0.01' }]);
+  expect(record.claims).toMatchObject([{ state: 'proved', matching: 20, within: '0.005' }]);
   expect(record.claims![0]!.fitsAsWell).toEqual([
     { literal: "'2024-03-11'", put: "'2024-03-10'", gives: '4.7' },
     { literal: "'2024-03-11'", put: "'2024-03-12'", gives: '192.2' },
   ]);
   expect(standingTexts(record).slice(0, 3)).toEqual([
     '1 of 3 proved; 2 values fit as well.',
-    'Proved: "From 11 March on gaps are milliseconds." (20 of 20 laps, within 0.01)',
+    'Proved: "From 11 March on gaps are milliseconds." (20 of 20 laps, within 0.005)',
     "Fits the rows as well: '2024-03-10' in place of '2024-03-11'; it would be: 4.7.",
   ]);
+});
+
+test.each([
+  [0.004, '0.005'],
+  [0.008, '0.01'],
+])('figures that differ by %d at most are told as equal within %s', async (off, within) => {
+  const rows = Array.from(
+    { length: 8 },
+    (_, at) => `(${2 + at}, ${(2 + at) * 1000}, ${2 + at + (at === 3 ? off : 0)})`,
+  );
+  const claim = {
+    ...{ operator: 'op_answer', statement: 'Gaps are milliseconds.', rows: 'laps' },
+    check: 'SELECT count(*), sum(abs(gap / 1000 - behind_s) < 0.01), sum(abs(gap - behind_s) < 0.01) FROM lap',
+    rivals: [{ reading: 'seconds', instead: { of: 'gap / 1000', put: 'gap' } }],
+  };
+  const sql = 'SELECT avg(gap / 1000) AS gap FROM lap';
+  const { record } = await ask([{ ...COMMIT, operators: [{ ...COMMIT.operators![1]!, sql }], claims: [claim] }], {
+    setup: `CREATE TABLE lap (car INTEGER, gap REAL, behind_s REAL); INSERT INTO lap VALUES ${rows.join(', ')};`,
+  });
+  expect(record.claims).toMatchObject([{ state: 'proved', within }]);
 });
 
 test('of a long result the first rows, the rarest groups and the last are shown', async () => {
