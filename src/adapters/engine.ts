@@ -17,7 +17,7 @@ export type Outcome =
   | Omit<Extract<SqlResult, { kind: 'rows' }>, 'elapsedMs'>
   | Omit<Extract<SqlResult, { kind: 'sql-error' }>, 'elapsedMs'>
   | Extract<SqlResult, { kind: 'refused' }>
-  | { readonly kind: 'timeout' };
+  | Omit<Extract<SqlResult, { kind: 'timeout' }>, 'afterMs'>;
 
 /** `again`: the statement cost a session before. `digest`: its rows are counted and hashed, and not returned. */
 export interface Asked extends SqlOptions {
@@ -141,7 +141,7 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
 
 /** `started`: by `performance.now`; left out: it was not sent. */
 function timed(outcome: Outcome, { timeoutMs }: SqlOptions, started = performance.now()): SqlResult {
-  if (outcome.kind === 'timeout') return { kind: 'timeout', afterMs: timeoutMs };
+  if (outcome.kind === 'timeout') return { ...outcome, afterMs: timeoutMs };
   if (outcome.kind === 'refused') return outcome;
   return { ...outcome, elapsedMs: Math.round((performance.now() - started) * 10) / 10 };
 }

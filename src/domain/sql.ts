@@ -23,7 +23,8 @@ export const SqlResult = z.discriminatedUnion('kind', [
     elapsedMs: z.number(),
   }),
   z.object({ kind: z.literal('sql-error'), message: z.string(), code: z.string().nullable(), elapsedMs: z.number() }),
-  z.object({ kind: z.literal('timeout'), afterMs: z.number() }),
+  /** `dearest`: the step of its plan that costs most, in words. */
+  z.object({ kind: z.literal('timeout'), afterMs: z.number(), dearest: z.string().optional() }),
   /** The read-only fence, the access list or the parser said no; nothing was executed. */
   z.object({ kind: z.literal('refused'), message: z.string() }),
 ]);

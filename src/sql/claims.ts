@@ -155,10 +155,15 @@ export function decideAbsence(
   return share < MINORITY ? as('exceptions', some) : as('open', `${some}, which is no minority`);
 }
 
+/** `stopped after 25000 ms; its dearest step is Nested Loop over a, b` */
+export function stoppedText({ afterMs, dearest }: Extract<SqlResult, { kind: 'timeout' }>): string {
+  return `stopped after ${afterMs} ms${dearest === undefined ? '' : `; its dearest step is ${dearest}`}`;
+}
+
 /** The counts in the single row of a result, or what is wrong with it. */
 export function readCounts(result: SqlResult | undefined, least: number): readonly number[] | string {
   if (result === undefined) return 'it was not run';
-  if (result.kind === 'timeout') return `it was stopped after ${result.afterMs} ms`;
+  if (result.kind === 'timeout') return `it was ${stoppedText(result)}`;
   if (result.kind !== 'rows') return result.message;
   const [row, second] = result.rows;
   if (row === undefined) return 'the check gave no row';

@@ -2,6 +2,7 @@
 import { counted } from '../counted';
 import type { ResultColumn, SqlResult, SqlValue } from '../domain';
 import { clip, cut, visible } from '../clip';
+import { stoppedText } from '../sql/claims';
 
 /** A result as a model sees it. It is cut between rows, with a line that says how much is missing. */
 export function resultText(result: SqlResult, maxChars: number): string {
@@ -11,7 +12,7 @@ export function resultText(result: SqlResult, maxChars: number): string {
     case 'sql-error':
       return `SQL error: ${result.message}`;
     case 'timeout':
-      return `Timeout: the query was stopped after ${result.afterMs} ms.`;
+      return `Timeout: the query was ${stoppedText(result)}.`;
     case 'refused':
       return `Refused: ${result.message}`;
     default:

@@ -153,7 +153,7 @@ export class PostgresSession implements Session {
   /** Sends the statement and its first page at once, unless its plan is to be looked at. */
   async #attempt<T>(
     sql: string,
-    { timeoutMs, traceparent }: Asked,
+    { timeoutMs, traceparent, again }: Asked,
     size: number,
     read: (first: Page) => Promise<T | Outcome>,
   ): Promise<T | Outcome> {
@@ -183,11 +183,24 @@ export class PostgresSession implements Session {
     } catch (error) {
       if (client.overran) return { kind: 'sql-error', message: TOO_LARGE, code: '54000' };
       if (state.isLate) return { kind: 'timeout' };
-      return toOutcome(error, this.settings.target, offset);
+      const outcome = toOutcome(error, this.settings.target, offset);
+      return outcome.kind === 'timeout' && again === true ? { ...outcome, ...(await this.#dearest(text)) } : outcome;
     } finally {
       clearTimeout(giveUp);
       // Back to before the statement, cursor included. It fails only after a lost connection, which was reported already.
       client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
+    }
+  }
+
+  /** Asked for once it is known to be slow: most statements are not. */
+  async #dearest(text: string): Promise<{ dearest?: string }> {
+    try {
+      await this.client.query('ROLLBACK TO SAVEPOINT gate');
+      const { rows } = await extended(this.client, `${EXPLAIN}${text}`);
+      const plan = planOf(rows[0]?.['QUERY PLAN']);
+      return plan === undefined ? {} : { dearest: dearestOf(plan).step };
+    } catch {
+      return {};
     }
   }
 
@@ -306,6 +319,7 @@ interface PlanNode {
   readonly 'Relation Name'?: string;
   readonly 'CTE Name'?: string;
   readonly 'Function Name'?: string;
+  readonly 'Parent Relationship'?: string;
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -316,15 +330,9 @@ interface PlanNode {
  * `explained`: what EXPLAIN gave. Null when the plan is within the ceiling.
  */
 function refusePlan(explained: unknown, ceiling: number): Outcome | null {
-  const plan = (explained as { Plan?: PlanNode }[] | undefined)?.[0]?.Plan;
+  const plan = planOf(explained);
   if (plan === undefined || plan['Total Cost'] <= ceiling) return null;
-  // The step that adds most to the cost of the steps below it.
-  const worst = nodesOf(plan).reduce((most, node) => (ownCost(node) > ownCost(most) ? node : most));
-  const read = new Set(
-    nodesOf(worst).flatMap((node) => node['Relation Name'] ?? node['CTE Name'] ?? node['Function Name'] ?? []),
-  );
-  const over = [...read].slice(0, 4).join(', ');
-  const step = `${worst['Node Type']}${over === '' ? '' : ` over ${over}${read.size > 4 ? ', …' : ''}`}`;
+  const { worst, step } = dearestOf(plan);
   return {
     kind: 'refused',
     message:
@@ -332,6 +340,21 @@ function refusePlan(explained: unknown, ceiling: number): Outcome | null {
       `the ceiling is ${figure(ceiling)}; its most expensive step is ${step} (cost ${figure(ownCost(worst))}, ` +
       `${rowsText(worst)}): join on keys, filter or aggregate earlier`,
   };
+}
+
+const planOf = (explained: unknown): PlanNode | undefined =>
+  (explained as { Plan?: PlanNode }[] | undefined)?.[0]?.Plan;
+
+/** The step that adds most to the cost of the steps below it. */
+function dearestOf(plan: PlanNode): { readonly worst: PlanNode; readonly step: string } {
+  const worst = nodesOf(plan).reduce((most, node) => (ownCost(node) > ownCost(most) ? node : most));
+  const read = new Set(
+    nodesOf(worst).flatMap((node) => node['Relation Name'] ?? node['CTE Name'] ?? node['Function Name'] ?? []),
+  );
+  const over = [...read].slice(0, 4).join(', ');
+  const hasQuery = worst.Plans?.some((below) => below['Parent Relationship'] === 'SubPlan') === true;
+  const kind = `${worst['Node Type']}${hasQuery ? ' with a subquery for each row' : ''}`;
+  return { worst, step: `${kind}${over === '' ? '' : ` over ${over}${read.size > 4 ? ', …' : ''}`}` };
 }
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];

@@ -3,6 +3,7 @@ import type { Assumption, Body, DatabaseDescription, Operator, SqlResult } from 
 import type { SqlInspector } from '../../domain/ports';
 import { SCHEMA_ID } from '../../record/contents';
 import { makeBody, makeOperatorBody, normaliseSql, type Hash, type SelectInspection } from '../../sql/body';
+import { stoppedText } from '../../sql/claims';
 import { CLOCK } from '../../sql/clock';
 import type { SelectText } from '../../sql/compile';
 import { validateBody, validateSelect } from '../../sql/validate';
@@ -101,7 +102,7 @@ export function runError(result: SqlResult): string | null {
     case 'rows':
       return null;
     case 'timeout':
-      return `the query was stopped after ${result.afterMs} ms: make it cheaper`;
+      return `the query was ${stoppedText(result)}: make it cheaper`;
     case 'sql-error':
     case 'refused':
       return result.message;

@@ -8,7 +8,7 @@
 import type { HypothesisOutcome, SqlResult, Test } from '../../domain';
 import type { Agreement } from '../../sql/agreement';
 import { builtOn } from '../shared/tests';
-import { readClaim, readCounts } from '../../sql/claims';
+import { readClaim, readCounts, stoppedText } from '../../sql/claims';
 import { hypothesisOutcomes, observedExpressions, overProbe } from '../../sql/proof';
 import { selectParts, type CountingPart } from '../../sql/checks';
 import type { BuiltClaim, Edited } from './commit-plan';
@@ -177,5 +177,5 @@ function columnsOf(result: SqlResult, from: number, to: number): SqlResult {
 function errorOf(claims: readonly Laid[], result: Exclude<SqlResult, { kind: 'rows' }>): string {
   const which = claims.map(({ number }) => `claim ${number}`).join(' or ');
   if (result.kind !== 'timeout') return `the check of ${which}: ${result.message}`;
-  return `the check of ${which}, with its rivals, was stopped after ${result.afterMs} ms: join grouped subqueries instead of a subquery for each row`;
+  return `the check of ${which}, with its rivals, was ${stoppedText(result)}: join grouped subqueries instead of a subquery for each row`;
 }
