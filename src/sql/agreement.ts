@@ -46,14 +46,15 @@ export function standingNote(agreement: Agreement): string | null {
 }
 
 /**
- * Whether the rival's counts refute it beside the winner's: strictly fewer matches and a strictly smaller share where all
- * rows match the winner, a share lower by two points where it has exceptions. Nothing loses to a reading that does not hold.
+ * Whether the rival's counts refute it beside the winner's: a strictly smaller share and no more matches where all rows match
+ * the winner (rows that it adds, and that do not match, speak against it), a share lower by two points where it has exceptions.
+ * Nothing loses to a reading that does not hold.
  */
 export function loses(rival: Agreement, winner: Agreement): boolean {
   if (rival.examined === 0) return false;
   const [lower, higher] = [rival.matching * winner.examined, winner.matching * rival.examined];
   const standing = standingOf(winner);
-  if (standing === 'all') return rival.matching < winner.matching && lower < higher;
+  if (standing === 'all') return rival.matching <= winner.matching && lower < higher;
   const isApart = 100 * (higher - lower) >= POINTS_APART * rival.examined * winner.examined;
   return standing === 'with-exceptions' && isApart;
 }

@@ -42,6 +42,7 @@ describe('S1, when a rival loses', () => {
     ['as many', of(120, 120), of(120, 120), false],
     ['fewer matches, but all of the rows it examined', of(50, 50), of(120, 120), false],
     ['a smaller share, but more matches', of(150, 200), of(120, 120), false],
+    ['as many matches, beside rows that it adds', of(120, 160), of(120, 120), true],
     ['no row examined', of(0, 0), of(120, 120), false],
     ['two points below a winner with exceptions', of(96, 100), of(98, 100), true],
     ['less than two points below a winner with exceptions', of(97, 100), of(98, 100), false],
