@@ -25,6 +25,8 @@ export interface SchemaContext {
 export interface ChosenTables {
   /** Where the question's words stand. */
   readonly places: string;
+  /** Those of which all rows are shown. */
+  readonly whole: readonly string[];
   /** Of each shown table, in order. */
   readonly blocks: readonly string[];
 }

@@ -13,6 +13,8 @@ export interface Detail {
   readonly comments: boolean;
   /** Set beside a profile, which tells where values are missing; the length of a text says little. */
   readonly terse?: boolean;
+  /** A type that goes without saying. */
+  readonly unsaid?: string | undefined;
 }
 
 /** Names, types, comments and keys alone. */
@@ -138,13 +140,13 @@ export function columnText(
   const said = notes.length > 0 ? ` -- ${notes.join('; ')}` : '';
   const isUnique = detail.terse && table.uniqueKeys.some((key) => key.length === 1 && key[0] === name);
   const key = isKey ? ' PRIMARY KEY' : isUnique ? ' UNIQUE' : nullable || detail.terse ? '' : ' NOT NULL';
-  const kind = detail.terse ? withoutLength(typeText(type)) : typeText(type);
-  return `  ${identifier(name, dialect)} ${kind}${key}${references.join('')}${said}`;
+  const kind = detail.terse ? terseType(type) : typeText(type);
+  return `  ${identifier(name, dialect)}${kind === detail.unsaid ? '' : ` ${kind}`}${key}${references.join('')}${said}`;
 }
 
 /** The type of texts and times without its length; the digits of a number behind the point say something. */
-function withoutLength(type: string): string {
-  return type
+export function terseType(type: string): string {
+  return typeText(type)
     .replace(/^(character varying|n?varchar2?|text|timestamp(?:_[a-z]+)?|datetime) *\(\d+\)/i, '$1')
     .replace(/^timestamp without time zone$/i, 'timestamp');
 }

@@ -40,7 +40,7 @@ export const SchemaContent = z.object({
   /** Tables whose columns are in `text` or `chosen`; absent: all. */
   shown: z.array(z.string()).optional(),
   /** Of a wide database, whose `text` is the same for all questions: what this one adds to it. */
-  chosen: z.object({ places: z.string(), blocks: z.array(z.string()) }).optional(),
+  chosen: z.object({ places: z.string(), whole: z.array(z.string()), blocks: z.array(z.string()) }).optional(),
   /** `text` says what the rows of each table tell. */
   profiled: z.boolean().optional(),
   /** What rows make doubtful of any SQL that reads them as they stand. */

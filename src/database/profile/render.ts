@@ -13,6 +13,8 @@ export interface RenderOptions {
   readonly dialect: Dialect;
   /** The room for the pieces; names, types and keys come on top. */
   readonly maxChars: number;
+  /** The type of columns that are shown without one. */
+  readonly unsaid?: string | undefined;
 }
 
 const TERSE: Detail = { ...BARE, terse: true };
@@ -20,7 +22,7 @@ const TERSE: Detail = { ...BARE, terse: true };
 export function renderProfiles(
   tables: readonly TableDescription[],
   profiles: readonly TableProfile[],
-  { dialect, maxChars }: RenderOptions,
+  { dialect, maxChars, unsaid }: RenderOptions,
 ): string {
   const byTable = new Map(profiles.map((profile) => [profile.table, profile]));
   const pieces = tables.flatMap(({ name }) => byTable.get(name)?.pieces ?? []);
@@ -29,7 +31,8 @@ export function renderProfiles(
     maxChars,
     costOf,
   );
-  return tables.map((table) => tableText(table, byTable.get(table.name), kept, dialect)).join('\n\n');
+  const detail = { ...TERSE, unsaid };
+  return tables.map((table) => tableText(table, byTable.get(table.name), kept, { dialect, detail })).join('\n\n');
 }
 
 /** The length of a piece with what stands before it: `; ` or ` -- ` behind a column, a line's beginning for rows. */
@@ -41,7 +44,7 @@ function tableText(
   table: TableDescription,
   profile: TableProfile | undefined,
   kept: ReadonlySet<ProfilePiece>,
-  dialect: Dialect,
+  { dialect, detail }: { readonly dialect: Dialect; readonly detail: Detail },
 ): string {
   const pieces = (profile?.pieces ?? []).filter((piece) => kept.has(piece));
   // The estimate of a table that was read whole may be of last week.
@@ -49,13 +52,13 @@ function tableText(
   const counted = profile === undefined || profile.whole ? '' : ` -- figures of ${profile.read} rows read`;
   const rows = pieces.filter(({ column }) => column === null).flatMap(({ text }) => text.split('\n'));
   return [
-    `${headOf(exact, TERSE, dialect)}${counted}`,
+    `${headOf(exact, detail, dialect)}${counted}`,
     ...table.columns.map((column) => {
       const said = pieces.filter((piece) => piece.column === column.name).map(({ text }) => withEscapedBreaks(text));
-      const head = columnText(column, table, TERSE, dialect);
+      const head = columnText(column, table, detail, dialect);
       return said.length === 0 ? head : `${head}${column.comment === null ? ' --' : ';'} ${said.join('; ')}`;
     }),
-    ...keyLines(table, dialect, TERSE),
+    ...keyLines(table, dialect, detail),
     ...rows.map((row) => `  row: ${withEscapedBreaks(row)}`),
     ')',
   ].join('\n');

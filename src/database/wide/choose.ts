@@ -1,57 +1,120 @@
 /**
- * Which tables of a wide database a question is likely to need: those whose values it names, those that its words, documents
- * and the layer name, then what hangs together with them. Weight flows from the named tables along links and keys, so that a
- * document table between a customer and an item stands before a table that only shares a word.
+ * Which tables of a wide database a question is likely to need, in this order: those whose values or names it has, documents
+ * near them, figures that they are checked against (stored totals, units, rates), and what only shares a word. Behind each
+ * table come the code tables that it leads to, and its head or lines. Within a tier weight flows from the named tables along
+ * links and keys, so that a document table between a customer and an item stands before one that is further away.
  */
 import type { DatabaseDescription } from '../../domain';
+import { groupBy } from '../../group-by';
 import { rankedTables, type AskedOf } from '../relevance';
 import type { Link } from './links';
-import type { Place } from './value-index';
+import { PART, type TableKind } from './table-kinds';
+
+/** Tables that hold something that the question names. */
+export interface Named {
+  readonly tables: readonly string[];
+  /** 1 for what it names best. */
+  readonly weight: number;
+}
 
 export interface Choice {
   readonly description: Pick<DatabaseDescription, 'tables'>;
   readonly asked: AskedOf;
   readonly links: readonly Link[];
-  readonly places: readonly (readonly Place[])[];
+  readonly kinds: readonly TableKind[];
+  readonly places: readonly Named[];
   /** Of each table that was read. */
   readonly rows: ReadonlyMap<string, number>;
+  readonly isCode: (name: string) => boolean;
 }
 
-const VALUES = 1;
+export const TIERS = ['named', 'near', 'figures', 'rest'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** What a further key costs. */
+const NEARER = 0.5;
+const MOST_STEPS = 4;
 const WORDS = 0.5;
-/** Where nothing is named, the tables that hold most together come first. */
-const CENTRAL = 0.25;
-const ROUNDS = 4;
+/** Of tables as near as each other, those that hold most together come first. */
+const CENTRAL = 0.1;
 /** The weight of a word of the question that is the name of one table only. */
 const NAMED = 5;
-/** A link as strong as that of a line to its document. */
-const PART = 0.75;
-const ASIDE = 0.4;
-const FLOWS = 0.55;
 const DECLARED = 0.8;
+/** The part of that weight below which a resemblance is none. */
+const LEAST_WORDS = 0.3;
 
 /** The names of tables with rows, likeliest first. */
-export function chosenTables({ description, asked, links, places, rows }: Choice): { name: string; score: number }[] {
+export function chosenTables(choice: Choice): { name: string; tier: Tier }[] {
+  const { description, asked, links, kinds, places, rows, isCode } = choice;
   const names = description.tables.map(({ name }) => name).filter((name) => (rows.get(name) ?? 0) > 0);
-  const near = neighbours(description, links, new Set(names));
-  const values = new Map<string, number>();
-  for (const [best] of places)
-    if (best !== undefined) values.set(best.table, Math.max(values.get(best.table) ?? 0, best.score));
-  const words = new Map(rankedTables(description, asked).map(({ table, score }) => [table.name, score]));
-  const central = centrality(names, near, rows);
-  const seed = sumOf(names, [
-    [VALUES, values, 0],
-    // A word that only resembles a name is no reason on its own.
-    [WORDS, words, NAMED * Math.log(1 + names.length)],
-    [CENTRAL, central, 0],
+  // Short words are parts of names by chance.
+  const question = (asked.question ?? '').replace(/(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,2}(?![\p{L}\p{N}])/gu, ' ');
+  const words = new Map(
+    rankedTables(description, { ...asked, question }).map(({ table, score }) => [table.name, score]),
+  );
+  // A word that only resembles a name is no reason on its own.
+  const full = NAMED * Math.log(1 + names.length);
+  const named = new Set([
+    ...places.flatMap((own) => own.tables),
+    ...names.filter((name) => (words.get(name) ?? 0) >= full),
   ]);
-  const flowed = flow(seed, near);
-  // A log has keys of many tables, but nothing leads to it and it is part of nothing.
-  const led = new Set(links.flatMap(({ table, to, weight }) => (weight >= PART ? [table, to] : [to])));
-  const isAside = (name: string): boolean => !led.has(name) && !values.has(name);
-  return names
-    .map((name, order) => ({ name, order, score: (flowed.get(name) ?? 0) * (isAside(name) ? ASIDE : 1) }))
-    .sort((a, b) => b.score - a.score || (central.get(b.name) ?? 0) - (central.get(a.name) ?? 0) || a.order - b.order);
+  const kindOf = new Map(kinds.map(({ table, kind }) => [table, kind]));
+  const isAside = (name: string): boolean => (kindOf.get(name) ?? 'aside') === 'aside';
+  const near = neighbours(description, links, new Set(names.filter((name) => !isAside(name) || named.has(name))));
+  const central = centrality(names, near, rows);
+  const most = Math.max(...central.values());
+  const close = closeness(near, [
+    ...places,
+    ...names.flatMap((name) => {
+      const weight = (WORDS * (words.get(name) ?? 0)) / full;
+      return weight < WORDS * LEAST_WORDS ? [] : [{ tables: [name], weight }];
+    }),
+  ]);
+  const scoreOf = (name: string): number => (close.get(name) ?? 0) + (CENTRAL * (central.get(name) ?? 0)) / most;
+  const tierOf = (name: string): Tier => {
+    if (named.has(name)) return 'named';
+    if (isAside(name)) return 'rest';
+    return kindOf.get(name) === 'figures' ? 'figures' : 'near';
+  };
+  const leading = new Set(links.flatMap(({ table, weight }) => (weight >= PART ? [table] : [])));
+  const ordered = names
+    .map((name, order) => ({ name, order, score: scoreOf(name), tier: tierOf(name) }))
+    .filter(({ name, tier }) => tier !== 'rest' || (words.get(name) ?? 0) > full * LEAST_WORDS || leading.has(name))
+    .sort((a, b) => TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier) || b.score - a.score || a.order - b.order);
+  const { headOf, lineOf } = documentsOf(choice);
+  const codesOf = new Map<string, string[]>();
+  for (const { table, to } of links) if (isCode(to)) codesOf.set(table, [...(codesOf.get(table) ?? []), to]);
+  const tiers = new Map<string, Tier>();
+  for (const { name, tier } of ordered) {
+    const parts =
+      tier === 'near' ? [headOf.get(name) ?? name, name, lineOf.get(headOf.get(name) ?? name) ?? name] : [name];
+    for (const part of parts) {
+      if (tiers.has(part)) continue;
+      tiers.set(part, tier);
+      for (const to of codesOf.get(part) ?? []) if (!tiers.has(to)) tiers.set(to, tier);
+    }
+  }
+  return [...tiers].map(([name, tier]) => ({ name, tier }));
+}
+
+/**
+ * Of each line its head, and of each head the lines with most rows. Where few values lead to a head, as in parts lists, it is
+ * the first one of the columns that lead anywhere.
+ */
+function documentsOf({ description, links, rows, isCode }: Choice) {
+  const heads = new Map<string, Link>();
+  const from = groupBy(links, ({ table }) => table);
+  for (const { name, columns } of description.tables) {
+    const own = (from.get(name) ?? []).filter(({ to }) => !isCode(to));
+    const strong = own.filter(({ weight }) => weight >= PART).sort((a, b) => b.weight - a.weight);
+    const [first] = columns.flatMap(({ name: column }) => own.find((link) => link.column === column) ?? []);
+    const head = strong[0] ?? first;
+    if (head !== undefined) heads.set(name, head);
+  }
+  const lineOf = new Map<string, string>();
+  for (const [line, { to, weight }] of heads)
+    if (weight >= PART && (rows.get(line) ?? 0) > (rows.get(lineOf.get(to) ?? '') ?? 0)) lineOf.set(to, line);
+  return { headOf: new Map([...heads].map(([line, { to }]) => [line, to])), lineOf };
 }
 
 type Weights = ReadonlyMap<string, number>;
@@ -85,33 +148,18 @@ export function centrality(names: readonly string[], near: Near, rows: Weights):
   );
 }
 
-/** Each source counts relative to its best, or to `least`. */
-function sumOf(
-  names: readonly string[],
-  sources: readonly (readonly [share: number, of: Weights, least: number])[],
-): Weights {
-  const scaled = sources.map(([share, of, least]) => ({ share: share / Math.max(1e-9, least, ...of.values()), of }));
-  return new Map(
-    names.map((name) => [name, scaled.reduce((sum, { share, of }) => sum + share * (of.get(name) ?? 0), 0)]),
-  );
-}
-
-function flow(seed: Weights, near: Near): Weights {
-  let now = seed;
-  for (let round = 0; round < ROUNDS; round++) {
-    const next = new Map(seed);
-    for (const [name, weight] of now) {
-      const own = near.get(name);
-      if (own === undefined) continue;
-      // A hub gives each of its many neighbours little.
-      const all =
-        Math.max(
-          1,
-          [...own.values()].reduce((sum, each) => sum + each, 0),
-        ) ** 0.6;
-      for (const [other, share] of own) next.set(other, (next.get(other) ?? 0) + (FLOWS * weight * share) / all);
+/** How near a table is to each of what the question names, by the number of keys between them. */
+function closeness(near: Near, named: readonly Named[]): Weights {
+  const found = new Map<string, number>();
+  for (const { tables, weight } of named) {
+    let reached = [...tables];
+    const seen = new Set(reached);
+    for (let step = 0; step < MOST_STEPS; step++) {
+      for (const name of reached) found.set(name, (found.get(name) ?? 0) + weight * NEARER ** step);
+      reached = reached.flatMap((name) => [...(near.get(name)?.keys() ?? [])]).filter((name) => !seen.has(name));
+      reached = [...new Set(reached)];
+      for (const name of reached) seen.add(name);
     }
-    now = next;
   }
-  return now;
+  return found;
 }

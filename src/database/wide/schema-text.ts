@@ -4,225 +4,233 @@
  */
 import { counted } from '../../counted';
 import { groupBy } from '../../group-by';
-import type { DatabaseDescription, Dialect, TableDescription } from '../../domain';
+import type { DatabaseDescription, TableDescription } from '../../domain';
 import type { ChosenTables, SchemaContext } from '../context';
 import type { TableProfile } from '../profile';
+import { add, ranked } from '../profile/column-facts';
 import { isOtherwise, otherwisePiece } from '../profile/joins';
-import { pieceOf, percent } from '../profile/pieces';
-import { renderProfiles } from '../profile/render';
+import { pieceOf, percent, shown as shownValue, type ProfilePiece } from '../profile/pieces';
+import { renderProfiles, type RenderOptions } from '../profile/render';
 import type { AskedOf } from '../relevance';
-import { identifier, tableName } from '../table-text';
-import { chosenTables } from './choose';
+import { isShownWhole } from './overview';
+import { chosenTables, TIERS, type Named, type Tier } from './choose';
 import type { Link } from './links';
-import { placeText, type Place, type ValueIndex } from './value-index';
+import { endOf, type Everywhere, type TableKind } from './table-kinds';
+import type { ValueIndex } from './value-index';
+import { catalogueText } from './catalogue';
+import { namedValues, placesText } from './places';
+import { terseType } from '../table-text';
 
-/** About 7,000 tokens. */
-export const WIDE_CHARS = 28_000;
-/** About 2,500 tokens. */
-export const CATALOGUE_CHARS = 10_000;
-const PLACES_CHARS = 1_600;
-const MOST_PLACES = 12;
-const MOST_ALSO = 4;
+/** About 5,500 tokens, most of them for tables; fewer where the catalogue is short. */
+export const WIDE_CHARS = 22_000;
+const TABLES_CHARS = 13_500;
 
 export interface Overview {
   readonly profiles: readonly TableProfile[];
   readonly links: readonly Link[];
+  readonly kinds: readonly TableKind[];
+  readonly everywhere: readonly Everywhere[];
   /** null: values may not be shown. */
   readonly index: ValueIndex | null;
 }
 
-/** A table takes at most this much of the room, a likely one more than one that comes late. */
-const BLOCK_CHARS = [1_200, 700, 420] as const;
-const LIKELY = 6;
-const NEXT = 14;
+/** The part of the room after which a tier waits for the others; what is left goes to all of them in their order. */
+const SHARES: readonly (readonly [tiers: readonly Tier[], share: number])[] = [
+  [['named'], 0.4],
+  [['near'], 0.75],
+  [['figures'], 0.95],
+  [TIERS, 1],
+];
+/** The room of a table for each of its columns, and that of the tables nearest to what is named. */
+const COLUMN_CHARS: Readonly<Record<Tier, number>> = { named: 50, near: 28, figures: 26, rest: 20 };
+const NEAREST_CHARS: Partial<Record<Tier, readonly number[]>> = {
+  near: [90, 90, 90, 90, 50, 50, 50, 50],
+  figures: [45, 45, 45],
+};
 
-export function wideSchema(
-  description: DatabaseDescription,
-  { profiles, links, index }: Overview,
-  asked: AskedOf,
-): SchemaContext {
-  const { tables, dialect, version } = description;
-  const profileOf = new Map(profiles.map((profile) => [profile.table, profile]));
+export function wideSchema(description: DatabaseDescription, overview: Overview, asked: AskedOf): SchemaContext {
+  const { tables, dialect } = description;
+  const { kinds, index } = overview;
+  const { beginning, unsaid, profiles, rows, links, same } = preparedOf(description, overview);
   const tableOf = new Map(tables.map((table) => [table.name, table]));
-  // The estimate of a table that was read whole may be of last week.
-  const rows = new Map(
-    profiles.map(({ table, read, whole }) => [
-      table,
-      whole ? read : Math.max(read, Math.round(tableOf.get(table)?.rowEstimate ?? 0)),
-    ]),
-  );
-  const places = index?.find(asked.question ?? '') ?? [];
-  const catalogue = catalogueText(description, rows);
+  const places = namedValues(index?.find(asked.question ?? '') ?? [], kinds);
   const found = placesText(places);
-  const heading = `-- ${version}, ${counted(tables.length, 'table')}`;
-  const room = WIDE_CHARS - heading.length - catalogue.length - found.length - NOTICE_CHARS;
-  const named = new Set(places.flatMap(([best]) => (best === undefined ? [] : [best.table])));
-  const linked = new Set(links.flatMap(({ table, to }) => [table, to]));
+  const room = Math.min(TABLES_CHARS, WIDE_CHARS - NOTICE_CHARS - beginning.length - found.length);
+  const isCode = (name: string): boolean => profiles.get(name)?.isWhole === true;
+  const always = same.map(({ to }): Named => ({ tables: [to], weight: 0 }));
+  const order = chosenTables({ description, asked, links, kinds, places: [...places, ...always], rows, isCode });
   const blocks = new Map<string, string>();
-  let left = room;
-  const sizes = sizesOf(profiles, () =>
-    tables.map((table): [string, number] => {
-      const text = blockText(table, profileOf.get(table.name), { links, dialect, most: BLOCK_CHARS[1] });
-      return [table.name, text.length];
-    }),
-  );
-  const order = chosenTables({ description, asked, links, places, rows }).map(({ name, score }) => {
-    return { name, worth: score / Math.sqrt(LEAST_CHARS + (sizes.get(name) ?? 0)) };
-  });
-  order.sort((a, b) => b.worth - a.worth);
-  for (const [rank, { name, worth }] of order.entries()) {
-    const table = tableOf.get(name);
-    // What nothing speaks for, or only a word of a log that nothing joins, is named in the catalogue.
-    const isJoined = linked.has(name) || named.has(name);
-    if (table === undefined || worth === 0 || (!isJoined && rank >= NEXT)) continue;
-    const most = BLOCK_CHARS[rank < LIKELY ? 0 : rank < NEXT ? 1 : 2];
-    const text = blockText(table, profileOf.get(name), { links, dialect, most });
-    if (text.length > Math.min(left, WIDE_CHARS / 4)) continue;
-    left -= text.length + 2;
-    blocks.set(name, text);
+  let used = 0;
+  for (const [tiers, share] of SHARES) {
+    const wanted = order.filter(({ tier }) => tiers.includes(tier));
+    for (const [rank, { name, tier }] of wanted.entries()) {
+      const table = tableOf.get(name);
+      if (table === undefined || blocks.has(name) || used + leastChars(table) > room * share) continue;
+      const line = NEAREST_CHARS[tier]?.[rank] ?? COLUMN_CHARS[tier];
+      const most = line * (table.columns.length + 1);
+      const text = blockText(table, profiles.get(name), { dialect, unsaid, most });
+      const chars = text.length + (isCode(name) ? name.length : 0) + 4;
+      if (used + chars > room * share) continue;
+      used += chars;
+      blocks.set(name, text);
+    }
   }
   const shown = tables.map(({ name }) => name).filter((name) => blocks.has(name));
-  const frame = [heading, catalogue].join('\n\n');
-  const chosen = { places: found, blocks: shown.map((name) => blocks.get(name) ?? '') };
-  return { frame, shown, chosen, text: [frame, chosenText(chosen)].join('\n\n') };
+  const chosen = {
+    places: found,
+    whole: shown.filter(isCode),
+    blocks: shown.map((name) => blocks.get(name) ?? ''),
+  };
+  return { frame: beginning, shown, chosen, text: [beginning, chosenText(chosen)].join('\n\n') };
 }
 
-export function chosenText({ places, blocks }: ChosenTables): string {
-  const notice = `-- ${counted(blocks.length, 'table')} with their columns and what fits of their figures, chosen by the question's values, words and keys`;
+export function chosenText({ places, whole, blocks }: ChosenTables): string {
+  const notice = `-- ${counted(blocks.length, 'table')} with their columns; ${whole.length === 0 ? 'none' : whole.join(', ')} with all rows, the others with what fits of their figures`;
   return [...(places === '' ? [] : [places]), notice, ...blocks].join('\n\n');
 }
 
-type Sizes = ReadonlyMap<string, number>;
-const known = new WeakMap<readonly TableProfile[], Sizes>();
+/** A profile with its links, and without what is told once. */
+type Shown = TableProfile & { readonly isWhole: boolean };
 
-/** The length of each table's block: no question changes it. */
-function sizesOf(profiles: readonly TableProfile[], measure: () => readonly (readonly [string, number])[]): Sizes {
-  const sizes = known.get(profiles) ?? new Map(measure());
-  known.set(profiles, sizes);
-  return sizes;
+/** What no question changes. */
+interface Prepared {
+  readonly beginning: string;
+  readonly unsaid: string;
+  readonly profiles: ReadonlyMap<string, Shown>;
+  readonly rows: ReadonlyMap<string, number>;
+  readonly links: readonly Link[];
+  /** Links of columns that most tables have. */
+  readonly same: readonly Link[];
 }
 
-/** A short table is worth its room sooner: code tables mostly are. */
-const LEAST_CHARS = 200;
+const prepared = new WeakMap<Overview, Prepared>();
+
+function preparedOf(description: DatabaseDescription, overview: Overview): Prepared {
+  const known = prepared.get(overview);
+  if (known !== undefined) return known;
+  const { tables, version } = description;
+  const { kinds, everywhere } = overview;
+  const estimates = new Map(tables.map(({ name, rowEstimate }) => [name, Math.round(rowEstimate ?? 0)]));
+  // The estimate of a table that was read whole may be of last week.
+  const rows = new Map(
+    overview.profiles.map(({ table, read, whole }) => [
+      table,
+      whole ? read : Math.max(read, estimates.get(table) ?? 0),
+    ]),
+  );
+  const sameColumns = new Set(everywhere.flatMap(({ columns }) => columns.map((at) => at.join('\n'))));
+  const isSame = ({ table, column }: Pick<Link, 'table' | 'column'>): boolean => sameColumns.has(`${table}\n${column}`);
+  const links = overview.links.filter((link) => !isSame(link));
+  const same = overview.links.filter(isSame);
+  const copied = new Set(everywhere.flatMap(({ copies }) => copies.map(({ table }) => table)));
+  const isTold = (table: string, piece: ProfilePiece): boolean => {
+    const { column, text, weight } = piece;
+    if (column === null) return copied.has(table) && text.startsWith('! ');
+    const isInRow = weight <= SAID_BY_ROW && /^(like |0\d.* to |\d+ distinct$)/.test(text);
+    return isSame({ table, column }) || isOtherwise(piece) || isInRow;
+  };
+  const from = groupBy(links, ({ table }) => table);
+  const aside = new Set(kinds.flatMap(({ table, kind }) => (kind === 'aside' ? [table] : [])));
+  const to = groupBy(
+    links.filter(({ table }) => !aside.has(table)),
+    (link) => link.to,
+  );
+  const profiles = overview.profiles.map((profile): [string, Shown] => {
+    const { table } = profile;
+    const own = profile.pieces.filter((piece) => !isTold(table, piece));
+    const pieces = [...own, ...linkPieces(own, from.get(table) ?? [], to.get(table) ?? [])];
+    const weighed = pieces.map((piece) => ({ ...piece, weight: weightOf(piece) }));
+    return [table, { ...profile, pieces: weighed, isWhole: isShownWhole(profile) }];
+  });
+  const unsaid = commonType(tables);
+  const types = unsaid === '' ? '' : `; columns without a type are ${unsaid}`;
+  const heading = `-- ${version}, ${counted(tables.length, 'table')}${types}; ~> meets only without padding, punctuation and leading zeros`;
+  const beginning = [
+    [heading, ...everywhere.map((each) => everywhereLine(each, same))].join('\n'),
+    catalogueText(description, rows, kinds),
+  ].join('\n\n');
+  const made = { beginning, unsaid, profiles: new Map(profiles), rows, links, same };
+  prepared.set(overview, made);
+  return made;
+}
+
+/** The type of most columns. */
+function commonType(tables: readonly TableDescription[]): string {
+  const counts = new Map<string, number>();
+  for (const { columns } of tables) for (const { type } of columns) add(counts, terseType(type));
+  return ranked(counts)[0]?.value ?? '';
+}
+
+/** What is the same in most tables is told once. */
+function everywhereLine({ values, columns, copies }: Everywhere, links: readonly Link[]): string {
+  const names = new Map(columns);
+  const [name = ''] = names.values();
+  const isOne = new Set(names.values()).size === 1;
+  const own = links.find(({ table, column }) => names.get(table) === column);
+  const leads = own === undefined ? '' : `; -> ${own.to}.${own.key}`;
+  const copied = copies.map(({ table, value, rows }) => `${table} (${value}: ${rows})`).join(', ');
+  const copy = copied === '' ? '' : `; a copy repeats other rows of ${copied}`;
+  const list = values.length === 0 ? 'the same few values' : values.map((value) => shownValue(value)).join(', ');
+  return `-- ${isOne ? name : `*_${endOf(name)}`} of ${columns.length} tables: ${list}${leads}${copy}`;
+}
+
 const NOTICE_CHARS = 160;
 
-/** A small table stands whole, whatever its rank. */
+/** Names alone take so much. */
+const leastChars = ({ name, columns }: TableDescription): number =>
+  columns.reduce((sum, column) => sum + column.name.length + 3, name.length + 20);
+
+/** A code table stands whole, whatever its rank. */
 const WHOLE_CHARS = 2_400;
 
 function blockText(
   table: TableDescription,
-  profile: TableProfile | undefined,
-  { links, dialect, most }: { readonly links: readonly Link[]; readonly dialect: Dialect; readonly most: number },
+  profile: Shown | undefined,
+  { most, ...options }: { readonly most: number } & Omit<RenderOptions, 'maxChars'>,
 ): string {
-  const own = profile === undefined ? [] : [{ ...profile, pieces: [...profile.pieces, ...linkPieces(profile, links)] }];
-  const bare = renderProfiles([table], [], { dialect, maxChars: 0 }).length;
-  const isWhole = profile?.pieces.some(
-    ({ column, text }) => column === null && text.split('\n').length >= profile.read,
-  );
-  return renderProfiles([table], own, { dialect, maxChars: Math.max(isWhole ? WHOLE_CHARS : most - bare, most / 3) });
+  const bare = renderProfiles([table], [], { ...options, maxChars: 0 });
+  if (profile === undefined) return bare;
+  const maxChars = profile.isWhole ? WHOLE_CHARS : most - bare.length;
+  return renderProfiles([table], [profile], { ...options, maxChars });
 }
 
+/** The weight of a range, and of the form that all values of a column have. */
+const SAID_BY_ROW = 5;
+/** Where room is short, keys come first, then codes and a row, which tells the form of all columns at once. */
+function weightOf({ column, text, weight }: ProfilePiece): number {
+  if (column === null) return text.startsWith('! ') ? FILL : weight === FIRST_ROW ? DOMAIN + 0.5 : weight;
+  if (/^[-~]> /.test(text)) return KEY;
+  if (text.startsWith('has a value ')) return FILL;
+  return weight;
+}
+const FIRST_ROW = 6;
+const FILL = 6.5;
+const DOMAIN = 7;
+const KEY = 9.5;
+
 /** What leads where; a key that meets only after padding or punctuation is gone is marked at both of its ends. */
-function linkPieces({ table, pieces }: TableProfile, links: readonly Link[]) {
-  const marked = new Set(pieces.filter(isOtherwise).map(({ column }) => column));
-  const told = new Set(pieces.filter(({ text }) => text.startsWith('-> ')).map(({ column }) => column));
-  return links
-    .flatMap((link) => {
-      const meets = link.share < 1 ? ` (${percent(link.share, 1)} of its values)` : '';
-      const loose = link.exact < LOOSE ? ' without padding, punctuation and leading zeros' : '';
-      if (link.table === table && !told.has(link.column)) {
-        told.add(link.column);
-        return [pieceOf(link.column, 'join', `-> ${link.to}.${link.key}${meets}${loose}`)];
-      }
-      return [];
-    })
-    .concat(
-      [
-        ...groupBy(
-          links.filter(({ to, key, exact }) => to === table && exact < LOOSE && !marked.has(key)),
-          ({ key }) => key,
-        ),
-      ].map(([key, from]) =>
-        otherwisePiece(
-          key,
-          from.map((link) => `${link.table}.${link.column}`),
-        ),
-      ),
-    );
+function linkPieces(known: readonly ProfilePiece[], from: readonly Link[], to: readonly Link[]): ProfilePiece[] {
+  const told = new Set(known.filter(({ text }) => text.startsWith('-> ')).map(({ column }) => column));
+  const leading = from.flatMap((link) => {
+    if (told.has(link.column)) return [];
+    told.add(link.column);
+    const meets = link.share < 1 ? ` (${percent(link.share, 1)} of its values)` : '';
+    const arrow = link.exact < LOOSE ? '~>' : '->';
+    return [pieceOf(link.column, 'join', `${arrow} ${link.to}.${link.key}${meets}`)];
+  });
+  const led = [
+    ...groupBy(
+      to.filter(({ exact }) => exact < LOOSE),
+      ({ key }) => key,
+    ),
+  ].map(([key, ends]) =>
+    otherwisePiece(
+      key,
+      ends.map(({ table, column }) => `${table}.${column}`),
+    ),
+  );
+  return [...leading, ...led];
 }
 
 /** Below this share of values that meet as they stand, a key is said to be written in two ways. */
 const LOOSE = 0.5;
-
-function placesText(places: readonly (readonly Place[])[]): string {
-  const least = (places[0]?.[0]?.score ?? 0) * 0.25;
-  const lines: string[] = [];
-  let left = PLACES_CHARS;
-  // One value of many columns is one line; a code beside a value says more than another place of it.
-  const likely = places.filter(([best]) => best !== undefined && best.score >= least);
-  const lead = groupBy(likely, ([best]) => best?.value.toLowerCase() ?? '');
-  for (const same of [...lead.values()].slice(0, MOST_PLACES)) {
-    const each = same.find(([best]) => best?.code !== null) ?? same[0] ?? [];
-    const others = same
-      .filter((other) => other !== each)
-      .flatMap(([best]) => (best === undefined ? [] : [`${best.table}.${best.column}`]));
-    const also =
-      others.length === 0
-        ? ''
-        : `; also in ${others.slice(0, MOST_ALSO).join(', ')}${others.length > MOST_ALSO ? ` and ${others.length - MOST_ALSO} more` : ''}`;
-    const line = `--   ${placeText(each)}${also}`;
-    if (line.length > left) continue;
-    left -= line.length + 1;
-    lines.push(line);
-  }
-  return lines.length === 0 ? '' : ["-- where the question's words stand:", ...lines].join('\n');
-}
-
-/**
- * Every table, at most `CATALOGUE_CHARS`: with its columns if they fit, else with its rows, else grouped by schema and the
- * beginning of the name. Tables without rows come last, by name.
- */
-export function catalogueText({ tables, dialect }: DatabaseDescription, known: ReadonlyMap<string, number>): string {
-  const isEmpty = ({ name, rowEstimate, kind }: TableDescription): boolean =>
-    kind === 'table' && (known.get(name) ?? rowEstimate ?? 1) === 0;
-  const filled = tables.filter((table) => !isEmpty(table));
-  const rowsOf = ({ name, rowEstimate }: TableDescription): string => {
-    const rows = known.get(name) ?? Math.round(rowEstimate ?? 0);
-    return rows === 0 ? '' : ` ${rows}`;
-  };
-  const empty = tables.filter(isEmpty).map(({ name }) => tableName(name, dialect));
-  const none = empty.length === 0 ? '' : `\n-- without rows: ${empty.join(', ')}`;
-  const forms = [
-    () =>
-      `-- all tables: name rows: columns\n${filled
-        .map((table) => `--   ${tableName(table.name, dialect)}${rowsOf(table)}: ${columnNames(table, dialect)}`)
-        .join('\n')}${none}`,
-    () =>
-      `-- all tables with their rows: ${filled.map((table) => `${tableName(table.name, dialect)}${rowsOf(table)}`).join(', ')}${none}`,
-    ...[1_000, 400, 150, 60, 25, 8].map((most) => () => `-- all tables: ${grouped(tables, dialect, most)}`),
-  ];
-  for (const form of forms) {
-    const text = form();
-    if (text.length <= CATALOGUE_CHARS) return text;
-  }
-  return `-- ${counted(tables.length, 'table')}: ${grouped(tables, dialect, 2)}`.slice(0, CATALOGUE_CHARS);
-}
-
-function columnNames({ columns }: TableDescription, dialect: Dialect): string {
-  return columns.map(({ name }) => identifier(name, dialect)).join(', ');
-}
-
-/** `sales.ord_{line, head, …}`; of a group of more than `most` tables the first ones and how many there are. */
-function grouped(tables: readonly TableDescription[], dialect: Dialect, most: number): string {
-  const dot = (name: string): number => (dialect === 'sqlite' ? -1 : name.indexOf('.'));
-  const start = (name: string): string => /^.*?[a-z0-9](?=[_A-Z])_?/.exec(name.slice(dot(name) + 1))?.[0] ?? '';
-  const groups = groupBy(tables, ({ name }) => `${name.slice(0, dot(name) + 1)}${start(name)}`);
-  return [...groups]
-    .map(([prefix, own]) => {
-      const rest = own.map(({ name }) => name.slice(prefix.length));
-      if (rest.length === 1) return `${prefix}${rest[0] ?? ''}`;
-      const shown = rest.slice(0, most).join(', ');
-      return `${prefix}{${shown}${rest.length > most ? `, … ${rest.length} tables` : ''}}`;
-    })
-    .join('; ');
-}

@@ -98,6 +98,9 @@ export interface ValueIndex {
   find(question: string): readonly (readonly Place[])[];
 }
 
+/** `isName`: its values are names of the codes that the column holds. */
+type HeldColumn = IndexedColumn & { readonly isName?: boolean };
+
 interface Posting {
   readonly column: number;
   readonly at: number;
@@ -107,13 +110,16 @@ interface Posting {
 const MOST_POSTINGS = 2_000;
 const NEAR = 0.5;
 const NEAR_WEIGHT = 0.6;
-/** Part of the weight of all words of a value that a question has to name. */
-const LEAST_NAMED = 0.3;
+/** Part of the weight of all words of a value that a question has to name; less if it writes them as a name, or several. */
+const LEAST_NAMED = 0.5;
+const LEAST_OF_NAME = 0.3;
 const LEAST_WORD = 4;
 
-export function valueIndex(columns: readonly IndexedColumn[]): ValueIndex {
+export function valueIndex(indexed: readonly IndexedColumn[]): ValueIndex {
+  const columns: readonly HeldColumn[] = [...indexed, ...indexed.flatMap(namedCodes)];
   const postings = new Map<string, Posting[]>();
   const spread = new Map<string, Set<number>>();
+  const singles = new Set<string>();
   const wordsAt = (posting: Posting): string[] => indexWords(columns[posting.column]?.values[posting.at] ?? '');
   const put = (word: string, posting: Posting): void => {
     const own = postings.get(word) ?? [];
@@ -126,11 +132,14 @@ export function valueIndex(columns: readonly IndexedColumn[]): ValueIndex {
   for (const [column, { values }] of columns.entries())
     for (const [at, value] of values.entries()) {
       const words = indexWords(value);
-      for (const word of new Set(words)) put(word, { column, at });
+      for (const word of new Set(words)) {
+        singles.add(word);
+        put(word, { column, at });
+      }
       if (words.length > 1 && words.length <= 4) put(words.join(''), { column, at });
     }
   const weight = (word: string): number => Math.log(1 + columns.length / (spread.get(word)?.size ?? 1));
-  const grams = gramsOf(postings.keys());
+  const grams = gramsOf(singles);
 
   /** Each word of the question with the words of values that it stands for. */
   const askedOf = (question: string): Map<string, number> => {
@@ -150,6 +159,12 @@ export function valueIndex(columns: readonly IndexedColumn[]): ValueIndex {
       const wanted = askedOf(question);
       // Numbers find no value on their own, but tell those apart that a word finds: `NKS 80-200`.
       const numbers = new Set(indexWords(question).filter(isYear));
+      // The first word of a sentence begins with a capital whatever it is.
+      const names = new Set(
+        [...question.matchAll(/(?<=[\p{L}\p{N},;:'"(] *)['"(]?(?=\p{Lu}|\p{L}*\d)[\p{L}\p{N}]+/gu)].flatMap(([word]) =>
+          indexWords(word),
+        ),
+      );
       const best = new Map<number, Place[]>();
       const seen = new Set<string>();
       for (const [word] of wanted) {
@@ -180,7 +195,12 @@ export function valueIndex(columns: readonly IndexedColumn[]): ValueIndex {
             : words.reduce((sum, word) => sum + weight(word) * (wanted.get(word) ?? Number(numbers.has(word))), 0);
         const share = all === 0 ? 0 : named / all;
         // Codes of one or two letters are words of a question by chance.
-        if (share < LEAST_NAMED || !/[\p{L}\p{N}]{3}/u.test(value)) return null;
+        const isLong = (word: string): boolean => /[\p{L}\p{N}]{3}/u.test(word);
+        const long = words.filter((word) => wanted.has(word) && isLong(word));
+        const isOfName = long.length > 1 || words.some((word) => names.has(word));
+        const least = held.isName === true ? 1 : isOfName ? LEAST_OF_NAME : LEAST_NAMED;
+        const isByChance = long.length === 0 && !wanted.has(joined);
+        if (share < least || isByChance || !isLong(value)) return null;
         const codes = held.codes[posting.at] ?? [];
         return {
           ...{ table: held.table, column: held.column, value, score: named * share },
@@ -190,6 +210,26 @@ export function valueIndex(columns: readonly IndexedColumn[]): ValueIndex {
     },
   };
 }
+
+/** ISO codes of lands and currencies by their names, of a column in which all values are such codes. */
+function namedCodes({ table, column, values }: IndexedColumn): HeldColumn[] {
+  const kind = [...ISO].find(([form]) => values.length > 1 && values.every((value) => form.test(value)))?.[1];
+  if (kind === undefined) return [];
+  return LANGUAGES.flatMap((language): HeldColumn[] => {
+    const names = new Intl.DisplayNames([language], { type: kind, fallback: 'none' });
+    const named = values.map((code) => names.of(code));
+    if (named.some((name) => name === undefined)) return [];
+    return [
+      { table, column, code: column, values: named.map(String), codes: values.map((code) => [code]), isName: true },
+    ];
+  });
+}
+
+const ISO = [
+  [/^[A-Z]{2}$/, 'region'],
+  [/^[A-Z]{3}$/, 'currency'],
+] as const;
+const LANGUAGES = ['en', 'de', 'fr', 'es'];
 
 function indexWords(text: string): string[] {
   return wordsOf(text.normalize('NFKD').replace(/\p{M}/gu, '')).map((word) => word.replace(/^0+(?=\d)/, ''));
@@ -240,7 +280,9 @@ export function placeText(places: readonly Place[]): string {
   const told = places.slice(0, SHOWN_PLACES).map(({ value, code, table }, at) => {
     const [only, second] = code?.values ?? [];
     const list = second === undefined ? `= '${only ?? ''}'` : `in ('${code?.values.join("', '") ?? ''}')`;
-    const where = code === null ? '' : ` where ${at === 0 ? `${table}.` : ''}${code.column} ${list}`;
+    const isName = code !== null && code.column === first.column;
+    const where =
+      code === null ? '' : isName ? ` ${list}` : ` where ${at === 0 ? `${table}.` : ''}${code.column} ${list}`;
     return at === 0
       ? `'${shown(value, 60).replace(/^'|'$/g, '')}' is ${first.table}.${first.column}${where}`
       : `'${shown(value, 60).replace(/^'|'$/g, '')}'${where}`;

@@ -60,8 +60,12 @@ export async function chosenTables(
   const text = JSON.stringify(replies).replaceAll('\\n', ' ');
   const named = namedIn(text, description.tables).filter(({ name }) => !full.has(name));
   const kept = new Set(named.map(({ name }) => name));
-  const blocks = chosen.blocks.filter((block, at) => block.length <= SHORT_BLOCK || kept.has(shown[at] ?? ''));
-  return blocks.length === 0 ? chosen.places : chosenText({ ...chosen, blocks });
+  const isKept = (name: string, at: number): boolean =>
+    kept.has(name) || (chosen.whole.includes(name) && (chosen.blocks[at]?.length ?? 0) <= SHORT_BLOCK);
+  const stays = shown.map(isKept);
+  const blocks = chosen.blocks.filter((_, at) => stays[at]);
+  if (blocks.length === 0) return chosen.places;
+  return chosenText({ ...chosen, blocks, whole: chosen.whole.filter((name) => stays[shown.indexOf(name)]) });
 }
 
 /** The columns of the tables that these plans added; empty if the schema shows all tables. */

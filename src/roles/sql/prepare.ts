@@ -42,7 +42,9 @@ async function readDatabase(context: StepContext): Promise<Prepared> {
   const { text, frame, shown, chosen, profiles, usage } = await shownSchema(context, description, asked);
   await context.run.put('schema', SCHEMA_ID, {
     description,
-    ...(chosen === undefined ? { text } : { text: frame, chosen: { ...chosen, blocks: [...chosen.blocks] } }),
+    ...(chosen === undefined
+      ? { text }
+      : { text: frame, chosen: { ...chosen, whole: [...chosen.whole], blocks: [...chosen.blocks] } }),
     ...(shown === null ? {} : { shown: [...shown] }),
     ...(profiles.length === 0
       ? {}

@@ -11,8 +11,9 @@ import type { DatabaseDescription, SqlResult } from '../../domain';
 import { PROFILE_VERSION, profileTables, TableProfile } from '../../database/profile';
 import { readTables, sharedCells } from '../../database/profile/table-rows';
 import { Link } from '../../database/wide/links';
-import { isWide, overviewOf, readingOrder, type OverviewContent } from '../../database/wide/overview';
+import { isSmall, isWide, overviewOf, readingOrder, type OverviewContent } from '../../database/wide/overview';
 import type { Overview } from '../../database/wide/schema-text';
+import { Everywhere, TableKind } from '../../database/wide/table-kinds';
 import { IndexedColumn, valueIndex } from '../../database/wide/value-index';
 import type { SqlEngine } from '../../domain/ports';
 import type { UsageDelta } from '../../domain/ports/step-parts';
@@ -132,8 +133,8 @@ const latestOn = perStore(
     new BoundedMap<{ readonly revision: string; readonly takenAtMs: number; readonly overview: Overview }>(MOST_LATEST),
 );
 
-export function indexed({ profiles, links, columns }: OverviewContent): Overview {
-  return { profiles, links, index: columns.length === 0 ? null : valueIndex(columns) };
+export function indexed({ columns, ...content }: OverviewContent): Overview {
+  return { ...content, index: columns.length === 0 ? null : valueIndex(columns) };
 }
 
 /** Tables are compared beyond their neighbours for so long. */
@@ -146,7 +147,13 @@ export async function takeOverview(
 ): Promise<{ readonly content: OverviewContent; readonly usage: UsageDelta }> {
   const { read, late, usage } = reader(engine, tag);
   const tables = readingOrder(description.tables);
-  const rows = await readTables(description, tables, read, late, sharedCells(tables.length));
+  const rows = await readTables(
+    description,
+    tables,
+    read,
+    late,
+    isSmall(tables) ? undefined : sharedCells(tables.length),
+  );
   let end: AbortSignal | null = null;
   // The time begins when the neighbours are compared.
   const isLate = (): boolean => (end ??= AbortSignal.timeout(COMPARED_MS)).aborted;
@@ -210,7 +217,12 @@ const Kept = z.object({
 type Kept = z.infer<typeof Kept>;
 const KIND = 'table-profiles';
 
-const KeptWide = Kept.extend({ links: z.array(Link), columns: z.array(IndexedColumn) });
+const KeptWide = Kept.extend({
+  links: z.array(Link),
+  kinds: z.array(TableKind),
+  everywhere: z.array(Everywhere),
+  columns: z.array(IndexedColumn),
+});
 const WIDE_KIND = 'wide-overview';
 
 function cacheKey(

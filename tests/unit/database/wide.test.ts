@@ -1,6 +1,6 @@
 import { columnFacts } from '../../../src/database/profile/column-facts';
 import { linksOf } from '../../../src/database/wide/links';
-import { CATALOGUE_CHARS, catalogueText } from '../../../src/database/wide/schema-text';
+import { CATALOGUE_CHARS, catalogueText } from '../../../src/database/wide/catalogue';
 import { indexedColumns, placeText, valueIndex } from '../../../src/database/wide/value-index';
 import { describe as described, readFrom, times, type Given } from './profile/tables';
 
@@ -93,7 +93,7 @@ test.each([
     described({ name: `area_${at % 7}_table_${at}`, columns: ['a text', 'b text'], rows: [['x', 'y']] }),
   ).map((table) => (table.name.endsWith('_8') ? { ...table, rowEstimate: 0 } : table));
   const schema = { dialect: 'sqlite' as const, tables, version: 'v', fingerprint: 'f' };
-  const text = catalogueText(schema, new Map());
+  const text = catalogueText(schema, new Map(), []);
   expect(text.length).toBeLessThanOrEqual(CATALOGUE_CHARS);
   expect(text).toContain(count === 50 ? 'area_3_table_3 1: a, b' : part.replace('area_1_', 'area_3_'));
   if (count === 50) expect(text).toContain('without rows: area_1_table_8');
