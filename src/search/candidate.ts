@@ -5,7 +5,8 @@
 import type { CandidateView, EndedBy, PlanView, SearchState, Trajectory } from '../domain';
 import { compareText } from '../domain/canonical';
 import { isCutShort, ROOT } from '../domain/control-view';
-import { isComplete, noted, openRisk, perObject, planRef } from './plan-view';
+import { perObject } from '../per-object';
+import { isComplete, noted, openRisk, planRef } from './plan-view';
 import { refutedReading } from './memory';
 import { addUsage } from './budgets';
 import { textOf } from '../sql/body';

@@ -9,7 +9,8 @@
  */
 import type { OperatorView, PlanView, SearchState, Trajectory, UpdateView } from '../domain';
 import { canonical, compareText } from '../domain/canonical';
-import { ancestors, applyBody, findOperator, noted, otherBodies, perObject, removeBody } from './plan-view';
+import { perObject } from '../per-object';
+import { ancestors, applyBody, findOperator, noted, otherBodies, removeBody } from './plan-view';
 
 /** The most rival plans from one application; more would fill the frontier. */
 const MAX_RIVALS = 4;

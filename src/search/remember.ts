@@ -5,10 +5,11 @@
 import type { PlanView, SearchEvent, SearchState, Settings, Trajectory, UpdateView } from '../domain';
 import { canonical } from '../domain/canonical';
 import { ROOT } from '../domain/control-view';
+import { perObject } from '../per-object';
 import { addUnanswerable } from './candidate';
 import type { Expansion } from './findings';
 import { applyMemory, withdrawRefuted } from './memory';
-import { isComplete, noted, perObject } from './plan-view';
+import { isComplete, noted } from './plan-view';
 import { LIVE, lineage, openWork, rankTrajectories, START_DISTANCE, statusOf } from './select-plan';
 import { addUsage } from './budgets';
 import { enforce } from './steering';

@@ -20,7 +20,8 @@ import { chooseAnswer, chooseByNumber, isSound, judge, judged, type Decision } f
 import { density, frontierOf, rootOf, score, secondDerivation, selectable, selectPlan } from './select-plan';
 import { addUsage, exhaustedBudget } from './budgets';
 import { steer, type Command } from './steering';
-import { perObject, planRef } from './plan-view';
+import { perObject } from '../per-object';
+import { planRef } from './plan-view';
 import type { Evaluation, SearchSteps } from '../domain/ports/steps';
 
 export function runSearch(start: SearchStart, steps: SearchSteps, hooks: SearchHooks): Promise<SearchOutcome> {
