@@ -11,6 +11,7 @@ import { derivedPieces } from './derived';
 import { columnPieces, type ColumnOptions, Flag, flagsOf } from './describe-column';
 import { doubtsOf, RowDoubt, repeatedPieces, repeatedRows, type Profiled } from './row-doubts';
 import { groupBy } from '../../group-by';
+import { remembered } from '../relevance';
 import { joinPieces, joinsOf, otherwisePieces, type Join, type Way } from './joins';
 import { pieceOf, ProfilePiece, shown } from './pieces';
 import { keyOf, type TableRows } from './table-rows';
@@ -19,7 +20,7 @@ import { keyOf, type TableRows } from './table-rows';
  * The version of profiles. A change of what a profile says raises it (tests/unit/roles/profiles.test.ts), so that no search is
  * shown a profile that other code made.
  */
-export const PROFILE_VERSION = 4;
+export const PROFILE_VERSION = 5;
 
 export const TableProfile = z.object({
   table: z.string(),
@@ -66,10 +67,11 @@ export async function profilesOf(
   pause: () => Promise<void>,
   compared?: Compared,
 ): Promise<TableProfile[]> {
+  const near = (of: Profiled): readonly Profiled[] => compared?.near(of) ?? all;
   const found: { readonly each: Profiled; readonly pieces: ProfilePiece[]; readonly controls: Controls }[] = [];
   const joins = new Map<Profiled, readonly Join[]>();
   for (const each of all) {
-    joins.set(each, joinsOf(each, compared?.near(each) ?? all));
+    joins.set(each, joinsOf(each, near(each)));
     await pause();
   }
   const ways = groupBy(
@@ -78,38 +80,63 @@ export async function profilesOf(
   );
   for (const each of all) {
     const pieces: ProfilePiece[] = [];
-    const controls = new Controls(each);
-    for (const part of partsOf(each, compared?.near(each) ?? all, options, {
-      controls,
-      joins: joins.get(each) ?? [],
-      ways: ways.get(each.rows.table.name) ?? [],
-    })) {
+    const relations = { joins: joins.get(each) ?? [], ways: ways.get(each.rows.table.name) ?? [] };
+    for (const part of partsOf(each, near(each), options, relations)) {
       pieces.push(...part());
       await pause();
     }
-    found.push({ each, pieces, controls });
+    found.push({ each, pieces, controls: new Controls(each) });
   }
-  for (const { each, pieces, controls } of compared !== undefined && options.values ? found : []) {
-    const near = new Set(compared?.near(each));
-    for (const large of all) {
-      if (compared?.isLate()) break;
-      if (near.has(large)) continue;
-      pieces.push(...controls.of(large));
-      await pause();
-    }
-  }
-  return found.map(({ each, pieces }) => ({
+  const reached = remembered((of: Profiled) => reachedColumns(of, joins.get(of) ?? [], near(of), isShared));
+  for (const { tables, compare, isLate } of options.values ? comparisons(all, reached, near, compared) : [])
+    for (const { each, controls } of found)
+      for (const large of controls.isControl ? tables(each) : []) {
+        if (isLate()) break;
+        compare(controls, large);
+        await pause();
+      }
+  return found.map(({ each, pieces, controls }) => ({
     table: each.rows.table.name,
     read: each.rows.read,
     whole: each.rows.whole,
-    pieces,
+    pieces: [...pieces, ...controls.pieces()],
     doubts: doubtsOf(each, options),
     flags: flagsOf(each.rows, each.facts),
   }));
 }
 
+interface Comparison {
+  readonly tables: (of: Profiled) => readonly Profiled[];
+  readonly compare: (controls: Controls, large: Profiled) => void;
+  readonly isLate: () => boolean;
+}
+
+/** How totals are compared, one after the other: each only with what the ones before it have left unmet. */
+function comparisons(
+  all: readonly Profiled[],
+  reached: (of: Profiled) => readonly ColumnFacts[],
+  near: (of: Profiled) => readonly Profiled[],
+  compared: Compared | undefined,
+): Comparison[] {
+  const far = (of: Profiled): readonly Profiled[] => {
+    const own = new Set(near(of));
+    return all.filter((each) => !own.has(each));
+  };
+  const nearby = { tables: near, isLate: () => false };
+  const others = { tables: far, isLate: compared?.isLate ?? (() => true) };
+  const plain: Comparison['compare'] = (controls, large) => controls.compare(large);
+  const filtered: Comparison['compare'] = (controls, large) => controls.compareFiltered(large, reached);
+  const shifted: Comparison['compare'] = (controls, large) => controls.compareShifted(large);
+  return [
+    { ...nearby, compare: plain },
+    { ...others, compare: plain },
+    { ...nearby, compare: filtered },
+    { ...others, compare: filtered },
+    { ...nearby, compare: shifted },
+  ];
+}
+
 interface Relations {
-  readonly controls: Controls;
   readonly joins: readonly Join[];
   /** Joins that lead to the table. */
   readonly ways: readonly Way[];
@@ -119,7 +146,7 @@ function partsOf(
   each: Profiled,
   all: readonly Profiled[],
   options: ColumnOptions,
-  { controls, joins, ways }: Relations,
+  { joins, ways }: Relations,
 ): (() => ProfilePiece[])[] {
   const { rows, facts } = each;
   const surroundings = (fact: ColumnFacts) => ({ table: rows.table, leadsAway: leadsAway(fact, joins) });
@@ -130,7 +157,7 @@ function partsOf(
       options.values && isTiny(each) ? [] : facts.flatMap((fact) => columnPieces(fact, surroundings(fact), options)),
     () => repeatedPieces(each.repeated, options),
     () => [...joinPieces(joins), ...otherwisePieces(ways)],
-    () => derivedPieces(facts, reachedNumbers(each, joins, all)),
+    () => derivedPieces(facts, reachedColumns(each, joins, all, isVaried)),
   ];
   if (!options.values) return described;
   return [
@@ -139,8 +166,6 @@ function partsOf(
       const groupings = [...ownGroupings(rows, facts), ...reachedGroupings(each, joins, all)];
       return [...fillPieces(facts, groupings), ...magnitudePieces(rows, facts, groupings)];
     },
-    ...all.map((large) => () => controls.of(large)),
-    ...all.map((large) => () => controls.shiftedOf(large)),
   ];
 }
 
@@ -153,7 +178,7 @@ function reachedGroupings({ rows }: Profiled, joins: readonly Join[], all: reado
     return target.facts
       .filter((fact) => isCategory({ ...fact, filled: Infinity }))
       .map(({ column }) => ({
-        name: `${join.table}.${column.name}${sharing(joins, join) ? ` via ${join.column}` : ''}`,
+        name: reachedName(joins, join, column.name),
         column: null,
         labels: rowOf.map((row) => (row === null ? null : keyOf(column.values[row] ?? null))),
       }));
@@ -163,25 +188,37 @@ function reachedGroupings({ rows }: Profiled, joins: readonly Join[], all: reado
 const leadsAway = ({ column }: ColumnFacts, joins: readonly Join[]): boolean =>
   joins.some((join) => join.column === column.name && join.exact >= join.distinct * 0.9);
 
-/** The numbers of the row that a key leads to: `pk.eur` for the lines that name an item of `pk`. */
-function reachedNumbers({ rows }: Profiled, joins: readonly Join[], all: readonly Profiled[]): ColumnFacts[] {
+/** Columns of the row that a key leads to: `pk.eur` for the lines that name an item of `pk`. */
+function reachedColumns(
+  { rows }: Profiled,
+  joins: readonly Join[],
+  all: readonly Profiled[],
+  isWanted: (fact: ColumnFacts, keys: ReadonlySet<string>) => boolean,
+): ColumnFacts[] {
   return joins.flatMap((join) => {
     const found = follow({ rows }, join, all);
     if (found === null || join.exact < join.distinct * 0.9) return [];
     const { target, rowOf } = found;
-    const keys = new Set([join.key, ...keyColumns(target.rows.table)]);
+    const keys = keyColumns(target.rows.table);
     return (
       target.facts
-        .filter(({ column, distinct }) => column.kind === 'number' && !keys.has(column.name) && distinct > 2)
+        .filter((fact) => fact.column.name !== join.key && isWanted(fact, keys))
         .map(({ column }) => {
           const values = rowOf.map((row) => (row === null ? null : (column.values[row] ?? null)));
-          return columnFacts({ ...column, name: `${join.table}.${column.name}`, values });
+          return columnFacts({ ...column, name: reachedName(joins, join, column.name), values });
         })
         // The rows that are led to may all have one value.
-        .filter(({ distinct }) => distinct > 2)
+        .filter((fact) => isWanted(fact, keys))
     );
   });
 }
+
+const isVaried = ({ column, distinct }: ColumnFacts, keys: ReadonlySet<string>): boolean =>
+  column.kind === 'number' && distinct > 2 && !keys.has(column.name);
+
+/** Values that several rows share: dates, codes and states. */
+const isShared = ({ column, distinct, rows }: ColumnFacts): boolean =>
+  distinct > 0 && distinct < rows && column.kind !== 'json' && column.kind !== 'binary';
 
 /** Which row of the other table each row leads to. */
 function follow(
@@ -197,8 +234,10 @@ function follow(
   return { target, rowOf: from.values.map((value) => at.get(keyOf(value)) ?? null) };
 }
 
-const sharing = (joins: readonly Join[], { table }: Join): boolean =>
-  joins.filter((join) => join.table === table).length > 1;
+function reachedName(joins: readonly Join[], { table, column }: Join, name: string): string {
+  const isShared = joins.filter((join) => join.table === table).length > 1;
+  return `${table}.${name}${isShared ? ` via ${column}` : ''}`;
+}
 
 /** The most rows that are shown whole, if they are short. */
 const TINY_ROWS = 15;

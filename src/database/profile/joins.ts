@@ -3,6 +3,7 @@
  * nobody declared it, and keys that only meet once case, padding and punctuation are gone.
  */
 import { groupBy } from '../../group-by';
+import { perObject } from '../../per-object';
 import { isUnique, type ColumnFacts } from './column-facts';
 import { pieceOf, type ProfilePiece } from './pieces';
 import type { Profiled } from './row-doubts';
@@ -91,13 +92,11 @@ function tryJoin(from: Profiled, column: ColumnFacts, to: Profiled, key: ColumnF
       references[0] === key.column.name,
   );
   if (!declared && !isCandidate(from, column, to, key)) return null;
-  const keys = valuesOf(key);
+  const keys = valueSet(key);
   const distinct = column.values.length;
   const exact = column.values.filter(({ value }) => keys.has(value)).length;
   const isLoose = column.column.kind === 'text' && exact < distinct;
-  const loose = isLoose
-    ? column.values.filter(({ value }) => valuesOf(key, loosened, loosely).has(loosely(value))).length
-    : exact;
+  const loose = isLoose ? column.values.filter(({ value }) => looseSet(key).has(loosely(value))).length : exact;
   const [name, table] = [column.column.name, to.rows.table.name];
   const join = { column: name, table, key: key.column.name, declared, exact, loose, distinct };
   if (declared) return join;
@@ -114,7 +113,7 @@ function selfJoin(from: Profiled, column: ColumnFacts, key: ColumnFacts): Join |
     column.filled < column.rows * 0.9 && column.distinct >= Math.max(LEAST_DISTINCT, column.filled * 0.5);
   if (column === key || !isUnique(key) || isUnique(column) || !isSparse) return null;
   if (key.column.kind !== column.column.kind || !joinable(key)) return null;
-  const keys = valuesOf(key);
+  const keys = valueSet(key);
   const leads = column.values.every(({ value }) => keys.has(value));
   const toItself = column.column.values.some((value, row) => value !== null && value === key.column.values[row]);
   const [low, high] = [Number(column.min), Number(column.max)];
@@ -151,15 +150,13 @@ const sameName = (one: ColumnFacts, other: ColumnFacts): boolean =>
   one.column.name.toLowerCase() === other.column.name.toLowerCase() &&
   !/^(id|name|code|no|nr|type)$/i.test(one.column.name);
 
-const exactly = new WeakMap<ColumnFacts, ReadonlySet<string>>();
-const loosened = new WeakMap<ColumnFacts, ReadonlySet<string>>();
-
-/** A key's values are asked for once for each column of each table. */
-function valuesOf(facts: ColumnFacts, known = exactly, folded = (value: string): string => value): ReadonlySet<string> {
-  const made = known.get(facts) ?? new Set(facts.values.map(({ value }) => folded(value)));
-  known.set(facts, made);
-  return made;
-}
+/** A column's values are asked for once for each column of each other table. */
+export const valueSet = perObject(
+  ({ values }: ColumnFacts): ReadonlySet<string> => new Set(values.map(({ value }) => value)),
+);
+const looseSet = perObject(
+  ({ values }: ColumnFacts): ReadonlySet<string> => new Set(values.map(({ value }) => loosely(value))),
+);
 
 /** `p-0011082` and `P11082` are one. */
 export function loosely(value: string): string {
