@@ -2,8 +2,11 @@
  * Columns that say the same thing twice: copies, constant differences and factors, truncated or rounded values, sums,
  * products and durations. A derived column is no observation of its own, and where the rule breaks something is odd.
  */
+import { perObject } from '../../per-object';
 import type { ColumnFacts } from './column-facts';
+import { timesOf } from './groupings';
 import { pieceOf, type ProfilePiece, of, short } from './pieces';
+import { timeOf } from './table-rows';
 
 /** Rules are tried on a few rows first, and reported where nearly all rows keep them. */
 const TRIED = 40;
@@ -12,6 +15,8 @@ const HOLDS = 0.98;
 const LEAST_ROWS = 20;
 const MAX_NUMBERS = 12;
 const MAX_TIMES = 6;
+/** Of fewer times, such as the first days of a few years, many follow from one another. */
+const LEAST_TIMES = 6;
 
 type Rule = (row: number) => boolean | null;
 
@@ -63,13 +68,36 @@ function pairRules(one: ColumnFacts, other: ColumnFacts): Candidate[] {
     [a.name < b.name, `= ${b.name}`, textRule(one, other, (x, y) => x === y)],
     ...(a.kind === 'number' ? numberRules(one, other) : []),
   ];
-  if (a.kind === 'time') {
-    const shift = firstDifference(one, other);
-    const isShifted = scalarRule(one, other, (x, y) => x - y === shift);
-    rules.push([shift > 0, `= ${b.name} + ${shift > 0 ? duration(shift) : ''}`, isShifted]);
-  }
+  if (isTime(one) && isTime(other)) rules.push(...timeRules(asTime(one), asTime(other)));
   const made = rules.flatMap(([applies, says, rule]) => (applies ? [candidate(says, rule)] : []));
   return a.kind === 'number' ? made : [...made, beginning];
+}
+
+const isTime = (facts: ColumnFacts): boolean => facts.distinct >= LEAST_TIMES && timesOf(facts).length > 0;
+
+/** Dates that stand as digits in a text, as times. */
+const asTime = perObject((facts: ColumnFacts): ColumnFacts => {
+  if (facts.column.kind === 'time') return facts;
+  const times = timesOf(facts);
+  const scalars = Float64Array.from(times, (time) => timeOf(time) ?? NaN);
+  return { ...facts, real: times.map((time) => time !== null), scalars };
+});
+
+/** A time that another one has, cut or moved. */
+function timeRules(one: ColumnFacts, other: ColumnFacts): Rules {
+  const { name } = other.column;
+  const shift = firstDifference(one, other);
+  const rule = (test: (x: number, y: number) => boolean): Rule => scalarRule(one, other, test);
+  const isCut = [one, other].some(({ values }) => values.some(({ value }) => value.includes('.')));
+  return [
+    [!isCut, `= ${name}`, rule((x, y) => x === y)],
+    ...UNITS.map(([unit, seconds]): Rules[number] => [
+      true,
+      `= ${name} cut to the ${unit.slice(0, -1)}`,
+      rule((x, y) => x === Math.floor(y / seconds) * seconds),
+    ]),
+    [shift > 0, `= ${name} + ${shift > 0 ? duration(shift) : ''}`, rule((x, y) => x - y === shift)],
+  ];
 }
 
 /** Each with whether it is to be tried. */

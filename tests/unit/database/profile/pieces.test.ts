@@ -47,6 +47,7 @@ const alone: Case[] = [
 
 const made = (columns: string, row: (at: number) => Rows[number]): Given => table(columns, times(60, row));
 const minutes = (at: number): string => String(at).padStart(2, '0');
+const stamps = (a: (at: number) => string): Given => made('a timestamp, b timestamp', (at) => [a(at), `2024-01-${10 + (at % 19)} ${minutes(at % 24)}:${minutes(at)}:${minutes((at * 7) % 60)}`]); // prettier-ignore
 const unrelated = made('a int, b int, c int', (at) => [(at * 7919) % 101, (at * 104729) % 97, (at * 1299709) % 89]);
 const items = table(
   'cd text, eur int',
@@ -66,6 +67,13 @@ const derived: Case[] = [
   ['a duration', made('min int, a timestamp, b timestamp', (at) => [5 + (at % 50), `2024-01-0${1 + (at % 9)} 10:${minutes(5 + (at % 50))}:00`, `2024-01-0${1 + (at % 9)} 10:00:00`]), 'min', '= a - b in minutes in all 60 rows'],
   ['a cut number', made('c int, v numeric', (at) => [Math.trunc(at * 1.37), Number((at * 1.37).toFixed(2))]), 'c', '= v cut to a whole number in all 60 rows'],
   ['the beginning of a text', made('p text, full text', (at) => [`K${100 + at}`, `K${100 + at}-${at % 7}x`]), 'p', '= the beginning of full in all 60 rows'],
+  ['a time cut to the hour', stamps((at) => `2024-01-${10 + (at % 19)} ${minutes(at % 24)}:00:00`), 'a', '= b cut to the hour in all 60 rows'],
+  ['a time cut to the day, as a date', stamps((at) => `2024-01-${10 + (at % 19)}`), 'a', '= b cut to the day in all 60 rows'],
+  ['a time cut to the minute', stamps((at) => `2024-01-${10 + (at % 19)} ${minutes(at % 24)}:${minutes(at)}:00`), 'a', '= b cut to the minute in all 60 rows'],
+  ['a date some days after another', made('a date, b date', (at) => [`2024-03-${minutes(4 + (at % 27))}`, `2024-03-${minutes(1 + (at % 27))}`]), 'a', '= b + 3 days in all 60 rows'],
+  ['a date that is digits in a text, and one moved across the end of a month', made('a text, b text', (at) => [`202403${minutes(1 + (at % 28))}`, at % 28 === 0 ? '20240229' : `202403${minutes(at % 28)}`]), 'a', '= b + 1 days in all 60 rows'],
+  ['but not of a few dates', made('a date, b date', (at) => [`202${at % 4}-12-31`, `202${at % 4}-12-28`]), 'a', '', '='],
+  ['nor of a time that is cut in some rows only', stamps((at) => `2024-01-${10 + (at % 19)} ${minutes(at % 24)}:${at % 3 === 0 ? '07' : '00'}:00`), 'a', '', '='],
   ...['a', 'b', 'c'].map((column): Case => [`unrelated numbers: ${column}`, unrelated, column, '', '= ']),
   ['a number that is made of one which a key leads to says of which', [items, lines], 'pr', '= pk.eur * 100'],
   ['rows that were imported twice are counted, with the columns in which they differ', table('id int, l numeric, amt numeric, ts timestamp, odo int, fil text', twice, { primaryKey: ['id'] }), null, '15 rows repeat an earlier one in all columns but id, fil; only repeats: fil FC01_1 (15)'],
