@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { keyColumns } from '../table-text';
 import { fillPieces, magnitudePieces, ownGroupings, type Grouping } from './categories';
+import { figuresPieces } from './control-table';
 import { Controls } from './controls';
 import { columnFacts, isCategory, type ColumnFacts } from './column-facts';
 import { derivedPieces } from './derived';
@@ -34,6 +35,7 @@ export const TableProfile = z.object({
 });
 export { RowDoubt } from './row-doubts';
 export { Flag } from './describe-column';
+export { isControlTable } from './control-table';
 export type TableProfile = Readonly<z.infer<typeof TableProfile>>;
 
 /** `pause` is awaited between pieces of work: all of it together takes seconds. */
@@ -156,6 +158,7 @@ function partsOf(
     () =>
       options.values && isTiny(each) ? [] : facts.flatMap((fact) => columnPieces(fact, surroundings(fact), options)),
     () => repeatedPieces(each.repeated, options),
+    () => figuresPieces(each),
     () => [...joinPieces(joins), ...otherwisePieces(ways)],
     () => derivedPieces(facts, reachedColumns(each, joins, all, isVaried)),
   ];

@@ -6,6 +6,7 @@ import type { DatabaseDescription, Dialect, TableDescription } from '../../domai
 import type { SchemaContext } from '../context';
 import { fitting } from '../relevance';
 import { BARE, columnText, headOf, keyLines, withEscapedBreaks, type Detail } from '../table-text';
+import { isFigures } from './control-table';
 import type { TableProfile } from './index';
 import type { ProfilePiece } from './pieces';
 
@@ -50,9 +51,12 @@ function tableText(
   // The estimate of a table that was read whole may be of last week.
   const exact = profile?.whole === true ? { ...table, rowEstimate: profile.read } : table;
   const counted = profile === undefined || profile.whole ? '' : ` -- figures of ${profile.read} rows read`;
-  const rows = pieces.filter(({ column }) => column === null).flatMap(({ text }) => text.split('\n'));
+  const figures = pieces.filter(isFigures).map(({ text }) => ` -- ${text}`);
+  const rows = pieces
+    .filter((piece) => piece.column === null && !isFigures(piece))
+    .flatMap(({ text }) => text.split('\n'));
   return [
-    `${headOf(exact, detail, dialect)}${counted}`,
+    `${headOf(exact, detail, dialect)}${counted}${figures.map(withEscapedBreaks).join('')}`,
     ...table.columns.map((column) => {
       const said = pieces.filter((piece) => piece.column === column.name).map(({ text }) => withEscapedBreaks(text));
       const head = columnText(column, table, detail, dialect);
