@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { AnswerStatus } from './answer-status';
 import { Citation } from './evidence';
-import { EntryId } from './layer';
+import { EntryId, FitsAsWell } from './layer';
 import { Ablation, PresetName } from './question';
 import { EndedBy, Usage } from './state';
 import { ResultColumn, SqlValue } from './sql';
@@ -83,10 +83,10 @@ export const Claim = z.object({
   /** Two figures within this of each other count as equal, as the check says. Left out: they are compared exactly. */
   within: z.string().optional(),
   /**
-   * Values that fit the rows as well as the one of the SQL, and with which the answer would be another (`sql/fitted.ts`). Left
-   * out: none.
+   * Values that fit the rows as well as one of the check (`sql/fitted.ts`, `sql/thresholds.ts`), with what the answer would be;
+   * null: the same, or there is no answer. Left out: none.
    */
-  fitsAsWell: z.array(z.object({ literal: z.string(), put: z.string(), gives: z.string() })).optional(),
+  fitsAsWell: z.array(FitsAsWell.extend({ gives: z.string().nullable() })).optional(),
   /** The entry of the semantic layer that it repeats: proved before, and counted again for this answer. Left out: its own. */
   entry: z.object({ entryId: EntryId, provedAt: z.string(), searchId: z.string() }).optional(),
 });

@@ -17,6 +17,10 @@ export const EntryRival = z.object({
   refuted: z.boolean(),
 });
 
+/** A value of a check, and another one with which it counts the same: the rows do not tell them apart. */
+export const FitsAsWell = z.object({ literal: z.string(), put: z.string() });
+export type FitsAsWell = z.infer<typeof FitsAsWell>;
+
 export const LayerEntry = z.object({
   /** A hash of the check: two questions that count the same have one entry. */
   entryId: EntryId,
@@ -31,6 +35,8 @@ export const LayerEntry = z.object({
   matching: z.number().int(),
   examined: z.number().int(),
   rivals: z.array(EntryRival).min(1),
+  /** Rivals that its rows leave open. Left out: none. */
+  fitsAsWell: z.array(FitsAsWell).optional(),
   /** The tables that the check reads, and those of their columns that it names, as `table.column`. */
   tables: z.array(z.string()),
   columns: z.array(z.string()),

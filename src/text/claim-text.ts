@@ -61,8 +61,10 @@ function withinText({ within }: Claim): string {
 /** Values that fit the rows as well as that of the SQL and change the answer, a line for each. */
 export function fitsTexts({ claims = [] }: Pick<AnswerRecord, 'claims'>): string[] {
   return claims.flatMap(({ fitsAsWell = [] }) =>
-    fitsAsWell.map(({ literal, put, gives }) =>
-      visibleLine(`Fits the rows as well: ${put} in place of ${literal}; it would be: ${gives}.`),
+    fitsAsWell.flatMap(({ literal, put, gives }) =>
+      gives === null
+        ? []
+        : visibleLine(`Fits the rows as well: ${put} in place of ${literal}; it would be: ${gives}.`),
     ),
   );
 }

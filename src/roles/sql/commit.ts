@@ -24,8 +24,9 @@ import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../s
 import { SCHEMA_ID } from '../../record/contents';
 import { isEstablished } from '../keep';
 import { coverageText } from '../../sql/coverage';
-import { bandOf, fittedIn, withLiteral } from '../../sql/fitted';
+import { bandOf, withLiteral } from '../../sql/fitted';
 import { filteredBy } from '../../sql/literal-uses';
+import { fittingOf, movedIn, neighboursOf } from './neighbours';
 import { runSelects } from './queries';
 import { unsaidIn, unsaidText } from './unsaid';
 import { orRefused, single, together, type Statements } from '../shared/statements';
@@ -199,7 +200,7 @@ class Commit {
     );
   }
 
-  /** Claims with the neighbours of their dates and factors that fit as well and change the answer, and with their bands. */
+  /** Claims with the neighbours of their dates, factors and bounds that fit as well, and with their bands. */
   private async fitted(
     plan: LoadedPlan,
     claims: readonly Claim[],
@@ -211,35 +212,31 @@ class Commit {
     const { sql: answerSql } = planSql(plan, last);
     const { question } = this.context.input;
     const asked = [question.text, question.context, question.instructions].join('\n');
-    const isTried = ({ operator, state }: Claim): boolean =>
-      !isSlow.has(operator ?? '') && ['proved', 'exceptions'].includes(state);
-    const tried = claims.flatMap((claim, at) => {
-      if (answerSql === null || !isTried(claim)) return [];
-      return fittedIn(claim.check, dialect)
-        .filter(({ literal }) => !asked.includes(literal.replaceAll("'", '')))
-        .flatMap(({ literal, neighbours }) => neighbours.map((put) => ({ at, literal, put, claim })))
-        .filter(({ literal, put }) => withLiteral(answerSql, literal, put) !== answerSql);
-    });
-    const few = tried.slice(0, MOST_NEIGHBOURS);
+    const tried = claims.filter(
+      ({ operator, state }) => !isSlow.has(operator ?? '') && (state === 'proved' || state === 'exceptions'),
+    );
+    const moved = neighboursOf(tried, dialect).filter(
+      (each) => !asked.includes(each.literal.replaceAll("'", '')) && movedIn(answerSql ?? '', each, dialect) !== null,
+    );
     const bands = claims.map((claim) => bandOf(claim.check, dialect));
-    const under = ({ check }: Claim, literal: string, put: string) => single(withLiteral(check, literal, put));
-    const neighbours = few.map(({ claim, literal, put }) => under(claim, literal, put));
     const halved = claims.map((claim, at) => {
       const found = bands[at] ?? null;
-      return found !== null && isTried(claim) ? under(claim, found.band, found.half) : single(null);
+      return single(found !== null && tried.includes(claim) ? withLiteral(claim.check, found.band, found.half) : null);
     });
-    const { seen } = await this.sql(together([together(neighbours), together(halved)]));
-    const [moved, tighter] = seen;
-    const fitting = few.filter(({ claim }, at) => isCountedSo(claim, moved[at]));
-    const answers = fitting.map(({ literal, put }) => single(withLiteral(answerSql ?? '', literal, put)));
+    const { seen: counted } = await this.sql(
+      together([fittingOf(moved.slice(0, MOST_NEIGHBOURS)), together(halved)] as const),
+    );
+    const [fitting, tighter] = counted;
+    const answers = fitting.map((each) => single(movedIn(answerSql ?? '', each, dialect)));
     const { seen: given } = await this.sql(together(answers));
-    const changing = fitting.flatMap((each, at) => {
+    const seen = fitting.flatMap((each, at) => {
       const result = given[at];
-      if (result?.kind !== 'rows' || equalResults(answer, result, { ordered: false })) return [];
-      return [{ ...each, gives: resultPreview(result) }];
+      if (result?.kind !== 'rows') return [];
+      const isSame = equalResults(answer, result, { ordered: false });
+      return [{ ...each, gives: isSame ? null : resultPreview(result) }];
     });
     return claims.map((claim, at) => {
-      const own = changing.filter((each) => each.at === at);
+      const own = seen.filter((each) => each.claim === claim);
       const within = bands[at]?.[isCountedSo(claim, tighter[at]) ? 'half' : 'band'];
       return {
         ...claim,
@@ -313,7 +310,7 @@ class Commit {
 }
 
 /** Checks are counted again for each neighbour of a value. */
-const MOST_NEIGHBOURS = 12;
+const MOST_NEIGHBOURS = 18;
 const SLOW_MS = 2_000;
 
 /** Operators whose claims took long to count. */
