@@ -4,7 +4,7 @@ import { sectionsNamed } from '../request';
 import type { World } from '../world';
 
 export function learn({ asked }: Pick<World, 'asked'>): Promise<LearnReply> {
-  const schema = sectionsNamed(asked, /^schema$/)
+  const schema = sectionsNamed(asked, /^tables in full$/)
     .map(({ text }) => text)
     .join('\n');
   const tables = [...schema.matchAll(/^TABLE (\S+) \(/gm)].map(([, name = '']) => name);
@@ -16,6 +16,7 @@ export function learn({ asked }: Pick<World, 'asked'>): Promise<LearnReply> {
       : [],
     claims: [],
     open: [],
+    tables: [],
     done: !isFirst || tables.length === 0,
   });
 }

@@ -84,7 +84,7 @@ export const learnCommand: CommandFactory = (io, outcome) =>
       new Command('learn')
         .description('prove the conventions of a database without a question, for all later ones (docs/layer.md)')
         .option(...ONE_DATABASE)
-        .option('--turns <n>', 'at most this many turns of queries and claims', positiveInteger, 8)
+        .option('--turns <n>', 'at most this many turns of queries and claims', positiveInteger, 6)
         .option('--docs <path>', 'documentation of the database (repeatable)', collect)
         .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels),
     )

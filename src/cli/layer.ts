@@ -6,9 +6,9 @@ import { GateError, UsageError } from '../app/errors';
 import type * as AppLayer from '../app/layer';
 import type { Watch } from '../app/layer-watch';
 import { visibleLine } from '../clip';
-import { counted } from '../counted';
+import { counted, someOf } from '../counted';
 import { fallText } from '../layer/drift';
-import { allHeld, figuresOf, isCounted, type Held, type HeldEntry, type HeldRule } from '../layer/state';
+import { allHeld, figuresOf, fittingTexts, isCounted, type Held, type HeldEntry, type HeldRule } from '../layer/state';
 import type { WatchFound } from '../domain/ports/steps';
 import { EXIT } from './exit';
 import { untilInterrupted } from './interrupts';
@@ -114,6 +114,10 @@ async function printList(
   if (shown.length > 0) io.out(`${textTable(heads, rows, { width: io.columns, whole: 2 })}\n`);
   if (all > shown.length)
     io.err(`${counted(all - shown.length, 'more entry', 'more entries')} not in use: --all shows them\n`);
+  if (layer.lesson !== null && layer.lesson.left.length > 0)
+    io.err(
+      `${counted(layer.lesson.left.length, 'table')} not learned yet: ${visibleLine(someOf(layer.lesson.left))}; gate learn --db ${db} goes on with them\n`,
+    );
   if (layer.questions.length === 0) return;
   const { openQuestionsText } = await import('./show-answer');
   io.err(`${openQuestionsText(layer.questions, db, io.columns)}\n`);
@@ -147,6 +151,7 @@ async function entryLines(held: HeldEntry): Promise<string[]> {
       ({ reading, matching, refuted }) =>
         `rival     ${reading}: ${matching ?? 'not counted'}${refuted ? ', refuted' : ', the same answer'}`,
     ),
+    ...fittingTexts(held.entry).map((text) => `open      ${text}`),
     ...(restsOn.length === 0 ? [] : [`rests on  ${restsOn.join(', ')}`]),
     `proved    ${provedAt} ${sourceText(from.searchId)}${from.question === null ? '' : `: ${from.question}`}`,
     `check\n${check}`,

@@ -260,5 +260,7 @@ export const AnswerRecord = z.object({
       open: z.array(z.object({ questionId: z.string(), text: z.string() })).optional(),
     })
     .optional(),
+  /** Of a lesson: the tables that it went through, and those that the next one begins with. */
+  lesson: z.object({ learned: z.array(z.string()), left: z.array(z.string()) }).optional(),
 });
 export type AnswerRecord = z.infer<typeof AnswerRecord>;

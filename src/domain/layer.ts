@@ -97,6 +97,14 @@ export const LayerEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('superseded'), ...about, by: EntryId }),
   /** The checks of these entries ran (`gate layer verify`). */
   z.object({ kind: z.literal('verified'), at: When, checked: z.array(EntryId) }),
+  /**
+   * How far lessons came (`gate learn`): tables learned since they began with the first one, those that are left, and notes on
+   * what the last one was at.
+   */
+  z.object({
+    ...{ kind: z.literal('learned'), at: When },
+    ...{ tables: z.array(z.string()), left: z.array(z.string()), notes: z.array(z.string()) },
+  }),
   /** What no data can decide, for a person (`gate learn`). */
   z.object({
     ...{ kind: z.literal('asked'), at: When, questionId: z.string(), text: z.string().min(1) },

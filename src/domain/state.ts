@@ -232,6 +232,18 @@ export const Reforce = z.object({
 });
 export type Reforce = z.infer<typeof Reforce>;
 
+/** Where a lesson is (`methods/learn.ts`). */
+export const Lesson = z.object({
+  /** The group of tables that it is at, from 0. */
+  group: z.number().int(),
+  /** How many turns went before this group. */
+  begun: z.number().int(),
+  /** Turns whose proofs nobody has read yet, and how many proofs those are. */
+  unread: z.array(z.string()),
+  proofs: z.number().int(),
+});
+export type Lesson = z.infer<typeof Lesson>;
+
 export const SearchState = z.object({
   searchId: z.string(),
   /** The iteration that runs next, from 1. */
@@ -249,6 +261,7 @@ export const SearchState = z.object({
   children: z.array(z.string()).optional(),
   steered: Steered.optional(),
   looking: Looking.optional(),
+  lesson: Lesson.optional(),
   redel: Delegated.optional(),
   reforce: Reforce.optional(),
 });

@@ -47,6 +47,8 @@ export const LearnReply = z.object({
     z.object({ statement: z.string(), rows: z.string(), check: z.string(), rivals: z.array(z.string()) }),
   ),
   open: z.array(z.string()),
+  /** Those that the next turn is to show in full, beside the ones that nothing read yet. */
+  tables: z.array(z.string()),
   done: z.boolean(),
 });
 export type LearnReply = z.infer<typeof LearnReply>;

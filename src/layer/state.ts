@@ -2,8 +2,9 @@
  * The state of a layer from its events: entries that rows proved, and rules that people state. The order in which they were written to the store does not matter: they are sorted
  * by time and content, so that several workers and machines see the same layer.
  */
-import type { EntryCounts, LayerEntry, LayerEvent, LayerRule } from '../domain';
+import type { EntryCounts, FitsAsWell, LayerEntry, LayerEvent, LayerRule } from '../domain';
 import { compareText } from '../domain/canonical';
+import { groupBy } from '../group-by';
 import { FEW_ROWS, fellFrom, type Agreement } from '../sql/agreement';
 
 export type EntryStatus =
@@ -23,6 +24,8 @@ interface Standing {
   readonly status: EntryStatus;
   /** Why it is not active; null if it is. */
   readonly why: string | null;
+  /** The entry that contradicts it, as long as nothing has decided between the two. */
+  readonly contradictedBy?: string;
   /** The statement as a person edited it, else the entry's own. */
   readonly statement: string;
   readonly confirmedBy: string | null;
@@ -59,7 +62,11 @@ export interface Layer {
   readonly rules: readonly HeldRule[];
   readonly questions: readonly OpenQuestion[];
   readonly verifiedAt: string | null;
+  /** How far lessons came; null: there was none. */
+  readonly lesson: LessonState | null;
 }
+
+export type LessonState = Pick<Extract<LayerEvent, { kind: 'learned' }>, 'tables' | 'left' | 'notes'>;
 
 /** Whatever may be listed, shown, exported and withdrawn. */
 export function allHeld({ entries, rules }: Pick<Layer, 'entries' | 'rules'>): readonly Held[] {
@@ -84,6 +91,7 @@ export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
   const entries = new Map<string, Draft>();
   const questions = new Map<string, OpenQuestion>();
   let verifiedAt: string | null = null;
+  let lesson: LessonState | null = null;
   for (const event of sorted) {
     switch (event.kind) {
       case 'proved':
@@ -98,6 +106,9 @@ export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
           const draft = entries.get(id);
           if (draft !== undefined) draft.countedAt = event.at;
         }
+        break;
+      case 'learned':
+        lesson = { tables: event.tables, left: event.left, notes: event.notes };
         break;
       case 'asked':
         if (!questions.has(event.questionId)) {
@@ -119,6 +130,7 @@ export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
     rules,
     questions: [...questions.values()].filter(({ questionId }) => !answered.has(questionId)),
     verifiedAt,
+    lesson,
   };
 }
 
@@ -163,8 +175,10 @@ function proved(entries: Map<string, Draft>, entry: LayerEntry, at: string): voi
     return;
   }
   if (!('check' in before.entry)) return;
-  const { matching, examined, rivals, provedAt, schemaFingerprint } = entry;
-  before.entry = { ...before.entry, matching, examined, rivals, provedAt, schemaFingerprint };
+  const { matching, examined, rivals, fitsAsWell, provedAt, schemaFingerprint } = entry;
+  const { fitsAsWell: _, ...kept } = before.entry;
+  const figures = { matching, examined, rivals, provedAt, schemaFingerprint };
+  before.entry = { ...kept, ...figures, ...(fitsAsWell === undefined ? {} : { fitsAsWell }) };
   before.counts = null;
   before.countedAt = provedAt;
   if (before.broken !== null) before.since = at;
@@ -228,16 +242,16 @@ function statusOf(
   draft: Draft,
   all: ReadonlyMap<string, Draft>,
   above: ReadonlySet<string>,
-): Pick<Standing, 'status' | 'why'> {
+): Pick<Standing, 'status' | 'why' | 'contradictedBy'> {
   if (draft.rejected !== null) return { status: 'rejected', why: draft.rejected };
   if (draft.broken !== null) return { status: 'broken', why: draft.broken };
-  // One that was rejected, or no longer holds, speaks against nothing.
+  const { entryId } = draft.entry;
   for (const [by, why] of draft.contradicted) {
     const other = all.get(by);
-    if (other !== undefined && other.rejected === null && other.broken === null)
-      return { status: 'suspended', why: `${by} contradicts it: ${why}` };
+    if (other === undefined || !speaks(other, all)) continue;
+    const isOpen = other.contradicted.has(entryId);
+    return { status: 'suspended', why: `${by} contradicts it: ${why}`, ...(isOpen ? { contradictedBy: by } : {}) };
   }
-  const { entryId } = draft.entry;
   const restsOn = 'check' in draft.entry ? draft.entry.restsOn : [];
   const deeper = new Set([...above, entryId]);
   for (const id of restsOn) {
@@ -255,6 +269,18 @@ function statusOf(
       return { status: 'superseded', why: `${by} says it too, and more` };
   }
   return { status: 'active', why: null };
+}
+
+/**
+ * One that was rejected, or no longer holds, speaks against nothing; nor does one that lost a count made for the two: what contradicts
+ * it is not contradicted by it.
+ */
+function speaks({ entry, rejected, broken, contradicted }: Draft, all: ReadonlyMap<string, Draft>): boolean {
+  if (rejected !== null || broken !== null) return false;
+  return ![...contradicted.keys()].some((id) => {
+    const winner = all.get(id);
+    return winner?.rejected === null && winner.broken === null && !winner.contradicted.has(entry.entryId);
+  });
 }
 
 type Counted = Pick<HeldEntry, 'entry' | 'counts'>;
@@ -276,6 +302,14 @@ export function figuresOf(held: Held, rows = ''): string {
   const few = examined < FEW_ROWS ? ', few rows' : '';
   const kept = hasFallen(held) ? ` (kept as ${held.entry.matching} of ${held.entry.examined})` : '';
   return `${matching} of ${examined}${rows === '' ? '' : ` ${rows}`}${few}${kept}`;
+}
+
+/** `29, 31 fit as well as 30`: values of the check that its rows do not tell from others, a text for each. */
+export function fittingTexts({ fitsAsWell = [] }: { readonly fitsAsWell?: readonly FitsAsWell[] }): string[] {
+  return [...groupBy(fitsAsWell, ({ literal }) => literal)].map(
+    ([literal, others]) =>
+      `${others.map(({ put }) => put).join(', ')} ${others.length === 1 ? 'fits' : 'fit'} as well as ${literal}`,
+  );
 }
 
 function byId(a: Held, b: Held): number {

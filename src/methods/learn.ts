@@ -1,20 +1,23 @@
 /**
- * Learns a database without a question (docs/layer.md): turns of queries and claims, decided by the database, until the model says
- * that nothing is left, nothing new is found, or a limit is reached. What a turn proves is read and kept before the next one
- * begins, so that a lesson that ends early keeps it. Its state is a search state, so that checkpoints, limits, steering and
- * records are those of a search.
+ * Learns a database without a question (docs/layer.md): its tables group by group, in turns of queries and claims that the database
+ * decides, until the model says that nothing is left of a group, or nothing new is found. It ends after the last group or at a
+ * limit, and the next lesson begins where it stopped. What turns prove is read and kept some claims at a time. Its state is a search
+ * state, so that checkpoints, limits, steering and records are those of a search.
  */
-import type { EndedBy } from '../domain';
+import type { EndedBy, Lesson } from '../domain';
 import { readingOf } from '../domain/control-view';
 import type { AnswerSummary } from '../domain/ports/step-parts';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { askModel, SearchStopped } from '../search/findings';
+import { nearlySpent } from '../search/budgets';
 import { keepProved } from '../search/keep-proved';
 import { counted } from '../counted';
 import type { LearnSteps, Learned } from '../domain/ports/steps';
 
-/** Turns in a row without a new proof, after which nothing more is expected. */
+/** Turns in a row without a new proof, after which nothing more is expected of a group. */
 const BARREN = 2;
+/** So many proofs are worth a reading of their own. */
+const ENOUGH = 10;
 
 export function runLearn(start: SearchStart, steps: LearnSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new LearnLoop(start, steps, hooks).run();
@@ -26,7 +29,11 @@ class LearnLoop extends Run<LearnSteps> {
     return this.state.looking?.turns ?? [];
   }
 
-  /** Turns since the last proof; of `returned` in the state. */
+  private get lesson(): Lesson {
+    return this.state.lesson ?? { group: 0, begun: 0, unread: [], proofs: 0 };
+  }
+
+  /** Turns of the group since its last proof; of `returned` in the state. */
   private get barren(): number {
     return this.state.looking?.returned ?? 0;
   }
@@ -41,26 +48,42 @@ class LearnLoop extends Run<LearnSteps> {
           {
             ...{ role: 'learn', searchId, position, ...thisTry },
             ...{ turns: this.turns, limit: this.start.settings.iterations },
+            ...{ group: this.lesson.group, begun: this.lesson.begun },
           },
           { label: `learn (turn ${this.turns.length + 1})` },
         ),
       );
       if (learned === null) return null;
-      const { turnId, done } = learned;
+      const { turnId, done, groups } = learned;
       const { proved } = await findings.sql(() =>
         this.steps.prove(
           { purpose: 'prove', searchId, position: `${position}.prove`, turnId },
           { label: 'decide the claims' },
         ),
       );
-      return { turnId, done, proved };
+      return { turnId, done, groups, proved };
     });
     if (outcome instanceof SearchStopped) return outcome.endedBy;
     if (outcome === null) return 'exhausted';
     const returned = outcome.proved > 0 ? 0 : this.barren + 1;
     const turns = [...this.turns, outcome.turnId];
-    this.state = { ...this.state, iteration: iteration + 1, looking: { phase: 'look', turns, returned } };
-    if (outcome.proved > 0) await this.keep(outcome.turnId);
+    const { group, begun, unread, proofs } = this.lesson;
+    // The first turns may look before they claim.
+    const isOver = outcome.done || (returned >= BARREN && turns.length - begun > BARREN);
+    this.state = {
+      ...{ ...this.state, iteration: iteration + 1 },
+      looking: { phase: 'look', turns, returned: isOver ? 0 : returned },
+      lesson: {
+        ...(isOver ? { group: group + 1, begun: turns.length } : { group, begun }),
+        ...(outcome.proved > 0
+          ? { unread: [...unread, outcome.turnId], proofs: proofs + outcome.proved }
+          : { unread, proofs }),
+      },
+    };
+    const isLast = isOver && group + 1 >= outcome.groups;
+    const isAtLimit = turns.length >= this.start.settings.iterations;
+    const isShort = nearlySpent(this.state.usage, this.elapsedMs(), this.budgets());
+    if (isLast || isAtLimit || isShort || this.lesson.proofs >= ENOUGH) await this.keep();
     this.proved += outcome.proved;
     this.report({
       iteration: turns.length,
@@ -68,9 +91,8 @@ class LearnLoop extends Run<LearnSteps> {
       candidates: 0,
       proved: this.proved,
     });
-    // The first turns may look before they claim.
-    if (outcome.done || (returned >= BARREN && turns.length > BARREN)) return 'finished';
-    return turns.length >= this.start.settings.iterations ? 'iterations' : null;
+    if (isLast) return 'finished';
+    return isAtLimit ? 'iterations' : null;
   }
 
   protected override hearOut(): Promise<EndedBy | null> {
@@ -83,9 +105,15 @@ class LearnLoop extends Run<LearnSteps> {
     return this.conclude({ status, candidate: null, reason: counted(this.turns.length, 'turn') }, endedBy);
   }
 
-  private async keep(turnId: string): Promise<void> {
-    if (this.start.settings.layer !== 'on') return;
-    const kept = { searchId: this.state.searchId, position: readingOf(turnId), turnId };
-    await this.dispensable(kept.position, (findings) => keepProved(this.steps, findings, kept));
+  /** What is not read when a limit or a person ends the lesson, the lesson reads when it goes on. */
+  private async keep(): Promise<void> {
+    const before = [...this.lesson.unread];
+    const turnId = before.pop();
+    if (this.start.settings.layer !== 'on' || turnId === undefined) return;
+    const kept = { searchId: this.state.searchId, position: readingOf(turnId), turnId, before };
+    await this.dispensable(kept.position, async (findings) => {
+      await keepProved(this.steps, findings, kept);
+      this.state = { ...this.state, lesson: { ...this.lesson, unread: [], proofs: 0 } };
+    });
   }
 }

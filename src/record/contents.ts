@@ -148,6 +148,17 @@ export const CONTENTS = {
   }),
   /** The rules of the layer that a search is told, as prompts show them. */
   told: z.object({ rules: z.array(z.object({ entryId: EntryId, text: z.string() })) }),
+  /** How a lesson takes the tables of its database. */
+  'lesson-tables': z.object({
+    /** All tables, as each of its prompts begins. */
+    catalogue: z.string(),
+    /** The tables to learn, in groups that hang together, in their order. */
+    groups: z.array(z.array(z.string())),
+    /** Each table of the database as a prompt shows it in full. */
+    blocks: z.record(z.string(), z.string()),
+    /** Of the lesson before, on the tables at which it stopped. */
+    notes: z.array(z.string()),
+  }),
   /** One turn of learning a database. */
   lesson: z.object({ turnId: z.string(), reply: LearnReply }),
   /** What the probes of a search proved of its answer, as claims with checks, by the position of the step. */

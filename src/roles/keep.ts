@@ -6,8 +6,9 @@
 import type { Claim, DatabaseDescription, LayerEntry, LayerEvent, Dialect } from '../domain';
 import { canonical, compareText } from '../domain/canonical';
 import type { ModelOutcome, UsageDelta } from '../domain/ports/step-parts';
-import type { HeldEntry } from '../layer/state';
+import { fittingTexts, type HeldEntry } from '../layer/state';
 import type { Agreement } from '../sql/agreement';
+import { renderProfiles } from '../database/profile/render';
 import { checkTerms, literalsOf } from '../sql/checks';
 import { countsText } from '../sql/claims';
 import { isClocked } from '../sql/clock';
@@ -39,6 +40,8 @@ export interface KeepPrompt {
   readonly question: string | null;
   /** With their checks and figures, numbered from 1. */
   readonly claims: readonly string[];
+  /** The tables that they read. */
+  readonly tables: string;
   /** Entries on the same tables, by key. */
   readonly known: readonly { readonly key: string; readonly text: string }[];
 }
@@ -62,11 +65,12 @@ export type KeepReply = z.infer<typeof KeepReply>;
 export const keepSchema = replySchema('keep', KeepReply);
 
 export function renderKeep(input: KeepPrompt): ChatMessage[] {
-  const { dialect, question, claims, known } = input;
+  const { dialect, question, claims, tables, known } = input;
   return shared.conversation(
     dialect,
     [shared.rulesSection([RULES, shared.replyRule(sketch(KeepReply))])],
     [
+      shared.data('tables', tables),
       shared.data(
         'kept before',
         known.map(({ key, text }) => `${key}: ${text}`).join('\n') || 'nothing on these tables',
@@ -89,8 +93,8 @@ export function parseKeep(text: string, { claims }: KeepPrompt): Parsed<KeepRepl
 }
 
 const RULES = `You read what a database has just counted, before it is kept for every later question about it. Others will rely on your wording and will not see the check. For each claim:
-- keep: false if what was kept before says it already (also in other words, or with its lists in another order), if it helps no other question (it is about one customer, one period, one filter of the question), if the check cannot fail (it compares a thing with itself, or counts rows that were filtered by the condition), if it counts something else than it says, if no rival is a reading that a careful person would try, or if it is a mere value of today (a highest number, a count of rows).
-- statement: null where the claim's own sentence can stand as it is; else one sentence, general, that says what the check counts and nothing more: tables and columns as table.column, the rule or formula to use. Of a code or a sign say what each side of the check is, so that nobody has to guess the rest. What was not counted stays out: other tables, other periods, why; but the everyday word that the counted rows bear out (cats, for rows whose breeds are cats; a night shift) may stand in brackets, because later questions use it. Figures of the counts stay out too; they are shown beside it.
+- keep: false if what was kept before or an earlier claim says it already (also in other words, or with its lists in another order), if it helps no other question (it is about one customer, one period, one filter of the question), if the check cannot fail (it compares a thing with itself, or counts rows that were filtered by the condition), if it counts something else than it says, if no rival is a reading that a careful person would try, or if it is a mere value of today (a highest number, a count of rows).
+- statement: null where the claim's own sentence can stand as it is; else one sentence, general, that says what the check counts and nothing more: tables and columns as table.column, the rule or formula to use. Of a code or a sign say what each side of the check is, so that nobody has to guess the rest. A bound, date or factor that the rows leave open is told as what was tried, with the others that fit. What was not counted stays out: other tables, other periods, why; but the everyday word that the counted rows bear out (cats, for rows whose breeds are cats; a night shift) may stand in brackets, because later questions use it. Figures of the counts stay out too; they are shown beside it.
 - scope: which rows or which period the check looks at, where these are not all; else null.
 - restsOn: keys of what was kept before, without which it means nothing; mostly [].
 - replaces: keys of what was kept before that this one says as well, and more, or more strictly; mostly [].
@@ -104,9 +108,11 @@ type Proved = Claim & { readonly operator: string; readonly matching: number; re
 export async function keep(context: StepContext, step: KeepInput): Promise<ModelOutcome<Kept>> {
   const { description } = await context.run.get('schema', SCHEMA_ID);
   const verdict = (await context.run.find('verdict', step.turnId)) ?? (await context.run.find('restated', step.turnId));
+  const before = await Promise.all((step.before ?? []).map((id) => context.run.get('verdict', id)));
   const question = context.settings.method === 'learn' ? null : context.input.question.text;
   const plan = await planOf(context, verdict?.candidateId ?? null);
-  return keepClaims(context, step, { description, claims: verdict?.claims ?? [], question, plan });
+  const claims = [...before.flatMap((each) => each.claims), ...(verdict?.claims ?? [])];
+  return keepClaims(context, step, { description, claims, question, plan });
 }
 
 async function planOf(context: StepContext, candidateId: string | null): Promise<LoadedPlan | null> {
@@ -133,6 +139,7 @@ async function keepClaims(context: StepContext, step: KeepInput, made: Made): Pr
   const prompt = {
     ...{ dialect: made.description.dialect, question: made.question },
     claims: fresh.map(({ claim, check }) => claimToRead(claim, check)),
+    tables: tablesOf(fresh, made.description),
     known: known.map(({ key, held }) => ({ key, text: entryText({ ...held.entry, statement: held.statement }) })),
   };
   const asked = await runModelStep(context, step, {
@@ -143,6 +150,13 @@ async function keepClaims(context: StepContext, step: KeepInput, made: Made): Pr
     read: (reply) => () => Promise.resolve(reply),
   });
   return asked.kind === 'ok' ? stored(asked.value, asked.usage) : asked;
+}
+
+/** Names, types and keys: what a statement may speak of. */
+function tablesOf(fresh: readonly Fresh[], { tables, dialect }: DatabaseDescription): string {
+  const read = new Set(fresh.flatMap(({ tables: names }) => names.map((name) => name.toLowerCase())));
+  const shown = tables.filter(({ name }) => read.has(name.toLowerCase()));
+  return renderProfiles(shown, [], { dialect, maxChars: 0 });
 }
 
 interface Reading {
@@ -185,7 +199,9 @@ async function freshClaims(
   const fresh = claims.filter(isEstablished).flatMap((claim) => {
     const check = plainCheck(claim.check);
     const entryId = entryIdOf(check, context.deps.hash);
-    return held.has(entryId) || claim.entry !== undefined || isClocked(check) ? [] : [{ claim, check, entryId }];
+    if (held.has(entryId) || claim.entry !== undefined || isClocked(check)) return [];
+    held.add(entryId);
+    return [{ claim, check, entryId }];
   });
   if (fresh.length === 0) return [];
   const inspector = await openParser(context, description.dialect);
@@ -265,6 +281,9 @@ async function store(
       ...{ entryId, statement, rows: claim.rows, scope: read.scope, check },
       ...{ matching: claim.matching, examined: claim.examined },
       rivals: claim.rivals.map(({ verdict, ...rival }) => ({ ...rival, refuted: verdict === 'refuted' })),
+      ...(claim.fitsAsWell === undefined
+        ? {}
+        : { fitsAsWell: claim.fitsAsWell.map(({ literal, put }) => ({ literal, put })) }),
       ...{ tables: [...tables], columns: [...columns], operator: operatorOf(claim, made), restsOn },
       from: { searchId: context.run.searchId, question: made.question },
       ...{ provedAt: at, schemaFingerprint: made.description.fingerprint },
@@ -278,7 +297,7 @@ async function store(
   });
   const events = kept.flatMap(({ entry, against, replaced }): LayerEvent[] => [
     { kind: 'proved', at, entry },
-    ...against.flatMap(({ held, rival }) => contradiction(at, entry, held.entry.entryId, rival)),
+    ...against.flatMap(({ held, rival }) => contradiction(at, entry, held, rival)),
     ...replaced
       // What a person has confirmed only a person takes back.
       .filter((held) => held.confirmedBy === null && !against.some((other) => other.held === held))
@@ -291,21 +310,27 @@ async function store(
   return { kept: kept.length, contradicted: [...contradicted] };
 }
 
-/** Both, until their checks or a person tell them apart. `rival`: of the new one, what the other says. */
+/**
+ * Both, until their checks or a person tell them apart. `rival`: of the new one, what the other says. Where that lost, and the other
+ * contradicted something before, this is the count that decides between those two.
+ */
 function contradiction(
   at: string,
   { entryId, statement }: LayerEntry,
-  other: string,
+  held: HeldEntry,
   rival: Claim['rivals'][number] | undefined,
 ): LayerEvent[] {
   const lost =
     rival?.verdict === 'refuted'
       ? `; there "${rival.reading}" lost with ${String(rival.matching)} of ${String(rival.examined)}`
       : '';
-  return [
-    { kind: 'contradicted', at, entryId: other, by: entryId, why: `both cannot be right: ${statement}${lost}` },
-    { kind: 'contradicted', at, entryId, by: other, why: `kept before, and both cannot be right${lost}` },
-  ];
+  const other = held.entry.entryId;
+  const loses: LayerEvent = {
+    ...{ kind: 'contradicted', at, entryId: other, by: entryId },
+    why: `both cannot be right: ${statement}${lost}`,
+  };
+  if (lost !== '' && held.contradictedBy !== undefined && held.confirmedBy === null) return [loses];
+  return [loses, { kind: 'contradicted', at, entryId, by: other, why: `kept before, and both cannot be right${lost}` }];
 }
 
 /** Of the operator that took it for granted. The last one is the answer to that question, and no other literal was counted. */
@@ -359,6 +384,7 @@ function claimToRead(claim: Proved, check: string): string {
     ...claim.rivals.map(
       ({ reading, matching, verdict }) => `rival "${reading}": ${matching ?? 'not counted'}, ${verdict}`,
     ),
+    ...fittingTexts(claim).map((text) => `left open by these rows: ${text}`),
     `check: ${check}`,
   ].join('\n');
 }

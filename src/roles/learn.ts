@@ -5,19 +5,23 @@
 import type { Claim, DatabaseDescription, LayerEvent, SqlResult } from '../domain';
 import type { ModelOutcome } from '../domain/ports/step-parts';
 import { namedIn, ruleText } from '../layer/rules';
-import type { Held } from '../layer/state';
+import { figuresOf, fittingTexts, type Held, type HeldEntry } from '../layer/state';
 import { claimText, countedClaim, isSettled, readCounts } from '../sql/claims';
 import { appendToLayer } from '../record/layer-store';
 import { SCHEMA_ID } from '../record/contents';
 import { engineScope, selectText } from './shared/bodies';
-import { now, once, type StepContext } from './shared/context';
-import { currentLayer, entryText, layerPlace, visibleLayer } from './layer/entries';
+import { addDeltas, now, once, runSql, type StepContext } from './shared/context';
+import { isEstablished } from './keep';
+import { currentLayer, layerPlace, visibleLayer } from './layer/entries';
+import { ledgerOf, tablesNamed } from './layer/lesson-ledger';
+import { CHECK_MS } from './layer/recall';
 import { queryText } from './look';
 import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
+import { fittingOf, neighboursOf } from './sql/neighbours';
 import { runSelects } from './sql/queries';
 import { refused } from './shared/statements';
-import { counted } from '../counted';
+import { counted as columns } from '../counted';
 import { LearnReply } from '../domain/turns';
 import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
@@ -34,8 +38,14 @@ const NOTE_CHARS = 200;
 export const learnSchema = replySchema('learn', LearnReply);
 
 export interface LearnPrompt extends PromptContext {
+  /** Which part of the database is learned, where there are several. */
+  readonly part: { readonly number: number; readonly of: number; readonly tables: readonly string[] } | null;
+  /** Tables in full, beside the list of all of them. */
+  readonly tables: string;
   /** What earlier questions or lessons proved. */
   readonly held: readonly string[];
+  /** What was proved before and cannot all be right. */
+  readonly conflicts: readonly string[];
   /** Claims of this lesson that hold, with their figures. */
   readonly proved: readonly string[];
   /** Claims that do not, with their figures; the last turn's in full. */
@@ -50,7 +60,7 @@ export interface LearnPrompt extends PromptContext {
 }
 
 export function renderLearn(input: LearnPrompt): ChatMessage[] {
-  const { held, proved, failed, notes, open, found, turn, turns } = input;
+  const { part, tables, held, conflicts, proved, failed, notes, open, found, turn, turns } = input;
   const list = (name: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : [shared.data(name, lines.map((line) => `- ${line}`).join('\n'))];
   const common = [
@@ -59,16 +69,21 @@ export function renderLearn(input: LearnPrompt): ChatMessage[] {
   ];
   return shared.conversation(input.dialect, common, [
     ...shared.searchSections(input),
+    ...(tables === '' ? [] : [shared.data('tables in full', tables)]),
     ...shared.remarkSections(input.remarks ?? []),
     ...list('kept before', held),
+    ...list('kept before, and cannot all be right', conflicts),
     ...list('proved in this lesson', proved),
     ...list('not proved', failed),
     ...list('your notes', notes),
     ...list('open, for a person', open),
     ...(found === null ? [] : [shared.data('results of the last turn', found)]),
     shared.questionSection(input.question),
+    ...(part === null
+      ? []
+      : [`Part ${part.number} of ${part.of}: learn ${part.tables.join(', ')}. The others have turns of their own.`]),
     turn === turns
-      ? `Turn ${turn} of ${turns}, the last: make the claims that you can, and say what stays open.`
+      ? `Turn ${turn} of ${turns}, the last: make the claims that you can, and say what stays open. No queries, notes or tables.`
       : `Turn ${turn} of ${turns}.`,
   ]);
 }
@@ -92,12 +107,13 @@ export function parseLearn(text: string): Parsed<LearnReply> {
 
 const RULES = `You learn an undocumented database for colleagues who will write SQL on it: which of its conventions would a careful stranger get wrong? No question is asked. A program runs your queries and counts your claims; what it proves is kept.
 
-Look for what neither names nor types say: units and scales by device, model, code or version; clocks (local or not, by place), and which end of a range counts; every column of few codes, kinds and states first, by what occurs with them and only with them, since questions will use their everyday names; which rows are one and the same thing in life; placeholders that stand for no value; who has a value and who has none; columns that are computed from or copied of others; keys that join only after normalising; repeated imports, versions, corrections, reversals, cancelled rows; totals beside their parts; documents (JSON) in several versions; conventions that change at a date; and what each small table of totals controls: a sum that meets it in every row settles units, signs, filters and dates at once. Take the tables in turn; leave out what plain names or the schema's lines already say for certain, and what was kept before.
+Look for what neither names nor types say: units and scales by device, model, code or version; clocks (local or not, by place), and which end of a range counts; every column of few codes, kinds and states first, by what occurs with them and only with them, since questions will use their everyday names; which rows are one and the same thing in life; placeholders that stand for no value; who has a value and who has none; columns that are computed from or copied of others; keys that join only after normalising; repeated imports, versions, corrections, reversals, cancelled rows; totals beside their parts; documents (JSON) in several versions; conventions that change at a date; and what each small table of totals controls: a sum that meets it in every row settles units, signs, filters and dates at once. Take the tables in turn; leave out what plain names or the schema's lines already say for certain, and what was kept before. Where two things kept before cannot both be right, one claim counts both readings over the same rows.
 
-Each turn, both in one reply:
+Turns are few and cost much: fill each. Both in one reply:
 - queries: up to ${LEARN_QUERIES} SELECTs, run together, why in a few words: crosstabs, differences, sums against totals, over all rows. At most 40 rows of each are shown.
-- claims: up to ${LEARN_CLAIMS}. statement: one sentence, general, for any later question, with table.column and the rule or formula to use; no figures of the counts, no reasons. rows: what one examined row is, in a few words. check: one SELECT of one row: examined, matching, then for each rival in order how many of the same examined rows match it; over all rows that can tell (20 or more where there are), against something independent: a stored total, a copy, another table, the order of events. Keep it short: one WITH that makes the rows once, with names of one letter, and counts of it; no comments, no aliases that nothing reads. rivals: the readings that a careful person would try instead, a few words each. It is proved if all examined rows match and a rival matches fewer; from 95 % on it holds with exceptions. A condition counted among rows that it selected proves nothing, and neither does a range of values seen so far.
+- claims: up to ${LEARN_CLAIMS}. statement: one sentence, general, for any later question, with table.column and the rule or formula to use; no figures of the counts, no reasons. rows: what one examined row is, in a few words. check: one SELECT of one row: examined, matching, then for each rival in order how many of the same examined rows match it; over all rows that can tell (20 or more where there are), against something independent: a stored total, a copy, another table, the order of events. Keep it short and fast (under ${CHECK_MS / 1000} s): one WITH that makes the rows once, with names of one letter, and counts of it; grouped joins, no subquery per row; no comments, no aliases that nothing reads. rivals: the readings that a careful person would try instead, a few words each. It is proved if all examined rows match and a rival matches fewer; from 95 % on it holds with exceptions. A condition counted among rows that it selected proves nothing, and neither does a range of values seen so far. Where other bounds, dates or factors fit as well, the program says so: look for rows that tell them apart.
 - notes: lines of at most ${NOTE_CHARS} characters that you need next turn, only where there are some: what was looked at without a finding, what to look at; not what a claim says. Results are shown once only; claims and notes come back.
+- tables: of those that something has read, the ones to show in full again next turn. Those that nothing read yet come by themselves; the others are listed.
 - open: what no data can decide and a person should be asked, such as which clock is meant or what a code's letters stand for.
 - done: true when nothing that matters is left.`;
 
@@ -116,13 +132,12 @@ function tidied(reply: LearnReply): LearnReply {
 
 /** Claims need an operator; this name stands for a lesson, which has none. */
 const LESSON = 'op_lesson';
-/** Notes of all turns that are shown, the newest. */
-const NOTES = 24;
 /** Entries of earlier questions that are shown. */
 const HELD = 40;
 
 export async function learn(context: StepContext, step: LearnInput): Promise<ModelOutcome<Learned>> {
   const prompt = await promptOf(context, step);
+  const { groups } = await context.run.get('lesson-tables', SCHEMA_ID);
   return runModelStep(context, step, {
     role: 'learn',
     schema: learnSchema,
@@ -130,48 +145,76 @@ export async function learn(context: StepContext, step: LearnInput): Promise<Mod
     parse: (text) => parseLearn(text),
     read: (reply) => async () => {
       const turnId = contentId(step);
-      await context.run.put('lesson', turnId, { turnId, reply });
-      return { turnId, done: reply.done };
+      // Nobody is shown the rows of the last queries.
+      const isLast = reply.done || prompt.turn >= prompt.turns;
+      await context.run.put('lesson', turnId, { turnId, reply: isLast ? { ...reply, queries: [] } : reply });
+      return { turnId, done: reply.done, groups: groups.length };
     },
   });
 }
 
 async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPrompt> {
-  const { run } = context;
-  const { description } = await run.get('schema', SCHEMA_ID);
-  const lessons = await Promise.all(step.turns.map((id) => run.get('lesson', id)));
-  const verdicts = await Promise.all(step.turns.map((id) => run.get('verdict', id)));
-  const claims = verdicts.flatMap((verdict) => verdict.claims);
-  const settled = claims.filter(isSettled);
-  const proved = new Set(settled.map(({ statement }) => statement));
-  const last = verdicts.at(-1);
-  const { known: _, ...shown } = await promptContext(context, step.memory);
+  const plan = await context.run.get('lesson-tables', SCHEMA_ID);
+  const { description } = await context.run.get('schema', SCHEMA_ID);
+  const ledger = await ledgerOf(context, step);
+  const group = plan.groups[step.group] ?? [];
+  const isWhole = plan.groups.length === 1;
+  const concerns = (tables: readonly string[]): boolean => isWhole || tables.some((name) => group.includes(name));
+  const { held, conflicts } = await heldBefore(context, description);
+  const { known: _, listedOnly: __, furtherTables: ___, ...shown } = await promptContext(context, step.memory);
+  const texts = (all: readonly Told[]): string[] =>
+    all.filter(({ tables }) => concerns(tables)).map(({ text }) => text);
   return {
     ...shown,
-    held: await heldBefore(context, description),
-    proved: settled.map((claim) => claimText(claim).split('\n')[0] ?? ''),
-    failed: claims
-      .filter((claim) => !isSettled(claim) && !proved.has(claim.statement))
-      .map((claim) => (last?.claims.includes(claim) === true ? claimText(claim) : claim.statement)),
-    notes: lessons.flatMap(({ reply }) => reply.notes).slice(-NOTES),
-    open: lessons.flatMap(({ reply }) => reply.open),
-    found: last === undefined || last.found === '' ? null : last.found,
+    schema: plan.catalogue,
+    part: isWhole ? null : { number: step.group + 1, of: plan.groups.length, tables: group },
+    tables: ledger.shown.map((name) => plan.blocks[name] ?? '').join('\n\n'),
+    held: texts(held).slice(0, HELD),
+    conflicts: texts(conflicts),
+    proved: ledger.proved
+      .filter(({ check }) => concerns(tablesNamed(check, description.tables)))
+      .map((claim) => [claimText(claim).split('\n')[0] ?? '', ...fittingTexts(claim)].join('; ')),
+    failed: ledger.failed.map((claim) => (ledger.latest.includes(claim) ? claimText(claim) : claim.statement)),
+    notes: ledger.notes,
+    open: ledger.open,
+    found: ledger.found === '' ? null : ledger.found,
     turn: step.turns.length + 1,
     turns: step.limit,
   };
 }
 
+interface Told {
+  readonly text: string;
+  readonly tables: readonly string[];
+}
+
 /** Rules and entries that the lesson began with, so that a repeated turn asks the same. What its turns prove is shown as theirs. */
-async function heldBefore(context: StepContext, description: DatabaseDescription): Promise<readonly string[]> {
-  const { texts } = await once({ ...context, position: 'held' }, {}, async () => {
+async function heldBefore(
+  context: StepContext,
+  description: DatabaseDescription,
+): Promise<{ readonly held: readonly Told[]; readonly conflicts: readonly Told[] }> {
+  return once({ ...context, position: 'held' }, {}, async () => {
     const { entries, rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
     const isActive = ({ status }: Pick<Held, 'status'>): boolean => status === 'active';
-    const proved = entries.filter(isActive).slice(0, HELD);
+    const told = (held: HeldEntry): Told => ({ text: heldText(held), tables: held.entry.tables });
     return {
-      texts: [...rules.filter(isActive).slice(0, HELD).map(ruleText), ...proved.map(({ entry }) => entryText(entry))],
+      held: [
+        ...rules.filter(isActive).map((rule) => ({ text: ruleText(rule), tables: rule.entry.tables })),
+        ...entries.filter(isActive).map(told),
+      ],
+      conflicts: entries.flatMap((held) => {
+        const other = entries.find(({ entry }) => entry.entryId === held.contradictedBy);
+        if (other === undefined || other.entry.entryId > held.entry.entryId) return [];
+        const tables = [...held.entry.tables, ...other.entry.tables];
+        return [{ text: `${heldText(other)}; against: ${heldText(held)}`, tables }];
+      }),
     };
   });
-  return texts;
+}
+
+/** What it says suffices for not saying it again. */
+function heldText(held: HeldEntry): string {
+  return [`${held.statement} (${figuresOf(held, held.entry.rows)})`, ...fittingTexts(held.entry)].join('; ');
 }
 
 export async function prove(context: StepContext, { turnId }: ProveInput): Promise<Prove> {
@@ -184,29 +227,60 @@ export async function prove(context: StepContext, { turnId }: ProveInput): Promi
       sql: check,
     })),
   ];
-  const { runs, usage } = await runSelects(context, scope.description.dialect, written);
+  const { dialect } = scope.description;
+  const { runs, usage } = await runSelects(context, dialect, written);
   const resultOf = (at: number): SqlResult => runs[at]?.result ?? refused('it was not run');
   const asked = reply.queries.map((query, at) => queryText(at + 1, query, resultOf(at)));
-  const claims = reply.claims.map((claim, at): Claim => {
+  const counted = reply.claims.map((claim, at): Claim => {
     const place = reply.queries.length + at;
     const counts = countsOf(resultOf(place), claim.rivals.length);
     const { statement, rows } = claim;
     const rivals = claim.rivals.map((reading) => ({ reading, sameAnswer: null }));
     return countedClaim({ operator: LESSON, statement, rows, check: runs[place]?.sql ?? claim.check }, counts, rivals);
   });
+  const quick = counted.filter((claim, at) => isEstablished(claim) && isQuick(resultOf(reply.queries.length + at)));
+  const { claims, usage: moving } = await withNeighbours(context, counted, quick);
   await context.run.put('verdict', turnId, {
-    ...{ turnId, candidateId: null, claims },
+    ...{ turnId, candidateId: null, claims: [...claims] },
     found: asked.join('\n\n'),
   });
   await ask(context, scope.description, reply.open);
-  return { proved: claims.filter(isSettled).length, usage };
+  return { proved: claims.filter(isSettled).length, usage: addDeltas(usage, moving) };
+}
+
+/** Neighbours of values are counted in one snapshot. */
+const MOST_NEIGHBOURS = 60;
+const QUICK_MS = 500;
+
+function isQuick(result: SqlResult): boolean {
+  return result.kind === 'rows' && result.elapsedMs <= QUICK_MS;
+}
+
+/** An entry is no definition: values of its check that the rows do not tell from others are kept with it. */
+async function withNeighbours(context: StepContext, claims: readonly Claim[], tried: readonly Claim[]) {
+  const { dialect } = (await context.run.get('schema', SCHEMA_ID)).description;
+  const { statements, read } = fittingOf(neighboursOf(tried, dialect).slice(0, MOST_NEIGHBOURS));
+  const { results, usage } = await runSql(context, statements);
+  const fitting = read(results);
+  return {
+    usage,
+    claims: claims.map((claim): Claim => {
+      const own = fitting.filter((each) => each.claim === claim);
+      const fitsAsWell = own.map(({ literal, put }) => ({ literal, put, gives: null }));
+      return own.length === 0 ? claim : { ...claim, fitsAsWell };
+    }),
+  };
 }
 
 /** A check has a column for each rival: one that lacks them tells its reading apart from nothing. */
 function countsOf(result: SqlResult, rivals: number): ReturnType<typeof readCounts> {
+  const took = result.kind === 'timeout' ? result.afterMs : result.kind === 'rows' ? result.elapsedMs : 0;
+  // Before a question its entry would not be counted again in time.
+  if (took > CHECK_MS)
+    return `its check ${result.kind === 'timeout' ? 'was stopped after' : 'took'} ${took} ms: join grouped subqueries instead of a subquery for each row, and stay below ${CHECK_MS} ms`;
   const counts = readCounts(result, 2 + rivals);
   if (typeof counts === 'string' || counts.length === 2 + rivals) return counts;
-  return `the check gave ${counted(counts.length, 'column')} instead of ${2 + rivals}`;
+  return `the check gave ${columns(counts.length, 'column')} instead of ${2 + rivals}`;
 }
 
 /** What no data can decide waits in the layer for a person. */

@@ -33,6 +33,18 @@ export function exhaustedBudget(
   return checked.find((name) => (spending === 'model' || SQL_BUDGETS.includes(name)) && isUsedUp(name)) ?? null;
 }
 
+/** The share of a budget from which on what is proved is read at once. */
+const NEARLY = 0.75;
+
+/** Whether most of a budget for model calls is spent. */
+export function nearlySpent(usage: Usage, elapsedMs: number, budgets: Budgets): boolean {
+  const used = spent(usage, elapsedMs);
+  return (Object.keys(budgets) as BudgetName[]).some((name) => {
+    const limit = budgets[name];
+    return limit !== null && used[name] >= limit * NEARLY;
+  });
+}
+
 /** Model calls still allowed; null when nothing limits them. */
 export function callsLeft(usage: Usage, budgets: Budgets): number | null {
   return budgets.llmCalls === null ? null : Math.max(0, budgets.llmCalls - usage.llmCalls);

@@ -7,7 +7,7 @@ import { isCutShort, ROOT } from '../domain/control-view';
 import { askModel, Findings, reasonOf, SearchStopped } from './findings';
 import { addUsage } from './budgets';
 import type { Decision } from './select-answer';
-import type { KeepSteps, Kept, KeptAfter } from '../domain/ports/steps';
+import type { KeepInput, KeepSteps, Kept, KeptAfter } from '../domain/ports/steps';
 
 /** What a search proved, to be read once its answer is stored. */
 export interface Keeping {
@@ -52,11 +52,11 @@ export async function keepAfter(
 export async function keepProved(
   steps: Pick<KeepSteps, 'keep' | 'recount'>,
   findings: Findings,
-  { searchId, position, turnId }: Reading & { readonly turnId: string },
+  { searchId, position, ...turns }: Reading & Pick<KeepInput, 'turnId' | 'before'>,
 ): Promise<void> {
   findings.showsRemarks = false;
   const kept = await askModel<Kept>(findings, { position, what: 'reading of what was proved' }, (thisTry) =>
-    steps.keep({ role: 'keep', searchId, position, ...thisTry, turnId }, { label: 'read what was proved' }),
+    steps.keep({ role: 'keep', searchId, position, ...thisTry, ...turns }, { label: 'read what was proved' }),
   );
   if (kept === null || kept.contradicted.length === 0) return;
   const input = { searchId, position: `${position}.recount`, entries: kept.contradicted };

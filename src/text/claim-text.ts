@@ -62,9 +62,7 @@ function withinText({ within }: Claim): string {
 export function fitsTexts({ claims = [] }: Pick<AnswerRecord, 'claims'>): string[] {
   return claims.flatMap(({ fitsAsWell = [] }) =>
     fitsAsWell.flatMap(({ literal, put, gives }) =>
-      gives === null
-        ? []
-        : visibleLine(`Fits the rows as well: ${put} in place of ${literal}; it would be: ${gives}.`),
+      gives === null ? [] : visibleLine(`Fits the rows as well: ${put} in place of ${literal}; it would be: ${gives}.`),
     ),
   );
 }

@@ -239,22 +239,26 @@ test.each([
   ['cancelled', 'cancel'],
   ['killed', null],
 ] as const)(
-  'a lesson that is %s keeps what its first turn proved, and goes on without paying it again',
+  'a lesson that is %s goes on without paying its first turn again, and keeps what that proved',
   async (_how, command) => {
     const { here, start, model, path } = await home({ stuck: isSecondTurn });
     const args = ['learn', '--db', path, '--turns', '4', '--json'];
     const lesson = start(args);
-    await model.arrived(3);
+    await model.arrived(2);
     if (command === null) lesson.child.kill('SIGKILL');
     else expect(await here([command, 'last'])).toMatchObject({ code: 0 });
     const { out } = await lesson.ended;
-    if (command !== null) expect(JSON.parse(out)).toMatchObject({ answer: '1 convention proved and kept' });
-    expect((await here(['layer', 'list', '--db', path])).out).toContain('24 of 24');
+    if (command !== null)
+      expect(JSON.parse(out)).toMatchObject({
+        answer: '1 convention proved but not read yet; not done: the same command goes on',
+        lesson: { left: ['lap'] },
+      });
 
     const on = JSON.parse((await here(args)).out) as AnswerRecord;
     expect(on).toMatchObject({ status: 'answered', endedBy: 'finished', answer: '1 convention proved and kept' });
     expect(on.usage.llmCalls).toBe(3);
-    // The first turn, its reading, and the second turn twice.
+    expect((await here(['layer', 'list', '--db', path])).out).toContain('24 of 24');
+    // The first turn, the second one twice, and the reading.
     expect(model.requests).toHaveLength(4);
     expect(model.billed()).toBe(3);
   },

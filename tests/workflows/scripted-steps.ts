@@ -161,7 +161,7 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       if (decode(input.turnId).includes('decline')) return declined;
       return answered(input.position, operators, settled);
     },
-    learn: (input) => ok({ turnId: input.position, done: input.turns.length > 0 }),
+    learn: (input) => ok({ turnId: input.position, done: input.turns.length > 0, groups: 1 }),
     prove: () => ({ proved: 1, usage: QUERY }),
     keep: () => ok({ kept: 1, contradicted: [] }),
     'reforce-link': (input) => ok({ linkId: input.position }),

@@ -183,7 +183,7 @@ const leastChars = ({ name, columns }: TableDescription): number =>
 /** A code table stands whole, whatever its rank. */
 const WHOLE_CHARS = 2_400;
 
-function blockText(
+export function blockText(
   table: TableDescription,
   profile: Shown | undefined,
   { most, ...options }: { readonly most: number } & Omit<RenderOptions, 'maxChars'>,

@@ -161,7 +161,8 @@ export interface SearchRoles {
   ];
   /** Reads what the commit of a turn proved, before the layer of the database keeps it. */
   readonly keep: [
-    { readonly turnId: string },
+    /** `before`: turns of a lesson that are read with it. */
+    { readonly turnId: string; readonly before?: readonly string[] },
     {
       /** How many entries. */
       readonly kept: number;
@@ -169,11 +170,14 @@ export interface SearchRoles {
       readonly contradicted: readonly string[];
     },
   ];
-  /** One turn of learning a database (`methods/learn.ts`): the turns so far, and how many there may be. */
+  /**
+   * One turn of learning a database (`methods/learn.ts`): the turns so far, and how many there may be; the group of tables, and how
+   * many turns went before it.
+   */
   readonly learn: [
-    { readonly turns: readonly string[]; readonly limit: number },
-    /** `done`: the model says that nothing is left. */
-    { readonly turnId: string; readonly done: boolean },
+    { readonly turns: readonly string[]; readonly limit: number; readonly group: number; readonly begun: number },
+    /** `done`: the model says that nothing is left of the group. `groups`: of all tables. */
+    { readonly turnId: string; readonly done: boolean; readonly groups: number },
   ];
 }
 

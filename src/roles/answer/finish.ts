@@ -15,8 +15,7 @@ import type {
 } from '../../domain';
 import { headlineText, statedText } from '../../text/answer-text';
 import { presetOf } from '../../domain/question';
-import { isProved, readingOf, toolCallsOf } from '../../domain/control-view';
-import { counted } from '../../counted';
+import { isProved, toolCallsOf } from '../../domain/control-view';
 import { isSettled } from '../../sql/claims';
 import { isOrdered, readQuery } from '../../sql/tree';
 import { cut } from '../../clip';
@@ -25,6 +24,7 @@ import { soundSentence, withYesNo } from '../../text/sentence';
 import type { AnswerSummary } from '../../domain/ports/step-parts';
 import { now, openParser, type StepContext } from '../shared/context';
 import { wordsAsked } from '../layer/earlier';
+import { endLesson } from '../layer/lesson-end';
 import { notLookedAt, unusedOf } from '../layer/left-aside';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../../record/contents';
 import { explain, type Explained } from './evidence-record';
@@ -147,7 +147,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
   };
   const { report } = step.state.redel ?? {};
   if (report !== undefined) return { ...record, answer: (await run.get('action', report)).answer };
-  if (settings.method === 'learn') return { ...record, answer: lessonText(record, await unread(run, step.state)) };
+  if (settings.method === 'learn') return { ...record, ...(await endLesson(context, step.state, record)) };
   return result === null ? record : { ...record, answer: answerOf(input, record) };
 }
 
@@ -156,25 +156,6 @@ function reuseIn({ updates }: SearchState): Pick<AnswerRecord, 'reuse'> {
   if (active.length === 0) return {};
   const reused = active.filter(({ reuses }) => reuses > 0).length;
   return { reuse: { updates: active.length, reused, reuses: active.reduce((sum, { reuses }) => sum + reuses, 0) } };
-}
-
-/** What a lesson came to (`methods/learn.ts`). */
-function lessonText({ layer, endedBy }: AnswerRecord, unreadProofs: number): string {
-  const kept = layer?.kept.length ?? 0;
-  const learned = kept === 0 ? null : `${counted(kept, 'convention')} proved and kept`;
-  if (unreadProofs === 0) return learned ?? 'nothing new was proved';
-  const next = endedBy === 'stop' || endedBy === 'cancel' ? '; the same command goes on with it' : '';
-  const rest = learned === null ? counted(unreadProofs, 'convention') : `${unreadProofs} more`;
-  return `${learned === null ? '' : `${learned}, `}${rest} proved but not read yet${next}`;
-}
-
-/** Claims that a lesson proved in turns whose reading did not come to its end. */
-async function unread(run: RunStore, { looking }: SearchState): Promise<number> {
-  const turns = (looking?.turns ?? []).map(async (turnId) => {
-    if ((await run.find('kept', readingOf(turnId))) !== null) return 0;
-    return (await run.get('verdict', turnId)).claims.filter(isSettled).length;
-  });
-  return (await Promise.all(turns)).reduce((sum, proofs) => sum + proofs, 0);
 }
 
 /** The answer of a record with rows; null in output mode `sql`, whose records have no words. */

@@ -1,11 +1,12 @@
 /** Entries of a layer and the database: which of them this reader may see, and whether their checks still show them. */
 import type { Claim, DatabaseDescription, EntryCounts, LayerEntry, LayerEvent, SqlResult } from '../../domain';
 import { canonical } from '../../domain/canonical';
+import { FEW_ROWS } from '../../sql/agreement';
 import { countedClaim, readCounts } from '../../sql/claims';
 import type { Hash } from '../../sql/body';
 import { wordsOf } from '../../database/relevance';
 import { oneLine } from '../../clip';
-import { layerOf, type HeldEntry, type Layer } from '../../layer/state';
+import { fittingTexts, layerOf, type HeldEntry, type Layer, type LessonState } from '../../layer/state';
 import { readLayer, type LayerPlace } from '../../record/layer-store';
 import { identityKey } from '../../record/search-id';
 import type { StepContext } from '../shared/context';
@@ -75,7 +76,19 @@ export function visibleLayer(layer: Layer, description: Pick<DatabaseDescription
     entries: visibleEntries(layer.entries, description),
     rules: layer.rules.filter(({ entry }) => isVisible(entry)),
     questions: layer.questions.filter(isVisible),
+    lesson: layer.lesson && visibleLesson(layer.lesson, description),
   };
+}
+
+/** Notes may be about what this reader may not see. */
+function visibleLesson(
+  { tables, left, notes }: LessonState,
+  description: Pick<DatabaseDescription, 'tables'>,
+): LessonState {
+  const names = new Set(description.tables.map(({ name }) => name));
+  const [own, open] = [tables, left].map((all) => all.filter((name) => names.has(name)));
+  const isWhole = own?.length === tables.length && open?.length === left.length;
+  return { tables: own ?? [], left: open ?? [], notes: isWhole ? notes : [] };
 }
 
 /** `results`: of the entries' checks, in order. */
@@ -167,10 +180,11 @@ function plainName(word: string): string {
 }
 
 /**
- * How a prompt shows an entry: its statement, its figures, and the readings that it rules out. A scope whose every word the rest says
+ * How a prompt shows an entry: its statement, its figures, the readings that it leaves open and those that it rules out. A scope whose every word the rest says
  * already is left out.
  */
-export function entryText({ statement, scope, matching, examined, rows, rivals, operator }: LayerEntry): string {
+export function entryText(entry: LayerEntry): string {
+  const { statement, scope, matching, examined, rows, rivals, operator } = entry;
   const told = scope === null || isSaid(scope, [statement, rows]) ? '' : ` (${scope})`;
   const against = rivals
     .filter((rival) => rival.refuted)
@@ -178,6 +192,8 @@ export function entryText({ statement, scope, matching, examined, rows, rivals, 
     .map(({ reading, matching: of }) => `${oneLine(reading, PART_CHARS)} ${of ?? '?'}`);
   const parts = [
     `${matching} of ${examined} ${oneLine(rows.trim() === '' ? 'rows' : rows, PART_CHARS)}`,
+    ...(examined < FEW_ROWS ? ['few rows'] : []),
+    ...fittingTexts(entry),
     ...(against.length === 0 ? [] : [`rivals: ${against.join(', ')}`]),
     ...(operator === null || operator.sql.length > SQL_CHARS ? [] : [`SQL: ${oneLine(operator.sql)}`]),
   ];

@@ -16,7 +16,7 @@ import { earlierWords } from './earlier';
 import { currentLayer, entryText, layerPlace, recounted, visibleLayer } from './entries';
 
 /** A check that takes longer would hold up every question; its entry is not used then. `gate layer verify` gives it more time. */
-const CHECK_MS = 3_000;
+export const CHECK_MS = 3_000;
 
 export async function recall(context: StepContext, description: DatabaseDescription): Promise<UsageDelta> {
   if (context.settings.layer === undefined) return {};

@@ -15,6 +15,7 @@ import { overviewShown, profileShown, showsValues, type Profiled } from './profi
 import { SCHEMA_ID } from '../../record/contents';
 import { earlierWords, recallEarlier } from '../layer/earlier';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
+import { planLesson } from '../layer/lesson-tables';
 import { recall } from '../layer/recall';
 import type { PrepareInput, Prepared } from '../../domain/ports/steps';
 
@@ -55,7 +56,8 @@ async function readDatabase(context: StepContext): Promise<Prepared> {
         }),
   });
   const recalled = await recall(context, description);
-  return { knownUpdates: [], usage: addDeltas(usage, earlier, recalled) };
+  const planned = context.settings.method === 'learn' ? await planLesson(context, description) : {};
+  return { knownUpdates: [], usage: addDeltas(usage, earlier, recalled, planned) };
 }
 
 async function shownSchema(

@@ -97,6 +97,19 @@ test('two that contradict each other are both suspended until one of them falls,
   expect(statusOf([...both, confirmed])).toEqual({ [id(1)]: 'suspended', [id(2)]: 'active' });
 });
 
+test('of two that contradict each other, the one that lost a count made for the two speaks against nothing', () => {
+  const events: LayerEvent[] = [
+    ...[proved(1), proved(2, 1), proved(3, 2)],
+    { kind: 'contradicted', at: at(1), entryId: id(1), by: id(2), why: 'x' },
+    { kind: 'contradicted', at: at(1), entryId: id(2), by: id(1), why: 'x' },
+  ];
+  expect(layerOf(events).entries.map(({ contradictedBy }) => contradictedBy)).toEqual([id(2), id(1), undefined]);
+  const decided: LayerEvent = { kind: 'contradicted', at: at(2), entryId: id(2), by: id(3), why: 'it lost' };
+  expect(statusOf([...events, decided])).toEqual({ [id(1)]: 'active', [id(2)]: 'suspended', [id(3)]: 'active' });
+  const fallen: LayerEvent = { kind: 'broken', entryId: id(3), at: at(3), why: 'no', counts: null };
+  expect(statusOf([...events, decided, fallen])).toMatchObject({ [id(1)]: 'suspended', [id(2)]: 'suspended' });
+});
+
 describe('one that another says as well, and more', () => {
   const events: LayerEvent[] = [
     ...[proved(1), proved(2, 1), proved(3, 1, { restsOn: [id(1)] })],

@@ -5,6 +5,7 @@ import { LayerEvent } from '../../../src/domain';
 import { PRESETS } from '../../../src/config/presets';
 import { runInProcess } from '../../helpers/in-process';
 import type { LookReply } from '../../../src/domain/turns';
+import { runLearn } from '../../../src/methods/learn';
 import { layerOf } from '../../../src/layer/state';
 import { appendToLayer, readLayer } from '../../../src/record/layer-store';
 import { openStep } from '../../../src/roles/shared/context';
@@ -321,6 +322,75 @@ describe('two entries that cannot both be right', () => {
     await asked.say({ kind: 'rejected', ...ANN });
     expect(await idsOf(asked)).toEqual({ [HELD]: 'rejected', [STRICTER.statement]: 'active' });
   });
+});
+
+test('a lesson is shown two entries that contradict each other, and its count of both decides', async () => {
+  const asked = questions();
+  const contradicts = [{ key: 'k1', rival: 1 }];
+  await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  await asked.ask(commit(2, { claims: [STRICTER] }), { keep: [keepAs({ statement: null, contradicts })] });
+  const { entries } = await asked.layer();
+  const lost = entries.findIndex(({ statement }) => statement === HELD);
+  const claim = {
+    ...{ statement: 'Gaps of B are milliseconds, as event and device show.', rows: 'laps' },
+    check: `SELECT count(*), sum(${SECONDS} = behind_s AND event >= 0), sum(gap = behind_s) FROM lap`,
+    rivals: ['all seconds'],
+  };
+  const turn = { notes: [], queries: [], claims: [claim], open: [], tables: [], done: true };
+  const reading = keepAs({ statement: null, contradicts: [{ key: `k${lost + 1}`, rival: 1 }] });
+  const { store, engine } = asked;
+  const made = await bench(
+    { learn: [text(turn)], keep: [text(reading)] },
+    { store, engine, searchId: 's9', settings: { method: 'learn', spec: 'learn', layer: 'on' } },
+  );
+  await runLearn(made.start, made.steps, hooks);
+  const prompt = promptOf(made.model.requests[0]!);
+  const shown = /<data name="kept before, and cannot all be right">\n- (.*); against: (.*)\n/.exec(prompt);
+  expect(shown?.slice(1).sort()).toEqual([`${HELD} (24 of 24 laps with a stored gap)`, `${STRICTER.statement} (24 of 24 laps)`].sort()); // prettier-ignore
+  expect(await idsOf(asked)).toEqual({
+    [HELD]: 'suspended',
+    [STRICTER.statement]: 'active',
+    [claim.statement]: 'active',
+  });
+});
+
+test('a bound of an entry that others fit as well is run through an answer that rests on it', async () => {
+  const engine = laps();
+  // Nothing says of which device these are.
+  engine.write('INSERT INTO lap VALUES (90, 1, NULL, 150, NULL), (91, 1, NULL, 250, NULL), (92, 1, NULL, 250, NULL)');
+  const { ask, layer } = questions(engine);
+  const claim = {
+    ...{ operator: 'op_answer', statement: 'Gaps above 200 are those of device B.', rows: 'laps from event 4 on' },
+    check:
+      "SELECT count(*), sum((device = 'B') = (gap > 200)), sum(device = 'B') FROM lap WHERE event > 3 AND device > ''",
+    rivals: [{ reading: 'all are', instead: null }],
+  };
+  const count = (sql: string, more: object): object => ({
+    ...{ action: 'commit', operators: [{ name: 'op_answer', intent: 'laps of B', sql }] },
+    ...{
+      assumed: [{ operator: 'op_answer', statement: 'laps without a device are told by their gap', risk: 0.2 }],
+      ...more,
+    },
+  });
+  const sql = 'SELECT count(*) AS n FROM lap WHERE gap > 200';
+  const one = await ask(count(sql, { claims: [claim] }), { keep: [keepAs({ statement: null })], again: [count(sql, { claims: [claim] })] }); // prettier-ignore
+  const open = [
+    { literal: '200', put: '100', gives: '15' },
+    { literal: '200', put: '300', gives: '12' },
+  ];
+  expect(one.record).toMatchObject({ rows: [[14]], claims: [{ state: 'proved', fitsAsWell: open }] });
+  const { entries } = await layer();
+  expect(entries[0]!.entry.fitsAsWell).toEqual(open.map(({ literal, put }) => ({ literal, put })));
+  const other = count('SELECT count(*) AS n FROM lap WHERE gap > 200 AND car = 1', { known: ['k1'] });
+  const two = await ask(other, { again: [other] });
+  expect(two.first).toContain('; 100, 300 fit as well as 200; ');
+  expect(two.record.claims).toMatchObject([{ entry: {}, fitsAsWell: [{ put: '100' }, { put: '300' }] }]);
+  expect(standingTexts(two.record).join('\n')).toContain('Fits the rows as well: 100 in place of 200; it would be: ');
+  // Where the number does not change, nothing is open.
+  const same = count('SELECT max(gap) AS most FROM lap WHERE gap > 200', { known: ['k1'] });
+  const three = await ask(same, { again: [same] });
+  expect(three.record.claims).toMatchObject([{ entry: {}, fitsAsWell: [{ put: '100', gives: null }, {}] }]);
+  expect(standingTexts(three.record).join('\n')).not.toContain('Fits the rows');
 });
 
 describe('an answer asked for again that rests on an entry', () => {

@@ -1,0 +1,60 @@
+/**
+ * How a lesson takes the tables of its database: in groups that hang together, each shown in full on its own turns, all others
+ * by name. It begins with what the lesson before left.
+ */
+import type { DatabaseDescription } from '../../domain';
+import { centrality, neighbours } from '../../database/wide/choose';
+import { isWide } from '../../database/wide/overview';
+import { blockText, catalogueText } from '../../database/wide/schema-text';
+import type { UsageDelta } from '../../domain/ports/step-parts';
+import { tableGroups } from '../../layer/table-groups';
+import { SCHEMA_ID, type Contents } from '../../record/contents';
+import type { StepContext } from '../shared/context';
+import { overviewShown, profileShown } from '../sql/profiles';
+import { currentLayer, layerPlace, visibleLayer } from './entries';
+
+export type LessonTables = Contents['lesson-tables'];
+
+/** About 3,500 tokens. */
+const GROUP = { chars: 12_000, tables: 14 };
+const BLOCK_CHARS = 1_400;
+const LEAST_BLOCK_CHARS = 500;
+
+export async function planLesson(context: StepContext, description: DatabaseDescription): Promise<UsageDelta> {
+  const { tables, dialect, version } = description;
+  const names = tables.map(({ name }) => name);
+  const { profiles, links, usage } = await figuresOf(context, description, names);
+  const profileOf = new Map(profiles.map((profile) => [profile.table, profile]));
+  const rows = new Map(
+    tables.map(({ name, rowEstimate }) => [name, profileOf.get(name)?.read ?? Math.round(rowEstimate ?? 1)]),
+  );
+  const { lesson } = visibleLayer(await currentLayer(layerPlace(context)), description);
+  const before = new Set(lesson?.tables);
+  const left = names.filter((name) => !before.has(name));
+  const isAnew = left.length === 0;
+  const filled = (isAnew ? names : left).filter((name) => rows.get(name) !== 0);
+  const most = isWide(description) ? BLOCK_CHARS : Math.max(GROUP.chars / names.length, LEAST_BLOCK_CHARS);
+  const blocks = new Map(
+    tables.map((table) => [table.name, blockText(table, profileOf.get(table.name), { links, dialect, most })]),
+  );
+  const near = neighbours(description, links, new Set(filled));
+  const grouping = {
+    ...{ near, central: centrality(filled, near, rows), most: GROUP },
+    sizes: new Map([...blocks].map(([name, text]) => [name, text.length])),
+  };
+  await context.run.put('lesson-tables', SCHEMA_ID, {
+    catalogue: `-- ${version}\n${catalogueText(description, rows)}`,
+    groups: isWide(description) ? tableGroups(filled, grouping) : [filled],
+    blocks: Object.fromEntries(blocks),
+    // Notes of what a lesson was at are of no use to one that begins anew.
+    notes: isAnew ? [] : [...(lesson?.notes ?? [])],
+  });
+  return usage;
+}
+
+async function figuresOf(context: StepContext, description: DatabaseDescription, names: readonly string[]) {
+  if (!context.settings.profiles || !isWide(description))
+    return { ...(await profileShown(context, description, names)), links: [] };
+  const { overview, usage } = await overviewShown(context, description);
+  return { profiles: overview.profiles, links: overview.links, usage };
+}
