@@ -116,7 +116,7 @@ async function printList(
     io.err(`${counted(all - shown.length, 'more entry', 'more entries')} not in use: --all shows them\n`);
   if (layer.lesson !== null && layer.lesson.left.length > 0)
     io.err(
-      `${counted(layer.lesson.left.length, 'table')} not learned yet: ${visibleLine(someOf(layer.lesson.left))}; gate learn --db ${db} goes on with them\n`,
+      `${counted(layer.lesson.left.length, 'table')} not learned yet: ${visibleLine(someOf(layer.lesson.left))}; gate learn --db ${db} goes on\n`,
     );
   if (layer.questions.length === 0) return;
   const { openQuestionsText } = await import('./show-answer');

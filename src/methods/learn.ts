@@ -55,13 +55,14 @@ class LearnLoop extends Run<LearnSteps> {
       );
       if (learned === null) return null;
       const { turnId, done, groups } = learned;
-      const { proved } = await findings.sql(() =>
+      const { proved, open } = await findings.sql(() =>
         this.steps.prove(
           { purpose: 'prove', searchId, position: `${position}.prove`, turnId },
           { label: 'decide the claims' },
         ),
       );
-      return { turnId, done, groups, proved };
+      // What did not hold is told first, and may be mended.
+      return { turnId, done: done && open === 0, groups, proved };
     });
     if (outcome instanceof SearchStopped) return outcome.endedBy;
     if (outcome === null) return 'exhausted';

@@ -146,7 +146,7 @@ export async function learn(context: StepContext, step: LearnInput): Promise<Mod
     read: (reply) => async () => {
       const turnId = contentId(step);
       // Nobody is shown the rows of the last queries.
-      const isLast = reply.done || prompt.turn >= prompt.turns;
+      const isLast = (reply.done && reply.claims.length === 0) || prompt.turn >= prompt.turns;
       await context.run.put('lesson', turnId, { turnId, reply: isLast ? { ...reply, queries: [] } : reply });
       return { turnId, done: reply.done, groups: groups.length };
     },
@@ -245,7 +245,8 @@ export async function prove(context: StepContext, { turnId }: ProveInput): Promi
     found: asked.join('\n\n'),
   });
   await ask(context, scope.description, reply.open);
-  return { proved: claims.filter(isSettled).length, usage: addDeltas(usage, moving) };
+  const proved = claims.filter(isSettled).length;
+  return { proved, open: claims.length - proved, usage: addDeltas(usage, moving) };
 }
 
 /** Neighbours of values are counted in one snapshot. */

@@ -23,6 +23,24 @@ export function isOnlyThreshold(sql: string, literal: string, dialect: Dialect):
   return bounds.length > 0 && bounds.length === places.length;
 }
 
+/** Numbers of what a difference may be at most, as in `abs(a - b) < 0.15 * b`: how closely figures agree is fitted to nothing. */
+export function bandNumbersIn(sql: string, dialect: Dialect): ReadonlySet<string> {
+  const query = readQuery(sql, dialect);
+  return new Set(query === null ? [] : bandNumbers(query));
+}
+
+function bandNumbers(node: Node): string[] {
+  const sides =
+    node.type === 'binary_expr' && /^[<>]=?$/.test(operatorOf(node)) ? [node.left, node.right].map(bare) : [];
+  const isBand = sides.some((side) => nameOf(side) === 'abs');
+  const own = isBand ? sides.filter((side) => nameOf(side) !== 'abs').flatMap(numbersIn) : [];
+  return [...own, ...childrenOf(node).flatMap(bandNumbers)];
+}
+
+function numbersIn(node: Node): string[] {
+  return node.type === 'number_literal' ? [node.text] : childrenOf(node).flatMap(numbersIn);
+}
+
 function boundsIn(node: Node): string[] {
   const within = childrenOf(node).flatMap(boundsIn);
   const isBound = node.type === 'between_expr' || (node.type === 'binary_expr' && /^[<>]=?$/.test(operatorOf(node)));

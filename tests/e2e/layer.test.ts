@@ -253,6 +253,10 @@ test.each([
         answer: '1 convention proved but not read yet; not done: the same command goes on',
         lesson: { left: ['lap'] },
       });
+    if (command === 'stop')
+      expect((await here(['layer', 'list', '--db', path])).err).toContain(
+        `1 table not learned yet: "lap"; gate learn --db ${path} goes on`,
+      );
 
     const on = JSON.parse((await here(args)).out) as AnswerRecord;
     expect(on).toMatchObject({ status: 'answered', endedBy: 'finished', answer: '1 convention proved and kept' });

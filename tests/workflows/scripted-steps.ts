@@ -162,7 +162,7 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       return answered(input.position, operators, settled);
     },
     learn: (input) => ok({ turnId: input.position, done: input.turns.length > 0, groups: 1 }),
-    prove: () => ({ proved: 1, usage: QUERY }),
+    prove: () => ({ proved: 1, open: 0, usage: QUERY }),
     keep: () => ok({ kept: 1, contradicted: [] }),
     'reforce-link': (input) => ok({ linkId: input.position }),
     'reforce-format': (input) => ok({ formatId: input.position }),

@@ -224,8 +224,8 @@ export interface SearchPurposes {
       | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string }
     ),
   ];
-  /** Runs the queries of a lesson and counts its claims; `proved`: how many of them hold. */
-  readonly prove: [{ readonly turnId: string }, { readonly proved: number }];
+  /** Runs the queries of a lesson and counts its claims: how many hold, and how many do not. */
+  readonly prove: [{ readonly turnId: string }, { readonly proved: number; readonly open: number }];
   /** Writes the groundings of a candidate as claims, each with one check, and runs these; those proved are stored under the position. */
   readonly restate: [{ readonly candidateId: string }, { readonly proved: number }];
   /** Runs the checks of entries of the layer again, and says there which no longer hold. */

@@ -1,8 +1,12 @@
 /** Values of checks that may have been fitted, each moved a little: which of their neighbours the rows fit as well. */
+import { show } from 'sql-parser-cst';
 import type { Claim, Dialect } from '../../domain';
 import { readCounts } from '../../sql/claims';
+import { countingParts } from '../../sql/checks';
 import { fittedIn, withLiteral } from '../../sql/fitted';
-import { isOnlyThreshold, thresholdsIn } from '../../sql/thresholds';
+import { tokensOf } from '../../sql/lexer';
+import { bandNumbersIn, isOnlyThreshold, thresholdsIn } from '../../sql/thresholds';
+import { readQuery, selectOf } from '../../sql/tree';
 import { single, together, type Statements } from '../shared/statements';
 
 export interface Neighbour {
@@ -12,6 +16,8 @@ export interface Neighbour {
   readonly put: string;
   /** The number is a bound, and may be of something else where it stands otherwise. */
   readonly isBound: boolean;
+  /** It stands in the check once. */
+  readonly isOnce: boolean;
   /** How many of this value are nearer. */
   readonly rank: number;
 }
@@ -22,11 +28,26 @@ export function neighboursOf(claims: readonly Claim[], dialect: Dialect): readon
     [
       ...fittedIn(claim.check, dialect).map((value) => ({ ...value, isBound: false })),
       ...thresholdsIn(claim.check, dialect).map((value) => ({ ...value, isBound: true })),
-    ].flatMap(({ literal, neighbours, isBound }) =>
-      neighbours.map((put, rank): Neighbour => ({ claim, literal, put, isBound, rank })),
-    ),
+    ]
+      .filter(({ literal }) => isOwn(literal, claim, dialect))
+      .flatMap(({ neighbours, ...value }) => {
+        const isOnce = timesIn(claim.check, value.literal, dialect) === 1;
+        return neighbours.map((put, rank): Neighbour => ({ claim, ...value, put, isOnce, rank }));
+      }),
   );
   return moved.sort((a, b) => a.rank - b.rank);
+}
+
+/** Whether the claim itself rests on the value, and not only the count of a rival, or how closely figures agree. */
+function isOwn(literal: string, { check }: Claim, dialect: Dialect): boolean {
+  if (bandNumbersIn(check, dialect).has(literal)) return false;
+  const columns = countingParts(check, dialect).map((part) => selectOf(readQuery(part, dialect))?.columns ?? []);
+  const rivals = columns.flatMap((each, at) => (at === 0 ? each.slice(2) : each)).map(({ value }) => show(value));
+  return timesIn(check, literal, dialect) > rivals.reduce((sum, sql) => sum + timesIn(sql, literal, dialect), 0);
+}
+
+function timesIn(sql: string, literal: string, dialect: Dialect): number {
+  return tokensOf(sql, dialect).filter(({ raw }) => raw === literal).length;
 }
 
 /** Which of them count the same. Of a bound only the furthest on each side. */
@@ -37,15 +58,23 @@ export function fittingOf(tried: readonly Neighbour[]): Statements<readonly Neig
     statements,
     read: (results) => {
       const seen = read(results);
-      const fitting = tried.filter(({ claim }, at) => {
+      const fitting = tried.filter(({ claim, isOnce }, at) => {
         const counts = readCounts(seen[at], 2);
-        return typeof counts !== 'string' && counts[0] === claim.examined && counts[1] === claim.matching;
+        if (typeof counts === 'string') return false;
+        const [examined, matching, ...others] = counts;
+        const isSame = examined === claim.examined && matching === claim.matching;
+        return isSame && !(isOnce && isOfRivals(others, claim));
       });
       return fitting.filter(
         (each) => !each.isBound || !fitting.some((other) => other.rank > each.rank && isSameSide(each, other)),
       );
     },
   };
+}
+
+/** What changes the counts of rivals alone is theirs, such as a bound of a step that only they read. */
+function isOfRivals(counts: readonly number[], { rivals }: Claim): boolean {
+  return counts.length === rivals.length && counts.some((count, at) => count !== rivals[at]?.matching);
 }
 
 function isSameSide(one: Neighbour, other: Neighbour): boolean {

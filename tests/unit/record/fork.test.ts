@@ -132,7 +132,7 @@ test('what the layer told is in the prompts of the fork, too; what the parent ke
   await parent.run.put('kept', 'kept', { entries: [{ entryId, statement: 'A.' }] });
   const { child, record } = await searchFork(parent, forkOf(parent, { layer: 'on' }));
   const said = child.model.requests.flatMap(({ messages }) => messages.map(({ content }) => content)).join('\n');
-  expect(said).toContain('Marks of winners are times. [6 of 6 marks; rivals: all are gaps 0]');
+  expect(said).toContain('Marks of winners are times. [6 of 6 marks; few rows; rivals: all are gaps 0]');
   expect(record.layer).toEqual({ shown: 1, withheld, kept: [] });
 });
 

@@ -367,3 +367,35 @@ test('a check that is stopped or takes too long for a question goes back with it
   expect(prompts[1]).toContain('its check took 4000 ms: join grouped subqueries');
   expect(layer.entries).toEqual([]);
 });
+
+test('a value that only rivals read, or that says how closely figures agree, is none of the claim', async () => {
+  const claim = {
+    ...{ statement: 'Gaps above 200 are those of B.', rows: 'laps', rivals: ['above 3', 'above 5, nearly'] },
+    check: `WITH a AS (SELECT device = 'B' AS b, gap > 200 AS g, gap > 3 AS r FROM lap WHERE event > 3)
+      SELECT count(*), sum(b = g AND abs(b - g) < 0.15 * 2), sum(b = r), sum(b = (b + 7 > 7.5 * 2)) FROM a`,
+  };
+  const { layer } = await learn([
+    { ...NOTHING, claims: [claim] },
+    { ...NOTHING, done: true },
+  ]);
+  expect(layer.entries.map(({ entry }) => entry.fitsAsWell)).toEqual([
+    [
+      { literal: '200', put: '100' },
+      { literal: '200', put: '300' },
+    ],
+  ]);
+});
+
+test('claims that do not hold come back once more, although the model thought that it was done', async () => {
+  const wrong = { ...CLAIM, check: CLAIM.check.replace('gap / 1000', 'gap') };
+  const { prompts, record } = await learn(
+    [
+      { ...NOTHING, claims: [wrong], done: true },
+      { ...NOTHING, claims: [CLAIM], done: true },
+    ],
+    [KEEP],
+  );
+  expect(prompts).toHaveLength(2);
+  expect(prompts[1]).toContain('FAILED: ');
+  expect(record).toMatchObject({ endedBy: 'finished', answer: '1 convention proved and kept' });
+});
