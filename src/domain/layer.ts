@@ -15,6 +15,8 @@ export const EntryRival = z.object({
   examined: z.number().int().nullable(),
   /** Refuted by its counts. Others gave the same answer to the question that they come from. */
   refuted: z.boolean(),
+  /** Of one that was not refuted: the piece of the SQL that it would replace, and what would stand there. Left out: none. */
+  instead: z.object({ of: z.string(), put: z.string() }).optional(),
 });
 
 /** A value of a check, and another one with which it counts the same: the rows do not tell them apart. */

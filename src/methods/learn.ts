@@ -88,7 +88,7 @@ class LearnLoop extends Run<LearnSteps> {
     this.proved += outcome.proved;
     this.report({
       iteration: turns.length,
-      learned: outcome.proved === 0 ? null : `${counted(outcome.proved, 'more convention')} proved`,
+      learned: learnedText(outcome.proved, isOver ? group + 1 : group, outcome.groups),
       candidates: 0,
       proved: this.proved,
     });
@@ -117,4 +117,13 @@ class LearnLoop extends Run<LearnSteps> {
       this.state = { ...this.state, lesson: { ...this.lesson, unread: [], proofs: 0 } };
     });
   }
+}
+
+/** `2 more conventions proved; 1 of 8 groups of tables learned`; null: nothing to tell. */
+function learnedText(proved: number, done: number, groups: number): string | null {
+  const parts = [
+    ...(proved === 0 ? [] : [`${counted(proved, 'more convention')} proved`]),
+    ...(groups === 1 ? [] : [`${done} of ${groups} groups of tables learned`]),
+  ];
+  return parts.length === 0 ? null : parts.join('; ');
 }

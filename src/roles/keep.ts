@@ -112,7 +112,10 @@ export async function keep(context: StepContext, step: KeepInput): Promise<Model
   const question = context.settings.method === 'learn' ? null : context.input.question.text;
   const plan = await planOf(context, verdict?.candidateId ?? null);
   const claims = [...before.flatMap((each) => each.claims), ...(verdict?.claims ?? [])];
-  return keepClaims(context, step, { description, claims, question, plan });
+  const turn = await context.run.find('turn', step.turnId);
+  const rivals = turn?.reply.claims.flatMap((claim) => claim.rivals) ?? [];
+  const insteads = new Map(rivals.flatMap(({ reading, instead }) => (instead === null ? [] : [[reading, instead]])));
+  return keepClaims(context, step, { description, claims, question, plan, insteads });
 }
 
 async function planOf(context: StepContext, candidateId: string | null): Promise<LoadedPlan | null> {
@@ -179,6 +182,8 @@ interface Made {
   readonly question: string | null;
   /** That the claims are about; null: a lesson has none. */
   readonly plan: LoadedPlan | null;
+  /** What a rival would put in the SQL of its answer, by its words. */
+  readonly insteads: ReadonlyMap<string, { readonly of: string; readonly put: string }>;
 }
 
 interface Fresh {
@@ -280,7 +285,10 @@ async function store(
     const entry: LayerEntry = {
       ...{ entryId, statement, rows: claim.rows, scope: read.scope, check },
       ...{ matching: claim.matching, examined: claim.examined },
-      rivals: claim.rivals.map(({ verdict, ...rival }) => ({ ...rival, refuted: verdict === 'refuted' })),
+      rivals: claim.rivals.map(({ verdict, ...rival }) => {
+        const instead = verdict === 'refuted' ? undefined : made.insteads.get(rival.reading);
+        return { ...rival, refuted: verdict === 'refuted', ...(instead && { instead }) };
+      }),
       ...(claim.fitsAsWell === undefined
         ? {}
         : { fitsAsWell: claim.fitsAsWell.map(({ literal, put }) => ({ literal, put })) }),

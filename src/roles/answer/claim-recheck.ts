@@ -103,10 +103,15 @@ function decideAgain(claim: Claim, result: SqlResult, same: readonly (boolean | 
   const { operator, statement, rows, check, rivals, entry } = claim;
   const seen = rivals.map(({ reading, verdict }, at) => ({
     reading,
-    // Those of an entry gave the same answer to the question that it comes from.
-    sameAnswer: entry !== undefined && verdict === 'same-answer' ? true : (same[at] ?? null),
+    // Those of an entry need not lose; one that changes this answer is told with it.
+    sameAnswer: entry !== undefined && verdict !== 'refuted' ? true : (same[at] ?? null),
   }));
-  return { ...claim, ...countedClaim({ operator, statement, rows, check }, readCounts(result, 2), seen) };
+  const now = countedClaim({ operator, statement, rows, check }, readCounts(result, 2), seen);
+  const isTold = (at: number): boolean => entry !== undefined && rivals[at]?.verdict === 'open';
+  return {
+    ...{ ...claim, ...now },
+    rivals: now.rivals.map((rival, at) => (isTold(at) ? { ...rival, verdict: 'open' as const } : rival)),
+  };
 }
 
 /** A proof has to stay one; what held with exceptions or made no difference may be settled in another way now. */

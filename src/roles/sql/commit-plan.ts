@@ -156,6 +156,13 @@ function edit(
   return `"${instead.of}" does not stand in the SQL of ${named}: copy the piece exactly as it is written there`;
 }
 
+/** The operator that has the piece, with the other in its place; null where none has it. */
+export function editOf(plan: LoadedPlan, instead: NonNullable<Instead>, scope: BodyScope): Edited | null {
+  const operators = plan.operators.flatMap(({ operator, body }) => (body === null ? [] : [[operator, body] as const]));
+  const made = edit(operators, '', instead, scope);
+  return typeof made === 'string' ? null : made;
+}
+
 /** Null if the piece does not occur. Blanks may differ: replies are JSON, where line breaks get lost. */
 function replaced(sql: string, { of, put }: NonNullable<Instead>, isNamed: boolean): string | null {
   const piece = of.trim();

@@ -16,7 +16,7 @@ import { runError, engineScope, selectText, type SearchScope } from '../shared/b
 import { candidate } from './candidate';
 import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
-import { assumptionsOf, buildCommit, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
+import { assumptionsOf, buildCommit, editOf, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
 import { addDeltas, runSql, type StepContext } from '../shared/context';
 import { knownEntries } from '../layer/earlier';
 import { askedAside, columnOf, mentionsIn } from '../layer/left-aside';
@@ -76,7 +76,8 @@ class Commit {
     if (typeof answered === 'string') return this.invalid(answered);
     const { result, run, control, coverage } = answered;
     const decided = await this.decide(stored, counted, result);
-    const claims = await this.fitted(stored, [...decided, ...this.known], result, slow(read));
+    const fitted = await this.fitted(stored, [...decided, ...this.known], result, slow(read));
+    const claims = await this.underOpenRivals(stored, fitted, result);
     const plan = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, claims));
     const proved = claims.filter(({ state }) => state === 'proved');
     const evidence = await storeEvidence(context, {
@@ -246,6 +247,41 @@ class Commit {
     });
   }
 
+  /** A rival that the counts of an entry left open gave the same answer to another question: it is run through this one. */
+  private async underOpenRivals(
+    plan: LoadedPlan,
+    claims: readonly Claim[],
+    answer: SqlResult,
+  ): Promise<readonly Claim[]> {
+    const entries = new Map((await knownEntries(this.context)).map(({ entry }) => [entry.entryId, entry]));
+    const tried = claims.flatMap((claim) =>
+      (entries.get(claim.entry?.entryId ?? '')?.rivals ?? []).flatMap(({ reading, instead }) => {
+        const edited = instead === undefined ? null : editOf(plan, instead, this.scope);
+        return instead === undefined || edited === null ? [] : [{ claim, reading, instead, edited }];
+      }),
+    );
+    const runs = tried.map(({ edited }) => single(planSqlUnder(plan, edited.operator, edited.body)));
+    const { seen } = await this.sql(together(runs));
+    const changing = tried.flatMap((each, at) => {
+      const result = seen[at];
+      if (result?.kind !== 'rows' || equalResults(answer, result, { ordered: plan.plan.ordered })) return [];
+      return [{ ...each, gives: resultPreview(result) }];
+    });
+    return claims.map((claim) => {
+      const own = changing.filter((each) => each.claim === claim);
+      if (own.length === 0) return claim;
+      const isOpen = (reading: string): boolean => own.some((each) => each.reading === reading);
+      return {
+        ...claim,
+        rivals: claim.rivals.map((rival) => (isOpen(rival.reading) ? { ...rival, verdict: 'open' as const } : rival)),
+        fitsAsWell: [
+          ...(claim.fitsAsWell ?? []),
+          ...own.map(({ instead: { of, put }, gives }) => ({ literal: of, put, gives })),
+        ],
+      };
+    });
+  }
+
   /**
    * Whether repeated rows or placeholders of the tables that it reads change the answer. Asked once: who commits again has
    * thought of them. Not asked where a count has settled it: a claim is proved that would not be without these rows.
@@ -358,7 +394,10 @@ async function knownClaims(
         operator: (reader ?? plan.operators.at(-1))?.operator.name ?? '',
         ...{ statement, rows, check, matching, examined, reason: null },
         state: matching === examined ? 'proved' : 'exceptions',
-        rivals: rivals.map(({ refuted, ...rival }) => ({ ...rival, verdict: refuted ? 'refuted' : 'same-answer' })),
+        rivals: rivals.map(({ refuted, instead: _, ...rival }) => ({
+          ...rival,
+          verdict: refuted ? 'refuted' : 'same-answer',
+        })),
         entry: { entryId, provedAt, searchId: from.searchId },
       };
     });

@@ -393,6 +393,33 @@ test('a bound of an entry that others fit as well is run through an answer that 
   expect(standingTexts(three.record).join('\n')).not.toContain('Fits the rows');
 });
 
+test('a rival of an entry that another answer left open is run through this one, and told where it changes the number', async () => {
+  const { ask, layer } = questions();
+  const check = CLAIM.check.replace(' FROM lap', `, sum(abs(${SECONDS} - behind_s) < 0.001 OR event = 0) FROM lap`);
+  const rival = { reading: 'event 0 left out', instead: { of: 'FROM lap', put: 'FROM lap WHERE event > 0' } };
+  const claim = { ...CLAIM, check, rivals: [...CLAIM.rivals, rival] };
+  const one = await ask(commit(3, { claims: [claim] }), { keep: [KEEP] });
+  expect(one.record.claims).toMatchObject([{ state: 'proved', rivals: [{}, { verdict: 'same-answer' }] }]);
+  expect((await layer()).entries[0]!.entry.rivals).toEqual([
+    expect.not.objectContaining({ instead: expect.anything() as unknown }),
+    expect.objectContaining({ refuted: false, instead: rival.instead }),
+  ]);
+  const same = await ask(commit(1, { known: ['k1'] }));
+  expect(same.record.claims).toMatchObject([{ state: 'proved', rivals: [{}, { verdict: 'same-answer' }] }]);
+  expect(standingOf(same.record)).toBe('proved');
+  const other = await ask(commit(0, { known: ['k1'] }));
+  expect(other.record.claims).toMatchObject([
+    { state: 'proved', rivals: [{ verdict: 'refuted' }, { verdict: 'open' }] },
+  ]);
+  expect(standingOf(other.record)).toBe('partly proved');
+  expect(standingTexts(other.record).join('\n')).toContain(
+    'Fits the rows as well: FROM lap WHERE event > 0 in place of FROM lap; it would be: ',
+  );
+  const { settings: _, ...step } = await openStep(other.deps, { searchId: other.input.searchId, position: 'refresh' });
+  const again = await refresh({ ...step, settings: other.input.settings }, other.record);
+  expect(again).toMatchObject({ kind: 'current', record: { claims: [{ rivals: [{}, { verdict: 'open' }] }] } });
+});
+
 describe('an answer asked for again that rests on an entry', () => {
   /** In a process with the layer off: what the answer rested on counts all the same. */
   const again = async ({ deps, input, record }: Awaited<ReturnType<ReturnType<typeof questions>['ask']>>) => {

@@ -252,15 +252,18 @@ CREATE TABLE mm_none (a TEXT);`);
   ) => {
     const made = await bench({ learn: replies.map(text) }, { engine: wide(), settings: given(iterations), ...options });
     Object.assign(made.deps, { clock: { now: () => at } });
-    await runLearn({ searchId: made.searchId, settings: made.input.settings, state: null }, made.steps, HOOKS);
+    const told: (string | null)[] = [];
+    const hooks: SearchHooks = { ...HOOKS, onProgress: ({ learned }) => void told.push(learned) };
+    await runLearn({ searchId: made.searchId, settings: made.input.settings, state: null }, made.steps, hooks);
     const prompts = made.model.requests.map(({ messages }) => messages.at(-1)!.content);
     const full = prompts.map((prompt) => [...prompt.matchAll(/^TABLE (\S+) \(/gm)].map(([, name = '']) => name));
     const layer = layerOf(await readLayer({ store: made.store, hash, database: identityKey('races') }));
-    return { ...made, record: await made.record(), prompts, full, layer };
+    return { ...made, record: await made.record(), prompts, full, layer, told };
   };
 
   test('is learned group by group: those that hang together first, in full, all others by name', async () => {
-    const { prompts, full, record } = await run([over, over, over, over, over, over, over], 20);
+    const { prompts, full, record, told } = await run([over, over, over, over, over, over, over], 20);
+    expect(told.slice(0, 2)).toEqual(['1 of 4 groups of tables learned', '2 of 4 groups of tables learned']);
     expect(full[0]).toEqual(expect.arrayContaining(['zz_hub', 'zz_part_0', 'zz_part_11']));
     expect(prompts[0]).toContain('aa_far_39');
     expect(prompts[0]).toMatch(/Part 1 of 4: learn zz_hub, /);
