@@ -89,6 +89,16 @@ export function chosenText({ places, whole, blocks }: ChosenTables): string {
   return [...(places === '' ? [] : [places]), notice, ...blocks].join('\n\n');
 }
 
+/** For a lesson, which takes all tables: what is said of the database as a whole, and each table in at most so many characters. */
+export function tableBlocks(description: DatabaseDescription, overview: Overview, most: number) {
+  const { beginning, unsaid, profiles, rows, links } = preparedOf(description, overview);
+  const options = { dialect: description.dialect, unsaid, most };
+  const blocks = description.tables.map(
+    (table) => [table.name, blockText(table, profiles.get(table.name), options)] as const,
+  );
+  return { beginning, rows, links, blocks: new Map(blocks) };
+}
+
 /** A profile with its links, and without what is told once. */
 type Shown = TableProfile & { readonly isWhole: boolean };
 
@@ -183,7 +193,7 @@ const leastChars = ({ name, columns }: TableDescription): number =>
 /** A code table stands whole, whatever its rank. */
 const WHOLE_CHARS = 2_400;
 
-export function blockText(
+function blockText(
   table: TableDescription,
   profile: Shown | undefined,
   { most, ...options }: { readonly most: number } & Omit<RenderOptions, 'maxChars'>,

@@ -5,7 +5,7 @@
 import type { DatabaseDescription } from '../../domain';
 import { centrality, neighbours } from '../../database/wide/choose';
 import { isWide } from '../../database/wide/overview';
-import { blockText, catalogueText } from '../../database/wide/schema-text';
+import { tableBlocks, type Overview } from '../../database/wide/schema-text';
 import type { UsageDelta } from '../../domain/ports/step-parts';
 import { tableGroups } from '../../layer/table-groups';
 import { SCHEMA_ID, type Contents } from '../../record/contents';
@@ -21,29 +21,25 @@ const BLOCK_CHARS = 1_400;
 const LEAST_BLOCK_CHARS = 500;
 
 export async function planLesson(context: StepContext, description: DatabaseDescription): Promise<UsageDelta> {
-  const { tables, dialect, version } = description;
-  const names = tables.map(({ name }) => name);
-  const { profiles, links, usage } = await figuresOf(context, description, names);
-  const profileOf = new Map(profiles.map((profile) => [profile.table, profile]));
+  const names = description.tables.map(({ name }) => name);
+  const { overview, usage } = await overviewOf(context, description, names);
+  const most = isWide(description) ? BLOCK_CHARS : Math.max(GROUP.chars / names.length, LEAST_BLOCK_CHARS);
+  const { beginning, links, blocks, rows: read } = tableBlocks(description, overview, most);
   const rows = new Map(
-    tables.map(({ name, rowEstimate }) => [name, profileOf.get(name)?.read ?? Math.round(rowEstimate ?? 1)]),
+    description.tables.map(({ name, rowEstimate }) => [name, read.get(name) ?? Math.round(rowEstimate ?? 1)]),
   );
   const { lesson } = visibleLayer(await currentLayer(layerPlace(context)), description);
   const before = new Set(lesson?.tables);
   const left = names.filter((name) => !before.has(name));
   const isAnew = left.length === 0;
   const filled = (isAnew ? names : left).filter((name) => rows.get(name) !== 0);
-  const most = isWide(description) ? BLOCK_CHARS : Math.max(GROUP.chars / names.length, LEAST_BLOCK_CHARS);
-  const blocks = new Map(
-    tables.map((table) => [table.name, blockText(table, profileOf.get(table.name), { links, dialect, most })]),
-  );
   const near = neighbours(description, links, new Set(filled));
   const grouping = {
     ...{ near, central: centrality(filled, near, rows), most: GROUP },
     sizes: new Map([...blocks].map(([name, text]) => [name, text.length])),
   };
   await context.run.put('lesson-tables', SCHEMA_ID, {
-    catalogue: `-- ${version}\n${catalogueText(description, rows)}`,
+    catalogue: beginning,
     groups: isWide(description) ? tableGroups(filled, grouping) : [filled],
     blocks: Object.fromEntries(blocks),
     // Notes of what a lesson was at are of no use to one that begins anew.
@@ -52,9 +48,13 @@ export async function planLesson(context: StepContext, description: DatabaseDesc
   return usage;
 }
 
-async function figuresOf(context: StepContext, description: DatabaseDescription, names: readonly string[]) {
-  if (!context.settings.profiles || !isWide(description))
-    return { ...(await profileShown(context, description, names)), links: [] };
-  const { overview, usage } = await overviewShown(context, description);
-  return { profiles: overview.profiles, links: overview.links, usage };
+/** Of a database that is not wide, the profiles alone. */
+async function overviewOf(
+  context: StepContext,
+  description: DatabaseDescription,
+  names: readonly string[],
+): Promise<{ readonly overview: Overview; readonly usage: UsageDelta }> {
+  if (context.settings.profiles && isWide(description)) return overviewShown(context, description);
+  const { profiles, usage } = await profileShown(context, description, names);
+  return { overview: { profiles, links: [], kinds: [], everywhere: [], index: null }, usage };
 }
