@@ -4,6 +4,7 @@
  */
 import type { Dialect } from '../domain';
 import type { LiteralUse } from './literal-uses';
+import { isoNames } from '../iso-names';
 import { childrenOf, isQuery, readQuery, selectOf, textOf, type Node } from './tree';
 
 export interface Sayings {
@@ -53,7 +54,7 @@ export function uncovered(uses: readonly OperatorUse[], said: Sayings, dialect: 
         isVaried(scopes, value, columns),
     ) ||
     said.coverage.some((sql) => holdsLiteral(sql, value, columns)) ||
-    (/^[0 ]$/.test(value) && said.padded.some((line) => isNamed(line, value, columns))) ||
+    (/^[0 ]$/.test(value) && said.padded.some((line) => isColumnNamed(line, columns))) ||
     said.notes.some((note) => isNamed(note, value, columns) && mentions(note, value)) ||
     said.rows.some((row) => isDefined(row, value, asked));
   return uses.filter((use) => !isCompared(use) && !use.values.every((value) => isCovered(value, use.columns)));
@@ -72,20 +73,9 @@ function isAsked(value: string, text: string, asked: readonly string[]): boolean
   const isNamed = (words: readonly string[]): boolean =>
     words.join('').length >= 2 &&
     words.every((word) => asked.some((each) => (word.length < 3 ? each === word : each.startsWith(word))));
-  return isNamed(wordsOf(value.replace(/[%_*?]/g, ' '))) || isoNames(value).some((name) => isNamed(wordsOf(name)));
-}
-
-const ISO: readonly (readonly [RegExp, Intl.DisplayNames])[] = (
-  [
-    [/^[A-Z]{2}$/, 'region'],
-    [/^[A-Z]{3}$/, 'currency'],
-    [/^[a-z]{2}$/, 'language'],
-  ] as const
-).map(([code, type]) => [code, new Intl.DisplayNames('en', { type, fallback: 'none' })]);
-
-/** What a code of a country, currency or language stands for: `NO` is Norway. */
-function isoNames(value: string): readonly string[] {
-  return ISO.flatMap(([code, names]) => (code.test(value) ? (names.of(value) ?? []) : []));
+  // `NO` is Norway, and `JPY` is the Japanese yen, of which a question names the last word.
+  const names = isoNames([value]).flat().map(wordsOf);
+  return [wordsOf(value.replace(/[%_*?]/g, ' ')), ...names, ...names.map((words) => words.slice(-1))].some(isNamed);
 }
 
 /** Of a date, and of the day before: a bound may be the first day that is left out. */
@@ -121,9 +111,13 @@ function isNumberAsked(number: number, asked: readonly string[], text: string): 
 
 /** Whether a text speaks of the column, or of the value in a form that cannot be another word. */
 function isNamed(text: string, value: string, columns: readonly string[]): boolean {
-  const words = wordsWithUnderscores(text);
-  if (columns.some((column) => column.length > 1 && words.has(column))) return true;
+  if (isColumnNamed(text, columns)) return true;
   return value.length > 2 ? mentions(text, value) : isCode(value) && isWritten(text, value);
+}
+
+function isColumnNamed(text: string, columns: readonly string[]): boolean {
+  const words = wordsWithUnderscores(text);
+  return columns.some((column) => column.length > 1 && words.has(column));
 }
 
 /** A short value that can be told from a word: `S`, `12`, `->`; not `a`. */

@@ -42,7 +42,7 @@ export function withoutTail(statement: string): string {
 }
 
 const TAIL =
-  /[,;]\s+(?:and\s+)?(?:so(?!\s+(?:that|as|far|long|read|taken|counted|bounded)\b)|thus|hence|therefore|because|which\s+(?:it|they|means?|shows?|makes?))\s[^(),;]*?(?=\)|[.;](?:\s|$)|\s*$)/gi;
+  /[,;]\s+(?:and\s+)?(?:so(?!\s+(?:that|as|far|long|read|taken|counted|bounded)\b)|thus|hence|therefore|because|which\s+(?:it|they|means?|shows?|makes?))\s[^(),;]*?(?=\)|[.;](?:\s|$)|\s*$)/g;
 
 interface Base {
   /** What is examined and what matches, over which rows, in one form. */

@@ -61,7 +61,8 @@ function neighboursOf(text: string): string[] {
   const value = Number(text);
   const places = text.split('.')[1]?.length ?? 0;
   const unit = 10 ** -places;
-  const moved = [value - unit, value + unit, ...FURTHER.map((by) => value * by)];
+  const isYear = /^(?:19|20)\d\d$/.test(text);
+  const moved = [value - unit, value + unit, ...(isYear ? [] : FURTHER).map((by) => value * by)];
   const others = moved.filter((each) => each > 0).map((each) => each.toFixed(places));
   return [...new Set(others)].filter((each) => Number(each) !== value && Number(each) > 0);
 }

@@ -58,6 +58,8 @@ type Page = QueryArrayResult<SqlValue[]>;
 export class PostgresSession implements Session {
   #begun: Promise<unknown> = Promise.resolve();
   #isUp = true;
+  /** Whether the database is small, once it was asked. */
+  #isSmall: boolean | null = null;
 
   constructor(
     readonly client: GateClient,
@@ -73,8 +75,12 @@ export class PostgresSession implements Session {
   /** Sent together with the first statement, which awaits it: outside of a transaction no cursor can be declared. */
   begin(limits: Limits): Promise<void> {
     this.client.hold(true);
-    this.#begun = this.client.query(beginning(this.settings, limits));
-    this.#begun.catch(() => undefined);
+    const begun = this.client.query(beginning(this.settings, limits, this.#isSmall));
+    this.#begun = begun;
+    begun.then(
+      (results) => (this.#isSmall ??= isSmallBy(results)),
+      () => undefined,
+    );
     return Promise.resolve();
   }
 
@@ -192,7 +198,7 @@ export class PostgresSession implements Session {
     }
   }
 
-  /** Asked for once it is known to be slow: most statements are not. */
+  /** Asked for when a statement was stopped for the second time. */
   async #dearest(text: string): Promise<{ dearest?: string }> {
     try {
       await this.client.query('ROLLBACK TO SAVEPOINT gate');
@@ -250,7 +256,11 @@ class PageQuery extends Query {
   }
 }
 
-function beginning({ role, schemas, maxPlanCost }: SessionSettings, { timeoutMs, tag }: Limits): string {
+function beginning(
+  { role, schemas, maxPlanCost }: SessionSettings,
+  { timeoutMs, tag }: Limits,
+  isSmall: boolean | null,
+): string {
   const milliseconds = Math.max(1, Math.ceil(timeoutMs));
   const ofSuperuser = (value: string, name: string): string =>
     `CASE WHEN current_setting('is_superuser') = 'on' THEN '${value}' ELSE current_setting('${name}') END`;
@@ -284,24 +294,35 @@ function beginning({ role, schemas, maxPlanCost }: SessionSettings, { timeoutMs,
   const rows = settings.map(([name, value]) => `('${name}', ${value})`).join(', ');
   // A setting that this version does not know is left out. What comes after them has the statement's time limit.
   return `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
-    ${maxPlanCost === null ? WITHOUT_LOOPS : ''}
+    ${maxPlanCost !== null || isSmall === false ? '' : `${WITHOUT_LOOPS}${isSmall ? '' : ` AND ${IS_SMALL}`};`}
     SELECT pg_catalog.set_config(name, value, true) FROM (VALUES ${rows}) AS settings(name, value)
     WHERE pg_catalog.current_setting(name, true) IS NOT NULL;
     SAVEPOINT gate`;
 }
 
-/** 256 MB of tables. */
+/** 256 MB. */
 const SMALL_PAGES = 32_768;
 
 /**
- * Where all tables together are read within a moment, a join by hashing is never slow, but a nested loop over more rows than the
+ * Where all that is stored is read within a moment, a join by hashing is never slow, but a nested loop over more rows than the
  * planner expected (as behind `ltrim(a) = ltrim(b)`) may take minutes. So there are none in such a database; in a larger one,
  * or with foreign tables, they may be worth it. The planner counts those that it cannot avoid as so dear that it would compile
  * the statement first, which takes longer than to run it.
  */
 const WITHOUT_LOOPS = `SELECT pg_catalog.set_config(name, 'off', true) FROM (VALUES ('enable_nestloop'), ('jit')) AS settings(name)
-    WHERE pg_catalog.current_setting(name, true) IS NOT NULL AND (SELECT sum(relpages) <= ${SMALL_PAGES} AND NOT bool_or(relkind = 'f')
-      FROM pg_catalog.pg_class);`;
+    WHERE pg_catalog.current_setting(name, true) IS NOT NULL`;
+
+/** Asked once per connection. What was never analysed has no pages yet, so its file is looked at. */
+const IS_SMALL = `(SELECT sum(CASE WHEN relpages = 0 AND relkind IN ('r', 'm') THEN pg_catalog.pg_relation_size(oid) / 8192 ELSE relpages END) <= ${SMALL_PAGES}
+      AND NOT bool_or(relkind = 'f') FROM pg_catalog.pg_class)`;
+
+/** The second statement of a beginning sets something only where the database is small. */
+function isSmallBy(results: unknown): boolean | null {
+  const second = Array.isArray(results)
+    ? (results[1] as { command?: string; rowCount?: number } | undefined)
+    : undefined;
+  return second?.command === 'SELECT' ? (second.rowCount ?? 0) > 0 : null;
+}
 
 /**
  * Bytes that are not UTF-8 arrive as U+FFFD, until the end of the transaction, from a database without an encoding. So the
@@ -345,9 +366,13 @@ function refusePlan(explained: unknown, ceiling: number): Outcome | null {
 const planOf = (explained: unknown): PlanNode | undefined =>
   (explained as { Plan?: PlanNode }[] | undefined)?.[0]?.Plan;
 
+/** What PostgreSQL 17 and older add to the cost of a step of a kind that is switched off and cannot be avoided. */
+const SWITCHED_OFF = 1e10;
+
 /** The step that adds most to the cost of the steps below it. */
 function dearestOf(plan: PlanNode): { readonly worst: PlanNode; readonly step: string } {
-  const worst = nodesOf(plan).reduce((most, node) => (ownCost(node) > ownCost(most) ? node : most));
+  const own = (node: PlanNode): number => ownCost(node) % SWITCHED_OFF;
+  const worst = nodesOf(plan).reduce((most, node) => (own(node) > own(most) ? node : most));
   const read = new Set(
     nodesOf(worst).flatMap((node) => node['Relation Name'] ?? node['CTE Name'] ?? node['Function Name'] ?? []),
   );

@@ -12,10 +12,7 @@ import { keyOf } from './table-rows';
 
 const BY = 'figures by ';
 
-/** Whether a table's profile says so. */
-export const isControlTable = ({ pieces }: { readonly pieces: readonly ProfilePiece[] }): boolean =>
-  pieces.some(isFigures);
-
+/** Whether a piece of a profile says so. */
 export const isFigures = ({ column, text }: ProfilePiece): boolean => column === null && text.startsWith(BY);
 
 export function figuresPieces(table: Profiled): ProfilePiece[] {

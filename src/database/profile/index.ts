@@ -35,7 +35,6 @@ export const TableProfile = z.object({
 });
 export { RowDoubt } from './row-doubts';
 export { Flag } from './describe-column';
-export { isControlTable } from './control-table';
 export type TableProfile = Readonly<z.infer<typeof TableProfile>>;
 
 /** `pause` is awaited between pieces of work: all of it together takes seconds. */

@@ -62,7 +62,8 @@ export function chosenTables(choice: Choice): { name: string; tier: Tier }[] {
   const isAside = (name: string): boolean => (kindOf.get(name) ?? 'aside') === 'aside';
   const near = neighbours(description, links, new Set(names.filter((name) => !isAside(name) || named.has(name))));
   const central = centrality(names, near, rows);
-  const most = Math.max(...central.values());
+  // Nothing is central where nothing hangs together.
+  const most = Math.max(...central.values()) || 1;
   const close = closeness(near, [
     ...places,
     ...names.flatMap((name) => {

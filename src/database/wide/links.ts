@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { add, isUnique, type ColumnFacts } from '../profile/column-facts';
-import { loosely } from '../profile/joins';
+import { loosely, valueSet } from '../profile/joins';
 import type { TableRows } from '../profile/table-rows';
 
 export const Link = z.object({
@@ -85,7 +85,7 @@ function targetsOf(from: Side, keys: readonly Side[], holders: ReadonlyMap<strin
     if ((unique < own * 0.9 && to.rows > SMALL_ROWS) || isDense(to.facts)) return [];
     // Amounts and counters meet any column of numbers.
     if (to.facts.column.kind === 'number' && !isUnique(to.facts)) return [];
-    const values = valuesOf(to.facts);
+    const values = valueSet(to.facts);
     const exact = tried.filter((value) => values.has(value)).length / count;
     // Years and position numbers are codes of anything once their zeros are gone.
     const isShort = tried.every((value) => /^\d{1,4}$/.test(loosely(value)));
@@ -113,17 +113,10 @@ function targetsOf(from: Side, keys: readonly Side[], holders: ReadonlyMap<strin
 /** `0000` is no value where the other table has none. */
 function missesZero(tried: readonly string[], to: ColumnFacts): boolean {
   const zero = tried.find((value) => /^0+$/.test(value));
-  return zero !== undefined && tried.length > LETTERS && !valuesOf(to).has(zero);
+  return zero !== undefined && tried.length > LETTERS && !valueSet(to).has(zero);
 }
 
 const isYear = (value: string): boolean => /^(19|20)\d\d$/.test(value);
-
-const known = new WeakMap<ColumnFacts, ReadonlySet<string>>();
-function valuesOf(facts: ColumnFacts): ReadonlySet<string> {
-  const made = known.get(facts) ?? new Set(facts.values.map(({ value }) => value));
-  known.set(facts, made);
-  return made;
-}
 
 /** Values from all over the list, which begins with the most frequent ones. */
 function spread(values: readonly string[]): readonly string[] {

@@ -171,6 +171,8 @@ function commonType(tables: readonly TableDescription[]): string {
   return ranked(counts)[0]?.value ?? '';
 }
 
+const MOST_COPIES = 12;
+
 /** What is the same in most tables is told once. */
 function everywhereLine({ values, columns, copies }: Everywhere, links: readonly Link[]): string {
   const names = new Map(columns);
@@ -178,8 +180,9 @@ function everywhereLine({ values, columns, copies }: Everywhere, links: readonly
   const isOne = new Set(names.values()).size === 1;
   const own = links.find(({ table, column }) => names.get(table) === column);
   const leads = own === undefined ? '' : `; -> ${own.to}.${own.key}`;
-  const copied = copies.map(({ table, value, rows }) => `${table} (${value}: ${rows})`).join(', ');
-  const copy = copied === '' ? '' : `; a copy repeats other rows of ${copied}`;
+  const copied = copies.slice(0, MOST_COPIES).map(({ table, value, rows }) => `${table} (${value}: ${rows})`);
+  const more = copies.length > MOST_COPIES ? ` and ${copies.length - MOST_COPIES} more tables` : '';
+  const copy = copies.length === 0 ? '' : `; a copy repeats other rows of ${copied.join(', ')}${more}`;
   const list = values.length === 0 ? 'the same few values' : values.map((value) => shownValue(value)).join(', ');
   return `-- ${isOne ? name : `*_${endOf(name)}`} of ${columns.length} tables: ${list}${leads}${copy}`;
 }

@@ -8,6 +8,7 @@
  * 3. Only columns of the description are read: what is kept from models is not in the index.
  */
 import * as z from 'zod';
+import { isoNames } from '../../iso-names';
 import { wordsOf } from '../relevance';
 import type { ColumnFacts } from '../profile/column-facts';
 import { shown } from '../profile/pieces';
@@ -213,23 +214,10 @@ export function valueIndex(indexed: readonly IndexedColumn[]): ValueIndex {
 
 /** ISO codes of lands and currencies by their names, of a column in which all values are such codes. */
 function namedCodes({ table, column, values }: IndexedColumn): HeldColumn[] {
-  const kind = [...ISO].find(([form]) => values.length > 1 && values.every((value) => form.test(value)))?.[1];
-  if (kind === undefined) return [];
-  return LANGUAGES.flatMap((language): HeldColumn[] => {
-    const names = new Intl.DisplayNames([language], { type: kind, fallback: 'none' });
-    const named = values.map((code) => names.of(code));
-    if (named.some((name) => name === undefined)) return [];
-    return [
-      { table, column, code: column, values: named.map(String), codes: values.map((code) => [code]), isName: true },
-    ];
-  });
+  if (values.length < 2) return [];
+  const codes = values.map((code) => [code]);
+  return isoNames(values).map((names) => ({ table, column, code: column, values: [...names], codes, isName: true }));
 }
-
-const ISO = [
-  [/^[A-Z]{2}$/, 'region'],
-  [/^[A-Z]{3}$/, 'currency'],
-] as const;
-const LANGUAGES = ['en', 'de', 'fr', 'es'];
 
 function indexWords(text: string): string[] {
   return wordsOf(text.normalize('NFKD').replace(/\p{M}/gu, '')).map((word) => word.replace(/^0+(?=\d)/, ''));

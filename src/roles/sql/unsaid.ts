@@ -54,7 +54,7 @@ export async function unsaidIn(
       ...reply.assumed.map(({ statement }) => statement),
       ...reply.wording.flatMap(({ taken, other, instead }) => [taken, other, instead?.of ?? '']),
     ],
-    padded: shown.split('\n').filter((line) => /~> |leading zeros|written otherwise in/.test(line)),
+    padded: shown.split('\n').filter((line) => /^(?!--).*(?:~> |leading zeros|written otherwise in)/.test(line)),
     coverage: [reply.coverage, reply.control].filter((sql) => sql !== null),
     rows: [...shownRows(shown), ...(await lookedAt(context, turns))],
     notes: [

@@ -41,6 +41,8 @@ test.each([
   ['60', 'in minutes'],
   ['NO', 'customers in Norway'],
   ['EUR', 'the amount in euros'],
+  ['JPY', 'the total in yen'],
+  ['DE', 'Kunden in Deutschland'],
 ])('the question names %s: %s', (value, asked) => {
   expect(isCovered({ values: [value] }, { asked })).toBe(true);
 });
@@ -106,6 +108,7 @@ test('what the schema says of a key written in two ways covers its padding, and 
   expect(isCovered({ values: ['0'], columns }, { padded })).toBe(true);
   expect(isCovered({ values: ['0'], columns: ['note'] }, { padded })).toBe(false);
   expect(isCovered({ values: ['7001'], columns }, { padded })).toBe(false);
+  expect(isCovered({ values: ['0'], columns: ['note'] }, { padded: [`${padded[0]}; 0 in 12 rows`] })).toBe(false);
 });
 
 test('each value has to be covered', () => {

@@ -1,5 +1,5 @@
 /** Tables of figures by period and code are marked; tables of events, rates of single days and master data are not. */
-import { isControlTable } from '../../../../src/database/profile';
+import { isFigures } from '../../../../src/database/profile/control-table';
 import { renderProfiles } from '../../../../src/database/profile/render';
 import { describe as described, profiled, said, times, type Given } from './tables';
 
@@ -21,7 +21,7 @@ test.each<[string, Given, string]>([
 ])('%s: marked', async (_, given, says) => {
   expect(await said([given], 't', null)).toContain(says);
   const profiles = await profiled([given]);
-  expect(profiles.map(isControlTable)).toEqual([true]);
+  expect(profiles.map(({ pieces }) => pieces.some(isFigures))).toEqual([true]);
   const shown = renderProfiles([described(given)], profiles, { dialect: 'postgresql', maxChars: 5_000 });
   expect(shown.split('\n')[0]).toBe(`TABLE t ( -- ${given.rows.length} rows -- ${says}`);
 }); // prettier-ignore
@@ -38,5 +38,5 @@ test.each<[string, Given]>([
   ['records with many columns', table('per text, acc text, st text, u text, v numeric', grid.map(([per, acc, v], at) => [per, acc, at % 3 === 0 ? 'a' : 'b', `u${at % 7}`, v]))],
   ['a sample', table('per text, acc text, v numeric', grid, { whole: false })],
 ])('%s: not marked', async (_, given) => {
-  expect((await profiled([given])).map(isControlTable)).toEqual([false]);
+  expect((await profiled([given])).map(({ pieces }) => pieces.some(isFigures))).toEqual([false]);
 }); // prettier-ignore
