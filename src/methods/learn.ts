@@ -113,8 +113,8 @@ class LearnLoop extends Run<LearnSteps> {
     if (this.start.settings.layer !== 'on' || turnId === undefined) return;
     const kept = { searchId: this.state.searchId, position: readingOf(turnId), turnId, before };
     await this.dispensable(kept.position, async (findings) => {
-      await keepProved(this.steps, findings, kept);
-      this.state = { ...this.state, lesson: { ...this.lesson, unread: [], proofs: 0 } };
+      const isRead = await keepProved(this.steps, findings, kept);
+      if (isRead) this.state = { ...this.state, lesson: { ...this.lesson, unread: [], proofs: 0 } };
     });
   }
 }

@@ -49,20 +49,22 @@ export async function keepAfter(
   return steps.amend({ searchId, usage: addUsage(usage, findings.usage), notKept });
 }
 
+/** Whether a usable reply came. */
 export async function keepProved(
   steps: Pick<KeepSteps, 'keep' | 'recount'>,
   findings: Findings,
   { searchId, position, ...turns }: Reading & Pick<KeepInput, 'turnId' | 'before'>,
-): Promise<void> {
+): Promise<boolean> {
   findings.showsRemarks = false;
   const kept = await askModel<Kept>(findings, { position, what: 'reading of what was proved' }, (thisTry) =>
     steps.keep({ role: 'keep', searchId, position, ...thisTry, ...turns }, { label: 'read what was proved' }),
   );
-  if (kept === null || kept.contradicted.length === 0) return;
+  if (kept === null || kept.contradicted.length === 0) return kept !== null;
   const input = { searchId, position: `${position}.recount`, entries: kept.contradicted };
   await findings.sql(() =>
     steps.recount({ purpose: 'recount', ...input }, { label: 'count again what was kept before' }),
   );
+  return true;
 }
 
 /** The groundings that the candidate rests on. The database counts them once more before any model reads them. */

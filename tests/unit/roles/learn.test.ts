@@ -180,6 +180,14 @@ test('what was proved and not read before the stop is told, and read when the le
   expect(on.record).toMatchObject({ answer: '1 convention proved and kept', usage: { llmCalls: 3 } });
 });
 
+test('proofs whose reading gives no usable reply are told as proved and not read', async () => {
+  const turns = [{ ...NOTHING, claims: [CLAIM] }, { ...NOTHING, done: true }]; // prettier-ignore
+  const wrong = { claims: [{ ...KEEP.claims[0], claim: 9 }] };
+  const { record, layer } = await learn(turns, [wrong, wrong, wrong, wrong]);
+  expect(record).toMatchObject({ endedBy: 'finished', answer: '1 convention proved but not read yet' });
+  expect(layer.entries).toEqual([]);
+});
+
 test('a lesson without a usable reply fails, with the cause', async () => {
   await expect(learn([{}, {}, {}, {}])).rejects.toThrow(
     /^the model gave no usable lesson in 4 tries: queries: found no query and no claim$/,
