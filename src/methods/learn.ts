@@ -123,7 +123,7 @@ class LearnLoop extends Run<LearnSteps> {
 function learnedText(proved: number, done: number, groups: number): string | null {
   const parts = [
     ...(proved === 0 ? [] : [`${counted(proved, 'more convention')} proved`]),
-    ...(groups === 1 ? [] : [`${done} of ${groups} groups of tables learned`]),
+    ...(groups <= 1 ? [] : [`${done} of ${groups} groups of tables learned`]),
   ];
   return parts.length === 0 ? null : parts.join('; ');
 }

@@ -136,15 +136,22 @@ const LESSON = 'op_lesson';
 const HELD = 40;
 
 export async function learn(context: StepContext, step: LearnInput): Promise<ModelOutcome<Learned>> {
-  const prompt = await promptOf(context, step);
   const { groups } = await context.run.get('lesson-tables', SCHEMA_ID);
+  const turnId = contentId(step);
+  if (groups.length === 0) {
+    const reply = { notes: [], queries: [], claims: [], open: [], tables: [], done: true };
+    await once({ ...context, position: `${step.position}.none` }, {}, ({ run }) =>
+      run.put('lesson', turnId, { turnId, reply }),
+    );
+    return { kind: 'ok', value: { turnId, done: true, groups: 0 }, usage: {} };
+  }
+  const prompt = await promptOf(context, step);
   return runModelStep(context, step, {
     role: 'learn',
     schema: learnSchema,
     messages: () => renderLearn(prompt),
     parse: (text) => parseLearn(text),
     read: (reply) => async () => {
-      const turnId = contentId(step);
       // Nobody is shown the rows of the last queries.
       const isLast = (reply.done && reply.claims.length === 0) || prompt.turn >= prompt.turns;
       await context.run.put('lesson', turnId, { turnId, reply: isLast ? { ...reply, queries: [] } : reply });

@@ -30,17 +30,18 @@ export async function planLesson(context: StepContext, description: DatabaseDesc
   );
   const { lesson } = visibleLayer(await currentLayer(layerPlace(context)), description);
   const before = new Set(lesson?.tables);
-  const left = names.filter((name) => !before.has(name));
+  const filled = names.filter((name) => rows.get(name) !== 0);
+  const left = filled.filter((name) => !before.has(name));
   const isAnew = left.length === 0;
-  const filled = (isAnew ? names : left).filter((name) => rows.get(name) !== 0);
-  const near = neighbours(description, links, new Set(filled));
+  const taken = isAnew ? filled : left;
+  const near = neighbours(description, links, new Set(taken));
   const grouping = {
-    ...{ near, central: centrality(filled, near, rows), most: GROUP },
+    ...{ near, central: centrality(taken, near, rows), most: GROUP },
     sizes: new Map([...blocks].map(([name, text]) => [name, text.length])),
   };
   await context.run.put('lesson-tables', SCHEMA_ID, {
     catalogue: beginning,
-    groups: isWide(description) ? tableGroups(filled, grouping) : [filled],
+    groups: isWide(description) || taken.length === 0 ? tableGroups(taken, grouping) : [taken],
     blocks: Object.fromEntries(blocks),
     // Notes of what a lesson was at are of no use to one that begins anew.
     notes: isAnew ? [] : [...(lesson?.notes ?? [])],

@@ -244,19 +244,27 @@ test('bounds, dates and factors that the rows leave open are told, kept with the
 describe('a wide database', () => {
   const far = Array.from({ length: 40 }, (_, at) => `aa_far_${at}`);
   const parts = Array.from({ length: 12 }, (_, at) => `zz_part_${at}`);
-  const wide = () =>
+  const wide = (more = '') =>
     sqliteEngine(`
 CREATE TABLE zz_hub (id INTEGER PRIMARY KEY, name TEXT);
 WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 60) INSERT INTO zz_hub SELECT i * 7919, 'hub ' || i FROM n;
 ${parts.map((name, at) => `CREATE TABLE ${name} (hub INTEGER, v REAL); INSERT INTO ${name} SELECT id, id * ${at + 2}.5 FROM zz_hub;`).join('\n')}
 ${far.map((name, at) => `CREATE TABLE ${name} (c${at} TEXT, d${at} TEXT); INSERT INTO ${name} VALUES ('x${at}', 'y${at}');`).join('\n')}
-CREATE TABLE mm_none (a TEXT);`);
+CREATE TABLE mm_none (a TEXT);${more}`);
   const over = { ...NOTHING, done: true };
   const given = (iterations: number) => ({ method: 'learn' as const, spec: 'learn', layer: 'on' as const, profiles: true, iterations }); // prettier-ignore
   const run = async (
     replies: readonly object[],
     iterations: number,
-    { at = 1_000, ...options }: { readonly at?: number; readonly store?: MemoryStore; readonly searchId?: string } = {},
+    {
+      at = 1_000,
+      ...options
+    }: {
+      readonly at?: number;
+      readonly store?: MemoryStore;
+      readonly searchId?: string;
+      readonly engine?: TestEngine;
+    } = {},
   ) => {
     const made = await bench({ learn: replies.map(text) }, { engine: wide(), settings: given(iterations), ...options });
     Object.assign(made.deps, { clock: { now: () => at } });
@@ -301,6 +309,25 @@ CREATE TABLE mm_none (a TEXT);`);
     // All are learned: another lesson begins anew.
     const third = await run([over], 1, { store: first.store, searchId: 's3', at: 3_000 });
     expect(third.full[0]).toContain('zz_hub');
+  });
+
+  test('a table without rows is nothing that a lesson left', async () => {
+    const all = Array.from({ length: 5 }, () => over);
+    const first = await run(all, 20);
+    expect(first.layer.lesson?.left).toEqual([]);
+    const engine = wide('CREATE TABLE mm_new (a TEXT);');
+    const next = await run([over], 1, { engine, store: first.store, searchId: 's2', at: 2_000 });
+    expect(next.prompts[0]).toMatch(/Part 1 of 4: learn zz_hub, /);
+  });
+
+  test('a database without rows is learned without a call', async () => {
+    const none = Array.from({ length: 50 }, (_, at) => `CREATE TABLE t${at} (a TEXT);`).join('\n');
+    for (const engine of [sqliteEngine(none), sqliteEngine('CREATE TABLE t (a TEXT);')]) {
+      const { prompts, record, told } = await run([], 5, { engine });
+      expect(prompts).toEqual([]);
+      expect(record).toMatchObject({ endedBy: 'finished', answer: 'nothing new was proved', lesson: { left: [] } });
+      expect(told).toEqual([null]);
+    }
   });
 });
 
