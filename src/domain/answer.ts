@@ -78,6 +78,8 @@ export const Claim = z.object({
       matching: z.number().nullable(),
       examined: z.number().nullable(),
       verdict: z.enum(['refuted', 'same-answer', 'open']),
+      /** What the answer would be under it, where it is another one. Only of a rival that an entry of the layer leaves open. */
+      gives: z.string().optional(),
     }),
   ),
   /** Two figures within this of each other count as equal, as the check says. Left out: they are compared exactly. */

@@ -113,9 +113,16 @@ export async function keep(context: StepContext, step: KeepInput): Promise<Model
   const plan = await planOf(context, verdict?.candidateId ?? null);
   const claims = [...before.flatMap((each) => each.claims), ...(verdict?.claims ?? [])];
   const turn = await context.run.find('turn', step.turnId);
-  const rivals = turn?.reply.claims.flatMap((claim) => claim.rivals) ?? [];
-  const insteads = new Map(rivals.flatMap(({ reading, instead }) => (instead === null ? [] : [[reading, instead]])));
+  const insteads = new Map(
+    turn?.reply.claims.flatMap(({ operator, rivals }) =>
+      rivals.flatMap(({ reading, instead }) => (instead === null ? [] : [[rivalKey(operator, reading), instead]])),
+    ),
+  );
   return keepClaims(context, step, { description, claims, question, plan, insteads });
+}
+
+function rivalKey(operator: string, reading: string): string {
+  return canonical([operator, reading]);
 }
 
 async function planOf(context: StepContext, candidateId: string | null): Promise<LoadedPlan | null> {
@@ -182,7 +189,7 @@ interface Made {
   readonly question: string | null;
   /** That the claims are about; null: a lesson has none. */
   readonly plan: LoadedPlan | null;
-  /** What a rival would put in the SQL of its answer, by its words. */
+  /** What a rival would put in the SQL of its answer (`rivalKey`). */
   readonly insteads: ReadonlyMap<string, { readonly of: string; readonly put: string }>;
 }
 
@@ -286,8 +293,11 @@ async function store(
       ...{ entryId, statement, rows: claim.rows, scope: read.scope, check },
       ...{ matching: claim.matching, examined: claim.examined },
       rivals: claim.rivals.map(({ verdict, ...rival }) => {
-        const instead = verdict === 'refuted' ? undefined : made.insteads.get(rival.reading);
-        return { ...rival, refuted: verdict === 'refuted', ...(instead && { instead }) };
+        const instead = made.insteads.get(rivalKey(claim.operator, rival.reading));
+        const named = namedColumns(instead?.of ?? '', tables, made.description);
+        // Without a column of the entry, the piece may mean something else in another answer.
+        const isOwn = verdict !== 'refuted' && named.some((column) => columns.includes(column));
+        return { ...rival, refuted: verdict === 'refuted', ...(isOwn && { instead }) };
       }),
       ...(claim.fitsAsWell === undefined
         ? {}

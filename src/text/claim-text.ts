@@ -58,13 +58,18 @@ function withinText({ within }: Claim): string {
   return within === undefined ? '' : `, within ${within}`;
 }
 
-/** Values that fit the rows as well as that of the SQL and change the answer, a line for each. */
+/** Values that fit the rows as well as that of the SQL, and readings that an entry leaves open, which change the answer, a line for each. */
 export function fitsTexts({ claims = [] }: Pick<AnswerRecord, 'claims'>): string[] {
-  return claims.flatMap(({ fitsAsWell = [] }) =>
-    fitsAsWell.flatMap(({ literal, put, gives }) =>
+  return claims.flatMap(({ fitsAsWell = [], rivals }) => [
+    ...fitsAsWell.flatMap(({ literal, put, gives }) =>
       gives === null ? [] : visibleLine(`Fits the rows as well: ${put} in place of ${literal}; it would be: ${gives}.`),
     ),
-  );
+    ...rivals.flatMap((rival) =>
+      rival.gives === undefined
+        ? []
+        : visibleLine(`Another reading (${rivalText(rival)}): ${quoted(rival.reading)}; it would be: ${rival.gives}.`),
+    ),
+  ]);
 }
 
 /** What is proved, a line each: the model's words, whole, beside what its check counted. */

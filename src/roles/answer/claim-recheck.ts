@@ -107,10 +107,12 @@ function decideAgain(claim: Claim, result: SqlResult, same: readonly (boolean | 
     sameAnswer: entry !== undefined && verdict !== 'refuted' ? true : (same[at] ?? null),
   }));
   const now = countedClaim({ operator, statement, rows, check }, readCounts(result, 2), seen);
-  const isTold = (at: number): boolean => entry !== undefined && rivals[at]?.verdict === 'open';
   return {
     ...{ ...claim, ...now },
-    rivals: now.rivals.map((rival, at) => (isTold(at) ? { ...rival, verdict: 'open' as const } : rival)),
+    rivals: now.rivals.map((rival, at) => {
+      const { gives } = rivals[at] ?? {};
+      return gives === undefined ? rival : { ...rival, verdict: 'open', gives };
+    }),
   };
 }
 

@@ -140,8 +140,11 @@ function edit(
   named: string,
   instead: NonNullable<Instead>,
   scope: BodyScope,
+  mayEdit: (operator: Operator) => boolean = () => true,
 ): Edited | string {
-  const ranked = [...operators].sort(([a], [b]) => Number(b.name === named) - Number(a.name === named));
+  const ranked = operators
+    .filter(([each]) => mayEdit(each))
+    .sort(([a], [b]) => Number(b.name === named) - Number(a.name === named));
   for (const [operator, body] of ranked) {
     const sql = replaced(body.sql, instead, operator.name === named);
     if (sql === null) continue;
@@ -156,11 +159,20 @@ function edit(
   return `"${instead.of}" does not stand in the SQL of ${named}: copy the piece exactly as it is written there`;
 }
 
-/** The operator that has the piece, with the other in its place; null where none has it. */
-export function editOf(plan: LoadedPlan, instead: NonNullable<Instead>, scope: BodyScope): Edited | null {
+/** The operator that reads one of the tables and has the piece, with the other in its place; null where none has it. */
+export function editOf(
+  plan: LoadedPlan,
+  instead: NonNullable<Instead>,
+  tables: readonly string[],
+  scope: BodyScope,
+): Edited | null {
   const operators = plan.operators.flatMap(({ operator, body }) => (body === null ? [] : [[operator, body] as const]));
-  const made = edit(operators, '', instead, scope);
+  const made = edit(operators, '', instead, scope, (operator) => readsOneOf(tables, operator));
   return typeof made === 'string' ? null : made;
+}
+
+export function readsOneOf(tables: readonly string[], { relations }: Pick<Operator, 'relations'>): boolean {
+  return relations.some((relation) => tables.some((table) => table.toLowerCase() === relation.toLowerCase()));
 }
 
 /** Null if the piece does not occur. Blanks may differ: replies are JSON, where line breaks get lost. */

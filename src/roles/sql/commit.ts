@@ -16,7 +16,15 @@ import { runError, engineScope, selectText, type SearchScope } from '../shared/b
 import { candidate } from './candidate';
 import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
-import { assumptionsOf, buildCommit, editOf, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
+import {
+  assumptionsOf,
+  buildCommit,
+  editOf,
+  readsOneOf,
+  storeCommit,
+  withColumns,
+  type BuiltCommit,
+} from './commit-plan';
 import { addDeltas, runSql, type StepContext } from '../shared/context';
 import { knownEntries } from '../layer/earlier';
 import { askedAside, columnOf, mentionsIn } from '../layer/left-aside';
@@ -254,12 +262,13 @@ class Commit {
     answer: SqlResult,
   ): Promise<readonly Claim[]> {
     const entries = new Map((await knownEntries(this.context)).map(({ entry }) => [entry.entryId, entry]));
-    const tried = claims.flatMap((claim) =>
-      (entries.get(claim.entry?.entryId ?? '')?.rivals ?? []).flatMap(({ reading, instead }) => {
-        const edited = instead === undefined ? null : editOf(plan, instead, this.scope);
-        return instead === undefined || edited === null ? [] : [{ claim, reading, instead, edited }];
-      }),
-    );
+    const tried = claims.flatMap((claim) => {
+      const { rivals = [], tables = [] } = entries.get(claim.entry?.entryId ?? '') ?? {};
+      return rivals.flatMap(({ reading, instead }) => {
+        const edited = instead === undefined ? null : editOf(plan, instead, tables, this.scope);
+        return edited === null ? [] : [{ claim, reading, edited }];
+      });
+    });
     const runs = tried.map(({ edited }) => single(planSqlUnder(plan, edited.operator, edited.body)));
     const { seen } = await this.sql(together(runs));
     const changing = tried.flatMap((each, at) => {
@@ -267,19 +276,13 @@ class Commit {
       if (result?.kind !== 'rows' || equalResults(answer, result, { ordered: plan.plan.ordered })) return [];
       return [{ ...each, gives: resultPreview(result) }];
     });
-    return claims.map((claim) => {
-      const own = changing.filter((each) => each.claim === claim);
-      if (own.length === 0) return claim;
-      const isOpen = (reading: string): boolean => own.some((each) => each.reading === reading);
-      return {
-        ...claim,
-        rivals: claim.rivals.map((rival) => (isOpen(rival.reading) ? { ...rival, verdict: 'open' as const } : rival)),
-        fitsAsWell: [
-          ...(claim.fitsAsWell ?? []),
-          ...own.map(({ instead: { of, put }, gives }) => ({ literal: of, put, gives })),
-        ],
-      };
-    });
+    return claims.map((claim) => ({
+      ...claim,
+      rivals: claim.rivals.map((rival) => {
+        const other = changing.find((each) => each.claim === claim && each.reading === rival.reading);
+        return other === undefined ? rival : { ...rival, verdict: 'open' as const, gives: other.gives };
+      }),
+    }));
   }
 
   /**
@@ -385,10 +388,7 @@ async function knownClaims(
         columns.length === 0 || columns.some((name) => seen.has(columnOf(name.toLowerCase()))),
     )
     .map(({ entry }): Claim => {
-      const tables = entry.tables.map((table) => table.toLowerCase());
-      const reader = plan.operators.find(({ operator }) =>
-        operator.relations.some((relation) => tables.includes(relation.toLowerCase())),
-      );
+      const reader = plan.operators.find(({ operator }) => readsOneOf(entry.tables, operator));
       const { entryId, statement, rows, check, matching, examined, rivals, provedAt, from } = entry;
       return {
         operator: (reader ?? plan.operators.at(-1))?.operator.name ?? '',

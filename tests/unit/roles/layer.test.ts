@@ -17,14 +17,14 @@ import { standingTexts } from '../../../src/text/answer-text';
 
 const SECONDS = "CASE WHEN device = 'B' THEN gap / 1000 ELSE gap END";
 /** Device B stores milliseconds. 24 laps, each with the same gap in seconds beside it. */
-const laps = (): TestEngine =>
+const laps = (more = ''): TestEngine =>
   sqliteEngine(`
 CREATE TABLE lap (event INTEGER, car INTEGER, device TEXT, gap REAL, behind_s REAL);
 ${Array.from({ length: 24 }, (_, at) => {
   const seconds = (at + 1) / 4;
   return `INSERT INTO lap VALUES (${at}, ${at % 5}, '${at % 2 === 0 ? 'A' : 'B'}', ${at % 2 === 0 ? seconds : seconds * 1000}, ${seconds});`;
 }).join('\n')}
-`);
+${more}`);
 
 const CLAIM = {
   operator: 'op_gap',
@@ -394,30 +394,53 @@ test('a bound of an entry that others fit as well is run through an answer that 
 });
 
 test('a rival of an entry that another answer left open is run through this one, and told where it changes the number', async () => {
-  const { ask, layer } = questions();
-  const check = CLAIM.check.replace(' FROM lap', `, sum(abs(${SECONDS} - behind_s) < 0.001 OR event = 0) FROM lap`);
-  const rival = { reading: 'event 0 left out', instead: { of: 'FROM lap', put: 'FROM lap WHERE event > 0' } };
-  const claim = { ...CLAIM, check, rivals: [...CLAIM.rivals, rival] };
+  const pits = 'CREATE TABLE pit (event INTEGER, device TEXT, gap REAL); INSERT INTO pit VALUES (0, 1, 5), (1, 1, 7);';
+  const { ask, layer } = questions(laps(pits));
+  const also = `, sum(abs(${SECONDS} - behind_s) < 0.001 OR event = 0), count(*) FROM lap`;
+  const rival = {
+    reading: 'event 0 left out',
+    instead: { of: SECONDS, put: `CASE WHEN event > 0 THEN ${SECONDS} END` },
+  };
+  // In another answer the number may stand for anything.
+  const bare = { reading: 'a real number', instead: { of: '1000', put: '1000.0' } };
+  const claim = { ...CLAIM, check: CLAIM.check.replace(' FROM lap', also), rivals: [...CLAIM.rivals, rival, bare] };
   const one = await ask(commit(3, { claims: [claim] }), { keep: [KEEP] });
-  expect(one.record.claims).toMatchObject([{ state: 'proved', rivals: [{}, { verdict: 'same-answer' }] }]);
+  expect(one.record.claims).toMatchObject([{ state: 'proved', rivals: [{}, { verdict: 'same-answer' }, {}] }]);
   expect((await layer()).entries[0]!.entry.rivals).toEqual([
     expect.not.objectContaining({ instead: expect.anything() as unknown }),
     expect.objectContaining({ refuted: false, instead: rival.instead }),
+    expect.not.objectContaining({ instead: expect.anything() as unknown }),
   ]);
   const same = await ask(commit(1, { known: ['k1'] }));
-  expect(same.record.claims).toMatchObject([{ state: 'proved', rivals: [{}, { verdict: 'same-answer' }] }]);
+  expect(same.record.claims).toMatchObject([{ state: 'proved', rivals: [{}, { verdict: 'same-answer' }, {}] }]);
   expect(standingOf(same.record)).toBe('proved');
   const other = await ask(commit(0, { known: ['k1'] }));
   expect(other.record.claims).toMatchObject([
-    { state: 'proved', rivals: [{ verdict: 'refuted' }, { verdict: 'open' }] },
+    { state: 'proved', rivals: [{ verdict: 'refuted' }, { verdict: 'open' }, {}] },
   ]);
   expect(standingOf(other.record)).toBe('partly proved');
   expect(standingTexts(other.record).join('\n')).toContain(
-    'Fits the rows as well: FROM lap WHERE event > 0 in place of FROM lap; it would be: ',
+    'Another reading (not refuted, 24 of 24): "event 0 left out"; it would be: ',
   );
   const { settings: _, ...step } = await openStep(other.deps, { searchId: other.input.searchId, position: 'refresh' });
   const again = await refresh({ ...step, settings: other.input.settings }, other.record);
-  expect(again).toMatchObject({ kind: 'current', record: { claims: [{ rivals: [{}, { verdict: 'open' }] }] } });
+  expect(again).toMatchObject({ kind: 'current', record: { claims: other.record.claims } });
+  // The same piece over a table that the entry does not read is none of it.
+  const operators = [
+    {
+      name: 'op_gap',
+      intent: 'g',
+      sql: "SELECT car, CASE WHEN device <> 'B' THEN gap ELSE gap / 1000 END AS s FROM lap",
+    },
+    { name: 'op_pit', intent: 'p', sql: `SELECT ${SECONDS} AS s FROM pit` },
+    {
+      name: 'op_answer',
+      intent: 'a',
+      sql: 'SELECT avg(s) + (SELECT sum(s) FROM op_pit) AS gap FROM op_gap WHERE car = 0',
+    },
+  ];
+  const apart = await ask(commit(0, { known: ['k1'], operators }));
+  expect(apart.record.claims).toMatchObject([{ rivals: [{}, { verdict: 'same-answer' }, {}] }]);
 });
 
 describe('an answer asked for again that rests on an entry', () => {
