@@ -275,11 +275,17 @@ function statusOf(
  * One that was rejected, or no longer holds, speaks against nothing; nor does one that lost a count made for the two: what contradicts
  * it is not contradicted by it.
  */
-function speaks({ entry, rejected, broken, contradicted }: Draft, all: ReadonlyMap<string, Draft>): boolean {
+function speaks(
+  { entry: { entryId }, rejected, broken, contradicted }: Draft,
+  all: ReadonlyMap<string, Draft>,
+  above: ReadonlySet<string> = new Set(),
+): boolean {
   if (rejected !== null || broken !== null) return false;
+  const deeper = new Set([...above, entryId]);
   return ![...contradicted.keys()].some((id) => {
     const winner = all.get(id);
-    return winner?.rejected === null && winner.broken === null && !winner.contradicted.has(entry.entryId);
+    if (winner === undefined || deeper.has(id) || winner.contradicted.has(entryId)) return false;
+    return speaks(winner, all, deeper);
   });
 }
 

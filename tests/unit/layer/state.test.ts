@@ -108,6 +108,14 @@ test('of two that contradict each other, the one that lost a count made for the 
   expect(statusOf([...events, decided])).toEqual({ [id(1)]: 'active', [id(2)]: 'suspended', [id(3)]: 'active' });
   const fallen: LayerEvent = { kind: 'broken', entryId: id(3), at: at(3), why: 'no', counts: null };
   expect(statusOf([...events, decided, fallen])).toMatchObject({ [id(1)]: 'suspended', [id(2)]: 'suspended' });
+  // Nor does a winner that lost such a count later.
+  const beaten: LayerEvent[] = [
+    proved(4, 3),
+    { kind: 'contradicted', at: at(3), entryId: id(3), by: id(4), why: 'it lost' },
+  ];
+  expect(statusOf([...events, decided, ...beaten])).toEqual({
+    ...{ [id(1)]: 'suspended', [id(2)]: 'suspended', [id(3)]: 'suspended', [id(4)]: 'active' },
+  });
 });
 
 describe('one that another says as well, and more', () => {
