@@ -21,7 +21,7 @@ import { promptContext } from './shared/prompt-context';
 import { fittingOf, neighboursOf } from './sql/neighbours';
 import { runSelects } from './sql/queries';
 import { refused } from './shared/statements';
-import { counted as columns } from '../counted';
+import { counted } from '../counted';
 import { LearnReply } from '../domain/turns';
 import type { ChatMessage } from '../domain/ports';
 import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
@@ -132,7 +132,7 @@ function tidied(reply: LearnReply): LearnReply {
 
 /** Claims need an operator; this name stands for a lesson, which has none. */
 const LESSON = 'op_lesson';
-/** Entries of earlier questions that are shown. */
+/** Rules, and entries of earlier questions, that are shown: so many of each. */
 const HELD = 40;
 
 export async function learn(context: StepContext, step: LearnInput): Promise<ModelOutcome<Learned>> {
@@ -167,7 +167,7 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
   const group = plan.groups[step.group] ?? [];
   const isWhole = plan.groups.length === 1;
   const concerns = (tables: readonly string[]): boolean => isWhole || tables.some((name) => group.includes(name));
-  const { held, conflicts } = await heldBefore(context, description);
+  const { rules, entries, conflicts } = await heldBefore(context, description);
   const { known: _, listedOnly: __, furtherTables: ___, ...shown } = await promptContext(context, step.memory);
   const texts = (all: readonly Told[]): string[] =>
     all.filter(({ tables }) => concerns(tables)).map(({ text }) => text);
@@ -176,7 +176,7 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
     schema: plan.catalogue,
     part: isWhole ? null : { number: step.group + 1, of: plan.groups.length, tables: group },
     tables: ledger.shown.map((name) => plan.blocks[name] ?? '').join('\n\n'),
-    held: texts(held).slice(0, HELD),
+    held: [rules, entries].flatMap((all) => texts(all).slice(0, HELD)),
     conflicts: texts(conflicts),
     proved: ledger.proved
       .filter(({ check }) => concerns(tablesNamed(check, description.tables)))
@@ -199,16 +199,14 @@ interface Told {
 async function heldBefore(
   context: StepContext,
   description: DatabaseDescription,
-): Promise<{ readonly held: readonly Told[]; readonly conflicts: readonly Told[] }> {
+): Promise<Readonly<Record<'rules' | 'entries' | 'conflicts', readonly Told[]>>> {
   return once({ ...context, position: 'held' }, {}, async () => {
     const { entries, rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
     const isActive = ({ status }: Pick<Held, 'status'>): boolean => status === 'active';
     const told = (held: HeldEntry): Told => ({ text: heldText(held), tables: held.entry.tables });
     return {
-      held: [
-        ...rules.filter(isActive).map((rule) => ({ text: ruleText(rule), tables: rule.entry.tables })),
-        ...entries.filter(isActive).map(told),
-      ],
+      rules: rules.filter(isActive).map((rule) => ({ text: ruleText(rule), tables: rule.entry.tables })),
+      entries: entries.filter(isActive).map(told),
       conflicts: entries.flatMap((held) => {
         const other = entries.find(({ entry }) => entry.entryId === held.contradictedBy);
         if (other === undefined || other.entry.entryId > held.entry.entryId) return [];
@@ -238,15 +236,15 @@ export async function prove(context: StepContext, { turnId }: ProveInput): Promi
   const { runs, usage } = await runSelects(context, dialect, written);
   const resultOf = (at: number): SqlResult => runs[at]?.result ?? refused('it was not run');
   const asked = reply.queries.map((query, at) => queryText(at + 1, query, resultOf(at)));
-  const counted = reply.claims.map((claim, at): Claim => {
+  const made = reply.claims.map((claim, at): Claim => {
     const place = reply.queries.length + at;
     const counts = countsOf(resultOf(place), claim.rivals.length);
     const { statement, rows } = claim;
     const rivals = claim.rivals.map((reading) => ({ reading, sameAnswer: null }));
     return countedClaim({ operator: LESSON, statement, rows, check: runs[place]?.sql ?? claim.check }, counts, rivals);
   });
-  const quick = counted.filter((claim, at) => isEstablished(claim) && isQuick(resultOf(reply.queries.length + at)));
-  const { claims, usage: moving } = await withNeighbours(context, counted, quick);
+  const quick = made.filter((claim, at) => isEstablished(claim) && isQuick(resultOf(reply.queries.length + at)));
+  const { claims, usage: moving } = await withNeighbours(context, made, quick);
   await context.run.put('verdict', turnId, {
     ...{ turnId, candidateId: null, claims: [...claims] },
     found: asked.join('\n\n'),
@@ -288,7 +286,7 @@ function countsOf(result: SqlResult, rivals: number): ReturnType<typeof readCoun
     return `its check ${result.kind === 'timeout' ? 'was stopped after' : 'took'} ${took} ms: join grouped subqueries instead of a subquery for each row, and stay below ${CHECK_MS} ms`;
   const counts = readCounts(result, 2 + rivals);
   if (typeof counts === 'string' || counts.length === 2 + rivals) return counts;
-  return `the check gave ${columns(counts.length, 'column')} instead of ${2 + rivals}`;
+  return `the check gave ${counted(counts.length, 'column')} instead of ${2 + rivals}`;
 }
 
 /** What no data can decide waits in the layer for a person. */

@@ -6,7 +6,8 @@ import { runLearn } from '../../../src/methods/learn';
 import type { SearchHooks } from '../../../src/search/run';
 import { PRESETS } from '../../../src/config/presets';
 import { entryText } from '../../../src/roles/layer/entries';
-import { readLayer } from '../../../src/record/layer-store';
+import { appendToLayer, readLayer } from '../../../src/record/layer-store';
+import { ruleIdOf } from '../../../src/layer/rules';
 import { createRunStore } from '../../../src/record/run-store';
 import { SEARCH, bench, hash, sqliteEngine, text, type TestEngine } from './fixtures';
 import type { Settings, SqlResult } from '../../../src/domain';
@@ -194,11 +195,20 @@ test('a lesson without a usable reply fails, with the cause', async () => {
   );
 });
 
-test('the next lesson is shown what is kept', async () => {
+test('the next lesson is shown what is kept, however much people said', async () => {
   const { store, engine } = await learn([
     { ...NOTHING, claims: [CLAIM] },
     { ...NOTHING, done: true },
   ]);
+  const at = '2026-01-01T00:00:00.000Z';
+  const rules = Array.from({ length: 45 }, (_, number) => ({
+    ...{ entryId: ruleIdOf(`rule ${number}`, hash), statement: `lap: rule ${number}`, tables: ['lap'], columns: [] },
+    ...{ answers: null, author: 'ann', saidAt: at },
+  }));
+  await appendToLayer(
+    { store, hash, database: identityKey('races') },
+    rules.map((rule) => ({ kind: 'said', at, rule })),
+  );
   const next = await bench(
     { learn: [text({ ...NOTHING, done: true })] },
     { store, engine, searchId: 's2', settings: { method: 'learn', layer: 'on' } },
@@ -206,6 +216,7 @@ test('the next lesson is shown what is kept', async () => {
   await runLearn({ searchId: 's2', settings: next.input.settings, state: null }, next.steps, HOOKS);
   const [first] = next.model.requests.map(({ messages }) => messages.map(({ content }) => content).join('\n'));
   expect(first).toContain(`- ${CLAIM.statement} (24 of 24 laps)`);
+  expect(new Set(first!.match(/lap: rule \d+/g)).size).toBe(40);
 });
 
 const isBig = (bound: number): object => ({
