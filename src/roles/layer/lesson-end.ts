@@ -6,7 +6,7 @@ import { appendToLayer } from '../../record/layer-store';
 import { SCHEMA_ID } from '../../record/contents';
 import { isSettled } from '../../sql/claims';
 import { now, type StepContext } from '../shared/context';
-import { layerPlace } from './entries';
+import { currentLayer, layerPlace } from './entries';
 import { ledgerOf } from './lesson-ledger';
 
 /** Also leaves in the layer how far it came. */
@@ -28,7 +28,20 @@ export async function endLesson(
   if (settings.layer === 'on') {
     const turns = state.looking?.turns ?? [];
     const notes = left.length === 0 ? [] : [...(await ledgerOf(context, { turns, group, begun })).notes];
-    await appendToLayer(layerPlace(context), [{ kind: 'learned', at: now(context), tables: known, left, notes }]);
+    const place = layerPlace(context);
+    const { lesson } = await currentLayer(place);
+    const seen = new Set(tables.map(({ name }) => name));
+    // What this reader may not see stays as other lessons left it.
+    const withHidden = (own: readonly string[], all: readonly string[] = []): string[] => [
+      ...own,
+      ...all.filter((name) => !seen.has(name)),
+    ];
+    await appendToLayer(place, [
+      {
+        ...{ kind: 'learned', at: now(context), notes },
+        ...{ tables: withHidden(known, lesson?.tables), left: withHidden(left, lesson?.left) },
+      },
+    ]);
   }
   const share = known.length === 0 ? 'not done' : `${known.length} of ${counted(tables.length, 'table')} learned`;
   const goesOn =

@@ -331,6 +331,23 @@ CREATE TABLE mm_none (a TEXT);${more}`);
     expect(next.prompts[0]).toMatch(/Part 1 of 4: learn zz_hub, /);
   });
 
+  test('tables that a reader may not see stay learned, or left, beside those of its own lesson', async () => {
+    const names = ['a', 'b', 'c'];
+    const showing = (some: readonly string[]) =>
+      sqliteEngine(
+        some.map((name) => `CREATE TABLE ${name} (x TEXT); INSERT INTO ${name} VALUES ('${name}');`).join('\n'),
+      );
+    const look = { ...NOTHING, queries: [{ why: 'x', sql: 'SELECT x FROM a' }] };
+    const first = await run([look], 1, { engine: showing(names) });
+    expect(first.layer.lesson).toMatchObject({ tables: [], left: names });
+    const own = await run([over], 3, { engine: showing(['a']), store: first.store, searchId: 's2', at: 2_000 });
+    expect(own.layer.lesson).toMatchObject({ tables: ['a'], left: ['b', 'c'] });
+    const next = await run([over], 3, { engine: showing(names), store: first.store, searchId: 's3', at: 3_000 });
+    expect(next.full[0]).toEqual(['b', 'c']);
+    const last = await run([over], 3, { engine: showing(['c']), store: first.store, searchId: 's4', at: 4_000 });
+    expect(last.layer.lesson).toMatchObject({ tables: ['c', 'a', 'b'], left: [] });
+  });
+
   test('a database without rows is learned without a call', async () => {
     const none = Array.from({ length: 50 }, (_, at) => `CREATE TABLE t${at} (a TEXT);`).join('\n');
     for (const engine of [sqliteEngine(none), sqliteEngine('CREATE TABLE t (a TEXT);')]) {
