@@ -2,6 +2,7 @@
 import type { DatabaseDescription, LayerRule } from '../domain';
 import { canonical } from '../domain/canonical';
 import { wordsOf } from '../database/relevance';
+import { tablesNamed } from '../database/table-names';
 import type { Hash } from '../sql/body';
 import { oneLine } from '../clip';
 import type { HeldRule } from './state';
@@ -24,7 +25,7 @@ export function namedIn(
   { tables }: Pick<DatabaseDescription, 'tables'>,
 ): Pick<LayerRule, 'tables' | 'columns'> {
   const words = new Set((text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu) ?? []).map((word) => word.toLowerCase()));
-  const named = tables.filter(({ name }) => words.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase()));
+  const named = tablesNamed(text, tables);
   const columnsOf = (among: typeof tables, word: string): string[] =>
     among.flatMap(({ name, columns }) =>
       columns.filter((column) => column.name.toLowerCase() === word).map((column) => `${name}.${column.name}`),

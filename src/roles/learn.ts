@@ -4,6 +4,7 @@
  */
 import type { Claim, DatabaseDescription, LayerEvent, SqlResult } from '../domain';
 import type { ModelOutcome } from '../domain/ports/step-parts';
+import { tablesNamed } from '../database/table-names';
 import { namedIn, ruleText } from '../layer/rules';
 import { figuresOf, fittingTexts, type Held, type HeldEntry } from '../layer/state';
 import { claimText, countedClaim, isSettled, readCounts } from '../sql/claims';
@@ -13,7 +14,7 @@ import { engineScope, selectText } from './shared/bodies';
 import { addDeltas, now, once, runSql, type StepContext } from './shared/context';
 import { isEstablished } from './keep';
 import { currentLayer, layerPlace, visibleLayer } from './layer/entries';
-import { ledgerOf, tablesNamed } from './layer/lesson-ledger';
+import { ledgerOf } from './layer/lesson-ledger';
 import { CHECK_MS } from './layer/recall';
 import { queryText } from './look';
 import { contentId, runModelStep } from './shared/model-step';
@@ -179,7 +180,7 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
     held: [rules, entries].flatMap((all) => texts(all).slice(0, HELD)),
     conflicts: texts(conflicts),
     proved: ledger.proved
-      .filter(({ check }) => concerns(tablesNamed(check, description.tables)))
+      .filter(({ check }) => concerns(tablesNamed(check, description.tables).map(({ name }) => name)))
       .map((claim) => [claimText(claim).split('\n')[0] ?? '', ...fittingTexts(claim)].join('; ')),
     failed: ledger.failed.map((claim) => (ledger.latest.includes(claim) ? claimText(claim) : claim.statement)),
     notes: ledger.notes,

@@ -4,6 +4,7 @@
  */
 import type { Claim, DatabaseDescription } from '../../domain';
 import type { LearnReply } from '../../domain/turns';
+import { tablesNamed } from '../../database/table-names';
 import { namedIn } from '../../layer/rules';
 import { SCHEMA_ID } from '../../record/contents';
 import { isSettled } from '../../sql/claims';
@@ -92,21 +93,14 @@ function shownNow(
     ...queries.map((query) => query.sql),
     ...claims.map(({ check }) => check),
   ]);
-  const read = new Set(sql.flatMap((text) => tablesNamed(text, tables)));
+  const read = new Set(sql.flatMap((text) => tablesNamed(text, tables).map(({ name }) => name)));
   const asked = new Set(last.tables.slice(0, ASKED).map((name) => name.trim().toLowerCase()));
   return Object.keys(blocks).filter((name) => asked.has(name.toLowerCase()) || (own.includes(name) && !read.has(name)));
 }
 
-/** The tables whose names a text has. */
-export function tablesNamed(text: string, tables: DatabaseDescription['tables']): string[] {
-  const words = new Set((text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu) ?? []).map((word) => word.toLowerCase()));
-  return tables
-    .map(({ name }) => name)
-    .filter((name) => words.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase()));
-}
-
 function columnsOf(check: string, description: DatabaseDescription): ReadonlySet<string> {
-  return new Set(namedColumns(check, tablesNamed(check, description.tables), description));
+  const tables = tablesNamed(check, description.tables).map(({ name }) => name);
+  return new Set(namedColumns(check, tables, description));
 }
 
 /** Nothing is in nothing. */

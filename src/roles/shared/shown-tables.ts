@@ -3,9 +3,11 @@
  * by name. They are stored with the plan, so that later prompts agree and a repeated step writes the same.
  */
 import type { Dialect, TableDescription } from '../../domain';
+import type { LookReply } from '../../domain/turns';
 import { data } from './prompt-parts';
 import { renderProfiles } from '../../database/profile/render';
 import { renderTables } from '../../database/context';
+import { tablesNamed } from '../../database/table-names';
 import { chosenText } from '../../database/wide/schema-text';
 import type { UsageDelta } from '../../domain/ports/step-parts';
 import { sameRelation } from '../../sql/validate';
@@ -33,7 +35,7 @@ export async function showTables(
   const tables = [
     ...schema.description.tables.filter(({ name }) => asked.some((each) => sameRelation(each, name))),
     ...hidden.filter(({ name }) => relations.some((relation) => sameRelation(relation, name))),
-    ...namedIn(text, hidden),
+    ...tablesNamed(text, hidden),
   ].map(({ name }) => name);
   if (tables.length === 0) return;
   await context.run.put('schema-extra', planId, {
@@ -57,8 +59,8 @@ export async function chosenTables(
     Promise.all(turns.map((id) => run.find('schema-extra', id))),
   ]);
   const full = new Set(extras.flatMap((extra) => extra?.tables ?? []));
-  const text = JSON.stringify(replies).replaceAll('\\n', ' ');
-  const named = namedIn(text, description.tables).filter(({ name }) => !full.has(name));
+  const text = replies.map(({ reply }) => readBy(reply)).join('\n');
+  const named = tablesNamed(text, description.tables).filter(({ name }) => !full.has(name));
   const kept = new Set(named.map(({ name }) => name));
   const isKept = (name: string, at: number): boolean =>
     kept.has(name) || (chosen.whole.includes(name) && (chosen.blocks[at]?.length ?? 0) <= SHORT_BLOCK);
@@ -66,6 +68,17 @@ export async function chosenTables(
   const blocks = chosen.blocks.filter((_, at) => stays[at]);
   if (blocks.length === 0) return chosen.places;
   return chosenText({ ...chosen, blocks, whole: chosen.whole.filter((name) => stays[shown.indexOf(name)]) });
+}
+
+/** The SQL of a reply, and the tables that it asks to see. */
+function readBy({ queries, operators, claims, absent, wording, control, coverage, tables = [] }: LookReply): string {
+  const edits = [...claims.flatMap(({ rivals }) => rivals), ...wording];
+  return [
+    ...[...queries, ...operators].map(({ sql }) => sql),
+    ...[...claims, ...absent].map(({ check }) => check),
+    ...edits.map(({ instead }) => instead?.put),
+    ...[control, coverage, ...tables],
+  ].join('\n');
 }
 
 /** The columns of the tables that these plans added; empty if the schema shows all tables. */
@@ -100,7 +113,7 @@ export async function profileExtra(context: StepContext, planId: string): Promis
 /** For a retry: columns of tables that a text names and the schema only lists. Null if there are none. */
 export async function columnsOfNamed(context: StepContext, text: string): Promise<string | null> {
   const schema = await context.run.get('schema', SCHEMA_ID);
-  const tables = namedIn(text, listedOnly(schema)).slice(0, EXTRA_TABLES);
+  const tables = tablesNamed(text, listedOnly(schema)).slice(0, EXTRA_TABLES);
   if (tables.length === 0) return null;
   const columns = rendered(context, schema.description.dialect, tables, HINT_CHARS);
   return data('columns of tables that were only listed', columns);
@@ -119,13 +132,4 @@ function listedOnly({ description, shown }: SchemaContent): readonly TableDescri
   if (shown === undefined) return [];
   const known = new Set(shown);
   return description.tables.filter(({ name }) => !known.has(name));
-}
-
-function namedIn(text: string, tables: readonly TableDescription[]): readonly TableDescription[] {
-  const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? []);
-  return tables.filter(({ name }) => {
-    const parts = name.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? [];
-    const last = parts.at(-1);
-    return last !== undefined && words.has(last);
-  });
 }

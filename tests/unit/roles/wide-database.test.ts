@@ -76,7 +76,7 @@ test('where models see no values, none is indexed or shown', async () => {
 });
 
 test('a look asks for listed tables beside its queries, and gets them in full', async () => {
-  const look = { action: 'look', queries: [{ why: 'n', sql: 'SELECT count(*) FROM zz_kd' }], tables: ['aa_log_79'] };
+  const look = { action: 'look', queries: [{ why: 'zz_auf is for later', sql: 'SELECT count(*) FROM\tzz_kd' }], tables: ['aa_log_79'] }; // prettier-ignore
   const made = await bench({ look: [text(look), text({ action: 'unanswerable', reason: 'no' })] }, { engine: sqliteEngine(SETUP), settings: PRESETS.fast, question: { text: question } }); // prettier-ignore
   await runLookThenProve(made.start, made.steps, hooks);
   const first = made.model.requests[0]!;
