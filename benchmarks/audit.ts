@@ -11,7 +11,7 @@ import type { Io } from '../src/cli/io';
 import { unpricedModels } from '../src/app/model-check';
 import { findSearch } from '../src/app/searches';
 import { openServices, sha256 } from '../src/app/services';
-import { authorOf } from '../src/cli/steer';
+import { authorOf } from '../src/app/surroundings';
 import { findBatch, RESULTS, searchesOfBatch } from '../src/app/run/stored-batches';
 import type { Dialect } from '../src/domain';
 import { each } from '../src/limiter';
@@ -156,7 +156,7 @@ export async function decidePair(wanted: string, given: string, flags: DecideFla
   const note = flags.note?.trim() ?? '';
   const decided = {
     ...{ schemaVersion: 1 as const, pairId: pair.pairId, decision, note: note === '' ? null : note },
-    ...{ author: authorOf(flags, io), at: new Date(io.now()).toISOString() },
+    ...{ author: authorOf(flags.author, io), at: new Date(io.now()).toISOString() },
   };
   await storeDecision(place, decided);
   const [one, other] = pair.updates;

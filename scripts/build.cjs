@@ -1,6 +1,6 @@
 /**
  * Builds `dist` (`npm run build`): each source by itself, for benches and for Temporal's bundler; from these the workflow bundle;
- * and `dist/program`, which is published and which users run.
+ * and `dist/program`, which is published and which users run, or import with its types (`library-types.cjs`).
  *
  * 1. The program is a few pieces of JavaScript with the packages that they need. A piece loads when a command comes to an
  *    `import()` of it, so that `gate --help` loads next to nothing.
@@ -13,6 +13,7 @@ const { createHash } = require('node:crypto');
 const { builtinModules } = require('node:module');
 const { dirname, join, relative, resolve } = require('node:path');
 const esbuild = require('esbuild');
+const { libraryTypes } = require('./library-types.cjs');
 const { neededMessages } = require('./temporal-messages.cjs');
 
 const root = join(__dirname, '..');
@@ -33,6 +34,7 @@ const FOLDERS = [
 const ENTRIES = {
   gate: 'src/cli/main.ts',
   'gate-bench': 'benchmarks/main.ts',
+  index: 'src/library/index.ts',
   lambda: 'src/workers/serverless/lambda.ts',
   child: 'src/adapters/sqlite/child.ts',
   'encoded-failures': 'src/workers/encoded-failures.ts',
@@ -120,6 +122,7 @@ async function bundle() {
   const { files, metafile } = await pieces(ENTRIES, program);
   checkOutside(metafile);
   files.set(join(program, 'LICENSES.txt'), licences(metafile));
+  files.set(join(program, 'index.d.ts'), await libraryTypes());
   files.set(join(program, 'prompt-hashes.json'), JSON.stringify(promptHashes(), null, 2));
   write(files, program);
 }
@@ -137,7 +140,9 @@ function write(files, folder) {
 /** A program of the benches, which holds what the product's holds; the packages `outside` are those of `bench/peers`. */
 async function bundleBench(name, entries, outside) {
   const folder = join(root, 'dist', name);
-  const loaded = Object.entries(ENTRIES).filter(([entry]) => !['gate', 'gate-bench', 'lambda'].includes(entry));
+  const loaded = Object.entries(ENTRIES).filter(
+    ([entry]) => !['gate', 'gate-bench', 'index', 'lambda'].includes(entry),
+  );
   const { files } = await pieces({ ...Object.fromEntries(loaded), ...entries }, folder, outside);
   write(files, folder);
   return folder;

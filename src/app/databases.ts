@@ -262,8 +262,25 @@ export interface Describing {
 /** Of English and SQL; models differ. */
 const CHARS_PER_TOKEN = 4;
 
+export interface DescribedDatabase {
+  readonly database: string;
+  readonly address: string;
+  readonly identity: string;
+  /** Of the engine. */
+  readonly version: string;
+  /** Of its tables and columns. */
+  readonly fingerprint: string;
+  readonly tables: number;
+  /** Tables whose columns are shown; null: all of them. */
+  readonly shown: number | null;
+  readonly characters: number;
+  /** An estimate. */
+  readonly tokens: number;
+  readonly text: string;
+}
+
 /** The schema as a model would see it. */
-export async function describeDatabase(spec: string, flags: Describing, at: Surroundings) {
+export async function describeDatabase(spec: string, flags: Describing, at: Surroundings): Promise<DescribedDatabase> {
   const config = loadConfig(at);
   const database = resolveDatabase(config, spec, at.cwd);
   return withEngines(config, database, async (engines) => {
@@ -278,7 +295,6 @@ export async function describeDatabase(spec: string, flags: Describing, at: Surr
       version,
       fingerprint,
       tables: tables.length,
-      /** Tables whose columns are shown; null: all of them. */
       shown: shown?.length ?? null,
       characters: text.length,
       tokens: Math.ceil(text.length / CHARS_PER_TOKEN),

@@ -47,6 +47,13 @@ export function codeOf(error: unknown): GateErrorCode {
   return error instanceof Error && WRONG_INPUT.has(error.name) ? 'usage' : 'failed';
 }
 
+/** Of any error, without passwords, for doors that give errors to programs. */
+export function gateError(error: unknown): GateError {
+  if (error instanceof GateError) return error;
+  const [line, cause] = [errorText(error, false), { cause: error }];
+  return codeOf(error) === 'usage' ? new UsageError(line, cause) : new GateError(line, 'failed', cause);
+}
+
 /** A password may hold an @ of its own: the last one ends it. */
 const LOGIN = /(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@]*):[^\s/]+@/gi;
 

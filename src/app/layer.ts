@@ -16,7 +16,7 @@ import { lowerOf, verifyEntries } from '../roles/layer/verify';
 import { visibleLine } from '../clip';
 import { checkDatabase, lookAt, withEngines } from './check-database';
 import { GateError, UsageError } from './errors';
-import { askedDatabase } from './question-input';
+import { askedDatabase, words } from './question-input';
 import { openServices, sha256, type Services } from './services';
 import type { Surroundings } from './surroundings';
 
@@ -88,7 +88,8 @@ export interface Stated {
 }
 
 /** Other words of an entry; its check stays. */
-export async function editEntry(open: OpenLayer, wanted: string, statement: string, by: Said): Promise<Stated> {
+export async function editEntry(open: OpenLayer, wanted: string, said: string, by: Said): Promise<Stated> {
+  const statement = words(said, 'statement');
   const held = findEntry(open, wanted);
   const { entryId } = held.entry;
   // Other words are not what the first person said, and may be about something else.
@@ -96,12 +97,14 @@ export async function editEntry(open: OpenLayer, wanted: string, statement: stri
   return { held: await append(open, { kind: 'edited', entryId, statement, ...by }), namesTable: true };
 }
 
-export function addRule(open: OpenLayer, statement: string, by: Said): Promise<Stated> {
+export async function addRule(open: OpenLayer, said: string, by: Said): Promise<Stated> {
+  const statement = words(said, 'statement');
   return sayRule(open, { entryId: ruleIdOf(statement, sha256), statement, answers: null }, by);
 }
 
 /** `wanted`: a question that no data can decide. Its answer is a rule. */
-export function answerQuestion(open: OpenLayer, wanted: string, answer: string, by: Said): Promise<Stated> {
+export async function answerQuestion(open: OpenLayer, wanted: string, said: string, by: Said): Promise<Stated> {
+  const answer = words(said, 'answer');
   const asked = /^q./.test(wanted) ? open.layer.questions : [];
   const only = begunBy(wanted, asked, ({ questionId }) => questionId, 'questions');
   if (only === null)
@@ -246,18 +249,24 @@ export async function importLayer(
   }
 }
 
+export interface ClaimToAdd {
+  readonly statement: string;
+  /** What one examined row is. */
+  readonly rows: string;
+  /** One SELECT of one row: examined, matching, then how many of the same rows match each rival. */
+  readonly check: string;
+  /** Readings that would be wrong, in the order of the check. */
+  readonly rivals: readonly string[];
+}
+
 /** A person's claim: kept only if the rows show it. Whoever states it stands behind its words, and the rows behind its figures. */
 export async function addClaim(
   open: OpenLayer,
-  {
-    statement,
-    rows,
-    check,
-    rivals,
-  }: Pick<ClaimedEntry, 'statement' | 'rows' | 'check'> & { rivals: readonly string[] },
+  { statement: said, rows, check, rivals }: ClaimToAdd,
   by: Said,
   options: CheckOptions,
 ): Promise<readonly Proved[]> {
+  const statement = words(said, 'statement');
   if (rivals.length === 0)
     throw new UsageError(
       '--check proves nothing without a reading that could lose: give --rival for each that it counts',

@@ -46,6 +46,14 @@ export async function openTemporal(
   }
 }
 
+/** Keeps an embedded server up beyond the sessions on it, until the function that it gives is called. */
+export async function holdServer({ config, env }: Pick<App, 'config' | 'env'>): Promise<() => Promise<void>> {
+  if (configuredTemporal(config, env) !== null) return () => Promise.resolve();
+  const { joinEmbeddedServer } = await import('../workers/embedded-server');
+  const { leave } = await joinEmbeddedServer({ place: embeddedPlace(config), env });
+  return async () => void (await leave());
+}
+
 /** What is up already; null when nothing is. A configured Temporal that cannot be used counts as nothing: `tell` is told why. */
 export async function openRunning(
   config: Config,

@@ -10,11 +10,12 @@ import { each } from '../limiter';
 import { endpointText } from '../workers/serving';
 import { isPaused, type QuestionDescription } from '../workers/workflow-views';
 import type { App, Patience } from './app';
+import { codeOf } from './errors';
 import { outagesOf, type Outage } from './outages';
-import { findSearch } from './searches';
+import { findSearch, waitingIn } from './searches';
 import { checkpointsOf, inputOf, recordOf, sha256 } from './services';
 import { openRunning, statusWithoutRecord, storeOnly } from './open-temporal';
-import type { TemporalSession, Waiting } from './temporal-session';
+import type { TemporalSession } from './temporal-session';
 
 export interface SearchStatus {
   readonly id: string;
@@ -43,15 +44,8 @@ export interface SearchStatus {
   readonly record: AnswerRecord | null;
 }
 
-/**
- * Where a search stands. `patience`: it is waited for while it runs. `waiting` tells the searches of batches that nobody has
- * begun.
- */
-export async function standing(
-  wanted: string,
-  app: App,
-  { waiting, patience }: { readonly waiting: Waiting; readonly patience?: Patience },
-): Promise<SearchStatus> {
+/** Where a search stands. `patience`: it is waited for while it runs. */
+export async function standing(wanted: string, app: App, patience?: Patience): Promise<SearchStatus> {
   const { config, env, store } = app;
   const id = await findSearch(store, wanted);
   const input = await inputOf(store, id);
@@ -67,7 +61,7 @@ export async function standing(
       const { followSearch } = await import('./follow');
       await followSearch(session, id, app, patience);
     }
-    isWaiting = session !== null && (await waiting(session)).has(id);
+    isWaiting = session !== null && (await waitingIn(app)(session)).has(id);
   } finally {
     await session?.close();
   }
@@ -77,6 +71,21 @@ export async function standing(
   const status = statusWithoutRecord(config, env, session !== null);
   const next = status === 'unknown' ? 'no Temporal answers: see gate doctor' : howToGoOn(input);
   return { ...base, status, usage: await lastUsage(store, id), next };
+}
+
+/** The same, waited for at most so long while it runs. `leave`: ends the waiting before. */
+export async function standingWithin(
+  wanted: string,
+  app: App,
+  { waitMs, leave }: { readonly waitMs: number; readonly leave: AbortSignal },
+): Promise<SearchStatus> {
+  const over = AbortSignal.any([AbortSignal.timeout(waitMs), leave]);
+  try {
+    if (waitMs > 0) return await standing(wanted, app, { leave: over });
+  } catch (error) {
+    if (!over.aborted || codeOf(error) !== 'cancelled') throw error;
+  }
+  return standing(wanted, app);
 }
 
 const NOTHING = {

@@ -17,7 +17,7 @@ import { note, type Asked, type Patience } from './app';
 import { withClockOfAsking } from './ask-again';
 import { servedDetached } from './background';
 import { checkDatabase } from './check-database';
-import { GateError, SearchFailedError } from './errors';
+import { GateError, SearchFailedError, UsageError } from './errors';
 import { followSearch } from './follow';
 import { told } from './rows';
 import { recordOf } from './services';
@@ -31,7 +31,7 @@ export async function serveHere(asking: Asking, patience: Patience): Promise<Ask
   const { app, input } = asking;
   const { searchId } = input;
   const { stop } = patience;
-  const { session, workers } = await openStarted(asking, stop).catch((error: unknown) => {
+  const { session, workers, endLog } = await openStarted(asking, stop).catch((error: unknown) => {
     throw stop?.aborted === true ? stoppedEarly() : error;
   });
   try {
@@ -49,6 +49,7 @@ export async function serveHere(asking: Asking, patience: Patience): Promise<Ask
       await serving.catch(() => undefined);
     }
   } finally {
+    endLog();
     await session.close();
   }
 }
@@ -105,12 +106,12 @@ const CHECKS_AHEAD_MS = 15;
 async function openStarted(
   asking: Asking,
   stop: AbortSignal | undefined,
-): Promise<{ readonly session: TemporalSession; readonly workers: GateWorkers }> {
+): Promise<{ readonly session: TemporalSession; readonly workers: GateWorkers; readonly endLog: () => void }> {
   const { app, database, input } = asking;
   const databaseChecked = checkDatabase(asking.engines, database.name);
   await Promise.race([databaseChecked, sleep(CHECKS_AHEAD_MS)]);
   const { createGateWorkers, installLogger } = await import('../workers/run-worker');
-  installLogger('WARN', (line) => void app.onEvent({ kind: 'log', text: line }));
+  const endLog = installLogger('WARN', (line) => void app.onEvent({ kind: 'log', text: line }));
   const onProgress = (line: string): void => note(app, line);
   let onTarget = (_target: Target): void => undefined;
   const known = new Promise<Target>((resolve) => (onTarget = resolve));
@@ -130,7 +131,8 @@ async function openStarted(
   });
   const [checked, opened, started, made] = await Promise.allSettled([checking, opening, starting, making]);
   if (opened.status === 'fulfilled' && started.status === 'fulfilled' && made.status === 'fulfilled')
-    return { session: opened.value, workers: made.value };
+    return { session: opened.value, workers: made.value, endLog };
+  endLog();
   if (opened.status === 'fulfilled') await opened.value.close();
   throw [checked, opened, started, made].find((one) => one.status === 'rejected')?.reason;
 }
@@ -140,6 +142,8 @@ export async function serveInBackground(asking: Asking): Promise<Asked> {
   const { app, database, input } = asking;
   const { config, env } = app;
   const { searchId } = input;
+  if (app.configuration !== undefined)
+    throw new UsageError('a worker in the background reads the configuration from a file: open with the path of one');
   const state = await checkAndStore(asking, checkDatabase(asking.engines, database.name));
   const session = await openTemporal(config, env, { onProgress: (line) => note(app, line) });
   try {

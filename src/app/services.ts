@@ -13,7 +13,7 @@ export interface Services {
   readonly store: ObjectStore;
 }
 
-export function openServices(at: Pick<Surroundings, 'env' | 'cwd' | 'platform'>): Services {
+export function openServices(at: Pick<Surroundings, 'env' | 'cwd' | 'platform' | 'configuration'>): Services {
   const config = loadConfig(at);
   return { config, store: openStore(config) };
 }

@@ -2,25 +2,54 @@
  * Steering a running search: find it, send the command to its workflow, say what came of it. A command that makes no sense is
  * refused by the search itself; nothing of it is kept.
  */
-import type { Steering } from '../domain';
+import * as z from 'zod';
+import { BudgetLimits, type Steering } from '../domain';
 import { steerQuestion } from '../workers/steer-question';
 import { cancelWorkflow, signalBatch } from '../workers/client';
 import { runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import type { Heard } from '../workflows/steering';
 import type { App } from './app';
-import { GateError } from './errors';
+import { GateError, UsageError } from './errors';
 import { words } from './question-input';
 import { howToGoOn } from './read';
 import { findBatch } from './run/stored-batches';
 import { findSearch } from './searches';
 import { inputOf, recordOf } from './services';
 import { openRunning } from './open-temporal';
+import { authorOf } from './surroundings';
 import { isDeadline, type TemporalSession } from './temporal-session';
 
-export interface SteeredSearch {
+const by = {
+  /** Who says it, at most 100 characters; left out: the user of this process. */
+  author: z.string().optional(),
+};
+const reason = z.string();
+
+/** A command of a person to a running search; `pause`, `resume` and `cancel` also to a batch. */
+export const SteerCommand = z.discriminatedUnion('kind', [
+  /** Something that the data does not show, in at most 2,000 characters. */
+  z.strictObject({ kind: z.literal('hint'), text: z.string(), ...by }),
+  /** `now`, of a batch: its questions in flight pause, too. */
+  z.strictObject({ kind: z.literal('pause'), now: z.boolean().optional(), ...by }),
+  z.strictObject({ kind: z.literal('resume'), ...by }),
+  /** New limits; those that are not given stay as they are, and null lifts one. */
+  z.strictObject({ kind: z.literal('budget'), budgets: BudgetLimits, ...by }),
+  /** Withdraws an update and all that rests on it. */
+  z.strictObject({ kind: z.literal('veto'), update: z.string(), reason, ...by }),
+  /** Keeps the reading of an update or an operator, and withdraws its rivals. */
+  z.strictObject({ kind: z.literal('pin'), target: z.string(), reason, ...by }),
+  /** Ends it now, with its best answer so far. */
+  z.strictObject({ kind: z.literal('stop'), ...by }),
+  /** The same question asked again goes on. */
+  z.strictObject({ kind: z.literal('cancel'), ...by }),
+]);
+export type SteerCommand = z.infer<typeof SteerCommand>;
+
+/** What a search or a batch was told. */
+export interface Steered {
   readonly id: string;
-  readonly kind: Steering['kind'];
+  readonly kind: SteerCommand['kind'];
   readonly author: string;
   /** The remark under which the search keeps it, if it keeps one. */
   readonly remarkId: string | null;
@@ -28,8 +57,22 @@ export interface SteeredSearch {
   readonly heard?: Heard;
 }
 
-/** `wanted`: an id, the beginning of one, or `last`. */
-export async function steer(wanted: string, steering: Steering, app: App): Promise<SteeredSearch> {
+/** To a search or a batch. `wanted`: an id, the beginning of one, or `last`, which is a search. */
+export async function command(wanted: string, given: SteerCommand, app: App): Promise<Steered> {
+  const { kind } = given;
+  const author = authorOf(given.author, app);
+  const { now, ...told } = { now: undefined, ...given, author };
+  if (wanted.startsWith('b-')) {
+    if (kind !== 'pause' && kind !== 'resume' && kind !== 'cancel')
+      throw new UsageError(`gate ${kind} takes a search: batches take gate pause, resume and cancel`);
+    return { id: await steerBatch(wanted, { kind, author, now }, app), kind, author, remarkId: null };
+  }
+  if (now) throw new UsageError('--now is for batches: a search pauses at once');
+  if (told.kind === 'cancel') return { id: await cancel(wanted, app), kind, author, remarkId: null };
+  return steer(wanted, told, app);
+}
+
+async function steer(wanted: string, steering: Steering, app: App): Promise<Steered> {
   const { kind, author } = steering;
   const told = inWords(steering);
   return onRunning(wanted, app, async (session, id) => {
@@ -49,11 +92,11 @@ function inWords(steering: Steering): Steering {
 }
 
 /** No command to the search: Temporal cancels its workflow. Gives its id. */
-export async function cancel(wanted: string, app: App): Promise<string> {
+async function cancel(wanted: string, app: App): Promise<string> {
   return onRunning(wanted, app, async (session, id) => ((await session.cancel(id)) ? id : null));
 }
 
-export interface BatchCommand {
+interface BatchCommand {
   readonly kind: 'pause' | 'resume' | 'cancel';
   readonly author: string;
   /** Of a pause: the questions in flight pause, too. */
@@ -61,11 +104,7 @@ export interface BatchCommand {
 }
 
 /** A pause and its end are signals: they wait for a worker if none works on the batch. Gives its id. */
-export async function steerBatch(
-  wanted: string,
-  { kind, author, now = false }: BatchCommand,
-  app: App,
-): Promise<string> {
+async function steerBatch(wanted: string, { kind, author, now = false }: BatchCommand, app: App): Promise<string> {
   const { id: batchId } = await findBatch(app.store, wanted);
   const workflowId = batchWorkflowId(batchId);
   const session = await openReachable(batchId, app);

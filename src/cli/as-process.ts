@@ -1,9 +1,11 @@
 /** Runs one command of a program as this process, and ends with its exit code. */
+import { setEngineFlags } from '../workers/engine-flags';
 import { EXIT } from './exit';
 import { nodeIo } from './io';
 import { run, type Program } from './program';
 
 export function runAsProcess(program: Program): void {
+  setEngineFlags();
   let lost: string | null = null;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // The reader of a pipe (`gate list | head`) has seen enough.

@@ -6,13 +6,13 @@ import { openApp, type App, type Asked, type Patience, type ServedBy } from '../
 import { ask, learn, type AskRequest, type LearnRequest } from '../app/ask';
 import { SearchFailedError } from '../app/errors';
 import type { ForkRequest } from '../app/fork';
+import { authorOf } from '../app/surroundings';
 import { EXIT, type ExitCode } from './exit';
 import { eventPrinter } from './follow';
 import { watchInterrupts } from './interrupts';
 import { argumentText, type Io } from './io';
 import { limitsOf, type LimitFlags } from './options';
 import type { Printing } from './print-answer';
-import { authorOf } from './steer';
 
 interface BeginFlags extends Printing {
   readonly detach?: boolean;
@@ -58,7 +58,7 @@ export type ForkFlags = Omit<ForkRequest, 'budgets' | 'hint'> &
   BeginFlags & { readonly hint?: string; readonly author?: string };
 
 export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise<ExitCode> {
-  const hint = flags.hint === undefined ? undefined : { author: authorOf(flags, io), text: flags.hint };
+  const hint = flags.hint === undefined ? undefined : { author: authorOf(flags.author, io), text: flags.hint };
   const request = { ...flags, hint, budgets: limitsOf(flags) };
   const { fork } = await import('../app/fork');
   return begin(io, flags, (app, servedBy) => fork(wanted, request, app, servedBy));

@@ -1,9 +1,8 @@
 /** `gate batch status`: where a batch stands, or the batches of the store, as text or JSON. */
 import { figuresText } from '../app/run/events';
-import { batchStatus, listStatuses, type BatchStatus, type ListedStatus, type Looking } from '../app/run/batch-status';
+import { openApp } from '../app/app';
+import { batchStatus, listStatuses, lookedAt, type BatchStatus, type ListedStatus } from '../app/run/batch-status';
 import { findBatch } from '../app/run/stored-batches';
-import { openServices } from '../app/services';
-import { openRunning, storeOnly } from '../app/open-temporal';
 import { cut, utc } from '../report/printable';
 import { eventPrinter } from './follow';
 import type { Io } from './io';
@@ -15,10 +14,7 @@ export interface BatchStatusFlags {
 }
 
 export async function showBatchStatus(wanted: string | undefined, flags: BatchStatusFlags, io: Io): Promise<void> {
-  const services = openServices(io);
-  const session = await openRunning(services.config, io.env, storeOnly({ onEvent: eventPrinter(io).onEvent }));
-  try {
-    const at: Looking = { services, session, surroundings: io, records: new Map() };
+  await lookedAt(openApp(io, eventPrinter(io).onEvent), async (at) => {
     if (wanted === undefined) {
       const listed = await listStatuses(at, flags.limit);
       if (flags.json) io.out(`${JSON.stringify(listed, null, 2)}\n`);
@@ -27,11 +23,9 @@ export async function showBatchStatus(wanted: string | undefined, flags: BatchSt
       else io.out(listText(listed, io.columns));
       return;
     }
-    const status = await batchStatus(at, await findBatch(services.store, wanted));
+    const status = await batchStatus(at, await findBatch(at.services.store, wanted));
     io.out(flags.json ? `${JSON.stringify(status, null, 2)}\n` : `${statusLines(status).join('\n')}\n`);
-  } finally {
-    await session?.close();
-  }
+  });
 }
 
 function listText(listed: readonly ListedStatus[], width: number): string {

@@ -5,6 +5,7 @@ import { Command, Option } from 'commander';
 import { GateError, UsageError } from '../app/errors';
 import type * as AppLayer from '../app/layer';
 import type { Watch } from '../app/layer-watch';
+import { authorOf } from '../app/surroundings';
 import { visibleLine } from '../clip';
 import { counted, someOf } from '../counted';
 import { fallText } from '../layer/drift';
@@ -22,7 +23,6 @@ import {
   withExamples,
   type CommandFactory,
 } from './options';
-import { authorOf } from './steer';
 
 interface Flags {
   readonly db?: string;
@@ -40,13 +40,11 @@ const onLayer = async <T>(flags: Pick<Flags, 'db'>, io: Io, work: (app: App, ope
   const app = await import('../app/layer');
   return await work(app, await app.openLayer(io, flags.db));
 };
-const words = async (text: string, what: string): Promise<string> =>
-  (await import('../app/question-input')).words(text, what);
 const short = ({ entryId }: { readonly entryId: string }): string => entryId.slice(0, 9);
 const entries = (count: number): string => counted(count, 'entry', 'entries');
 
 function by(flags: Flags, io: Io): AppLayer.Said {
-  return { at: new Date(io.now()).toISOString(), author: authorOf(flags, io), note: flags.note ?? null };
+  return { at: new Date(io.now()).toISOString(), author: authorOf(flags.author, io), note: flags.note ?? null };
 }
 
 /** Work with checks, which an interrupt ends. */
@@ -317,12 +315,11 @@ const edit: CommandFactory = (io) =>
         'gate layer edit e3f9 "Amounts are in cents." --db shop',
       ),
     ).argument('<statement>', 'one sentence that says no more than the check counts'),
-  ).action(async (entry: string, said: string, flags: Flags) => {
-    const statement = await words(said, 'statement');
-    await onLayer(flags, io, async (app, open) =>
-      printStated(await app.editEntry(open, entry, statement, by(flags, io)), flags, io),
-    );
-  });
+  ).action((entry: string, said: string, flags: Flags) =>
+    onLayer(flags, io, async (app, open) =>
+      printStated(await app.editEntry(open, entry, said, by(flags, io)), flags, io),
+    ),
+  );
 
 const answer: CommandFactory = (io) =>
   byAuthor(
@@ -334,12 +331,11 @@ const answer: CommandFactory = (io) =>
   )
     .argument('<question>', 'id of a question (gate layer list shows it), or its beginning')
     .argument('<text>', 'the answer')
-    .action(async (question: string, said: string, flags: Flags) => {
-      const text = await words(said, 'answer');
-      await onLayer(flags, io, async (app, open) =>
-        printStated(await app.answerQuestion(open, question, text, by(flags, io)), flags, io),
-      );
-    });
+    .action((question: string, said: string, flags: Flags) =>
+      onLayer(flags, io, async (app, open) =>
+        printStated(await app.answerQuestion(open, question, said, by(flags, io)), flags, io),
+      ),
+    );
 
 function printStated({ held, namesTable }: AppLayer.Stated, flags: Flags, io: Io): void {
   const why = held.why ?? (isCounted(held) ? null : figuresOf(held));
@@ -375,9 +371,8 @@ const add: CommandFactory = (io, outcome) =>
       .option('--rows <what>', 'what one examined row is'),
   )
     .argument('<statement>', 'one sentence that names the tables and columns that it is about')
-    .action(async (said: string, flags: AddFlags) => {
+    .action(async (statement: string, flags: AddFlags) => {
       const { check, rival: rivals = [], rows = '' } = flags;
-      const statement = await words(said, 'statement');
       if (check === undefined && (rivals.length > 0 || rows !== ''))
         throw new UsageError('--rival and --rows say what --check counts: give it, too');
       await onLayer(flags, io, async (app, open) => {

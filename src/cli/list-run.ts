@@ -1,7 +1,6 @@
 /** What `gate list` prints. It loads nothing of a search and its report. */
-import { openApp, type App } from '../app/app';
+import { openApp } from '../app/app';
 import { searches, type SearchRow } from '../app/searches';
-import type { Waiting } from '../app/temporal-session';
 import { cut, wrapped } from '../report/printable';
 import { eventPrinter } from './follow';
 import type { Io } from './io';
@@ -14,7 +13,7 @@ const TABLE_WIDTH = 120;
 
 export async function runList(limit: number, json = false, io: Io): Promise<void> {
   const app = openApp(io, eventPrinter(io).onEvent);
-  const rows = await searches(app, { limit, waiting: waitingIn(app) });
+  const rows = await searches(app, limit);
   if (json) io.out(`${JSON.stringify(rows, null, 2)}\n`);
   else if (rows.length === 0) io.err('no question was asked yet; begin with: gate ask "…" --db …\n');
   else io.out(`${listText(rows, io.outIsTerminal ? io.columns : PIPED_WIDTH)}\n`);
@@ -44,12 +43,4 @@ function listText(rows: readonly SearchRow[], width: number): string {
 /** A question that follows another stands behind its id. */
 function chained(question: string, after: string | undefined): string {
   return after === undefined ? question : `(after ${after.slice(0, 8)}) ${question}`;
-}
-
-/** Searches of batches under way that nobody has begun. */
-export function waitingIn(app: App): Waiting {
-  return async (session) => {
-    const { waitingSearches } = await import('../app/run/batch-queues');
-    return waitingSearches({ services: app, now: () => app.now() }, session);
-  };
 }

@@ -12,7 +12,6 @@ import { EXIT, type ExitCode } from './exit';
 import { eventPrinter } from './follow';
 import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
-import { waitingIn } from './list-run';
 import { printAnswer } from './print-answer';
 import { textTable } from './table';
 
@@ -66,7 +65,7 @@ export async function runShow(wanted: string, flags: ShowFlags, io: Io): Promise
   const interrupts = watchInterrupts(io);
   // An interrupt ends the waiting; the search is not this command's own.
   const patience = flags.wait ? { leave: interrupts.asked } : undefined;
-  const status = await standing(wanted, app, { waiting: waitingIn(app), patience }).finally(() => {
+  const status = await standing(wanted, app, patience).finally(() => {
     printer.stop();
     interrupts.stopListening();
   });

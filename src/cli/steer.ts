@@ -1,10 +1,9 @@
 /** The steering commands: one table of what each takes, tells a running search, and prints. Batches take some of them. */
-import { userInfo } from 'node:os';
 import { Command } from 'commander';
-import type { Steering, SteeringKind } from '../domain';
+import type { SteeringKind } from '../domain';
 import type { Heard } from '../workflows/steering';
-import type { Surroundings } from '../app/surroundings';
 import { UsageError } from '../app/errors';
+import type { SteerCommand } from '../app/steer';
 import type { Io } from './io';
 import { addLimitOptions, limitsOf, withExamples, type CommandFactory, type LimitFlags } from './options';
 
@@ -129,41 +128,15 @@ async function send(
   io: Io,
 ): Promise<void> {
   const { tells, done, batch } = STEERING[kind];
-  const author = authorOf(flags, io);
   const args = tells?.(argument, flags) ?? {};
-  const { cancel, steer, steerBatch } = await import('../app/steer');
+  const { command } = await import('../app/steer');
   const { openApp } = await import('../app/app');
-  const app = openApp(io);
-  const print = (told: { readonly id: string }, line: string): void =>
-    io.out(flags.json ? `${JSON.stringify(told)}\n` : `${told.id}: ${line}\n`);
-  if (wanted.startsWith('b-')) {
-    if (batch === undefined || (kind !== 'pause' && kind !== 'resume' && kind !== 'cancel'))
-      throw new UsageError(`gate ${kind} takes a search: batches take gate pause, resume and cancel`);
-    const told = { id: await steerBatch(wanted, { kind, author, now: flags.now }, app), kind, author };
-    print(told, flags.now ? NOW : batch);
-  } else if (flags.now) throw new UsageError('--now is for batches: a search pauses at once');
-  else if (kind === 'cancel') {
-    const told = { id: await cancel(wanted, app), kind };
-    print(told, done);
-  } else {
-    const told = await steer(wanted, { kind, author, ...args } as Steering, app);
-    print(told, told.heard === undefined ? done : HEARD[told.heard]);
-  }
+  const { author, now } = flags;
+  const told = await command(wanted, { kind, author, ...args, ...(now && { now }) } as SteerCommand, openApp(io));
+  const ofBatch = now ? NOW : (batch ?? done);
+  const ofSearch = told.heard === undefined ? done : HEARD[told.heard];
+  const line = told.id.startsWith('b-') ? ofBatch : ofSearch;
+  io.out(flags.json ? `${JSON.stringify(told)}\n` : `${told.id}: ${line}\n`);
 }
 
 const NOW = 'is paused, with its questions in flight, until gate resume';
-
-export function authorOf({ author }: Pick<SteerFlags, 'author'>, io: Pick<Surroundings, 'env'>): string {
-  const name = (author ?? io.env['USER'] ?? io.env['LOGNAME'] ?? systemUser()).trim();
-  if (name === '' || name.length > 100) throw new UsageError('--author: give a name of 1 to 100 characters');
-  return name;
-}
-
-function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run under a number that no user list knows.
-    return 'unknown';
-  }
-}

@@ -15,7 +15,7 @@ import { databaseOf, type DatabaseConfig } from './database';
 import { ConfigError, linesOf, readConfigFile } from './file';
 import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS } from './presets';
-import { BUILD_RULE, BuildId, ConfigFile, DEPLOYMENT_RULE, DeploymentName, Method } from './schema';
+import { BUILD_RULE, BuildId, ConfigFile, DEPLOYMENT_RULE, DeploymentName, Method, type WrittenConfig } from './schema';
 import { endpointKey, holdsLogin, Secret, secretFile, type Place } from './secrets';
 import { storeOf, type StoreConfig } from './store';
 
@@ -79,14 +79,17 @@ export interface ConfigSource {
   readonly env: Environment;
   readonly cwd: string;
   readonly platform?: NodeJS.Platform;
+  /** In place of a file; relative paths in it begin at `cwd`. */
+  readonly configuration?: WrittenConfig;
 }
 
 /** Throws `ConfigError`, one line per mistake. */
 export function loadConfig(source: ConfigSource): Config {
-  const { env, cwd } = source;
+  const { env, cwd, configuration } = source;
   const folders = userFolders(env, source.platform);
-  const path = fileToRead(source, folders);
-  const file = parseFile(path);
+  const path = configuration === undefined ? fileToRead(source, folders) : null;
+  const written = path === null ? (configuration ?? {}) : readConfigFile(path).json;
+  const file = parsed(written, path ?? 'configuration');
   const problems: string[] = [];
   const at: Place = { where: path ?? 'configuration', base: path === null ? cwd : dirname(path), env, problems };
   const databases = Object.entries(file.databases).map(
@@ -264,9 +267,8 @@ function fileToRead({ env, cwd }: ConfigSource, folders: Folders): string | null
   return places.find((place) => existsSync(place)) ?? null;
 }
 
-function parseFile(path: string | null): ConfigFile {
-  if (path === null) return ConfigFile.parse({});
-  const parsed = ConfigFile.safeParse(readConfigFile(path).json);
-  if (parsed.success) return parsed.data;
-  throw new ConfigError(linesOf(ConfigFile, parsed.error, path), { cause: parsed.error });
+function parsed(json: unknown, where: string): ConfigFile {
+  const { success, data, error } = ConfigFile.safeParse(json);
+  if (success) return data;
+  throw new ConfigError(linesOf(ConfigFile, error, where), { cause: error });
 }

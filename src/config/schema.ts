@@ -3,7 +3,7 @@
  * are only named, by a variable or a file (`index.ts` reads them).
  */
 import * as z from 'zod';
-import { Budgets, MemoryMode, Role } from '../domain/question';
+import { BudgetLimits, MemoryMode, Role } from '../domain/question';
 import { parseMethodSpec, type MethodSpec } from './method-specs';
 
 const text = z.string().min(1);
@@ -206,7 +206,7 @@ export const ConfigFile = z.strictObject({
   /** Whether a question uses the semantic layer of its database, and adds to it; batches are off unless asked. */
   memory: MemoryMode.default('on'),
   /** Per question; `null` lifts a limit. */
-  budgets: z.strictObject(Budgets.shape).partial().default({}),
+  budgets: BudgetLimits.default({}),
 });
 export type ConfigFile = z.output<typeof ConfigFile>;
 /** As it stands in the file. */

@@ -58,6 +58,9 @@ export const Budgets = z.object({
 });
 export type Budgets = z.infer<typeof Budgets>;
 
+/** Some of them, as somebody gives them: those that are not given stay as they are. */
+export const BudgetLimits = z.strictObject({ ...Budgets.shape, sqlRows: Budgets.shape.sqlRows.unwrap() }).partial();
+
 /** The methods that are GATE's own; the others are baselines. */
 export const PresetName = z.enum(['fast', 'thorough', 'paper']);
 export type PresetName = z.infer<typeof PresetName>;

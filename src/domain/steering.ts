@@ -3,7 +3,7 @@
  * part that models should know becomes a remark: human evidence under its author's name.
  */
 import * as z from 'zod';
-import { Budgets } from './question';
+import { BudgetLimits } from './question';
 
 const author = z.string().min(1).max(100);
 const reason = z.string().min(1).max(2_000);
@@ -13,7 +13,7 @@ export const Steering = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('pause'), author }),
   z.object({ kind: z.literal('resume'), author }),
   /** New limits. Limits that are not given stay unchanged; null removes a limit. */
-  z.object({ kind: z.literal('budget'), author, budgets: Budgets.partial() }),
+  z.object({ kind: z.literal('budget'), author, budgets: BudgetLimits }),
   /** Withdraws an update with everything that rests on it. Its SQL is not used again for that operator. */
   z.object({ kind: z.literal('veto'), author, update: z.string().min(1), reason }),
   /** Keeps a reading: of an update, or the current one of an operator. */

@@ -2,7 +2,6 @@
  * Workers over given steps: which task queues this process serves, with what limits, and how they stop together.
  * The composition (which model, databases and store) is the caller's; here are only Temporal's knobs.
  */
-import { setFlagsFromString } from 'node:v8';
 import {
   type ActivityInterceptorsFactory,
   DefaultLogger,
@@ -98,40 +97,34 @@ export interface GateWorkers {
 export const FORCE_MS = 10_000;
 export const DEFAULT_GRACE_MS = 5_000;
 
+type WriteLog = (line: string, entry: LogEntry) => void;
 let installed = false;
+const writers = new Set<WriteLog>();
 
 /**
- * Sends the SDK's own log lines to `write`; call it before anything else of Temporal in a process. The first one stays.
+ * Sends the SDK's own log lines to `write`, until the function that it gives is called; call it before anything else of
+ * Temporal in a process, which has one log: all that listen are told every line, and the level of the first one stays.
  * `metricsAt`: the address and port at which Prometheus finds this process's metrics.
  */
-export function installLogger(
-  level: LogLevel,
-  write: (line: string, entry: LogEntry) => void,
-  metricsAt?: string,
-): void {
-  if (installed) return;
+export function installLogger(level: LogLevel, write: WriteLog, metricsAt?: string): () => void {
+  writers.add(write);
+  const stop = (): void => void writers.delete(write);
+  if (installed) return stop;
   installed = true;
   // A queue that only serves a model has no workflows on purpose.
   const logger = new DefaultLogger(level, (entry) => {
-    if (!entry.message.startsWith('No workflows registered')) write(logText(entry), entry);
+    if (!entry.message.startsWith('No workflows registered')) for (const each of writers) each(logText(entry), entry);
   });
   const logging = { forward: { level: level === 'DEBUG' ? ('INFO' as const) : ('ERROR' as const) } };
   const prometheus = { useSecondsForDurations: true, histogramBucketOverrides: BUCKETS };
   const metrics = metricsAt === undefined ? {} : { metrics: { prometheus: { ...prometheus, bindAddress: metricsAt } } };
   const runtime = Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging, ...metrics } });
   if (metricsAt !== undefined) telemetry.metrics = createMetrics(runtime.metricMeter);
+  return stop;
 }
-
-/**
- * Of V8. The heap may double before it is collected, not quadruple: a collection takes 30 ms of the second in which it is
- * needed. And functions of more code than others are not optimized: the SQL parser is one, whose optimizing takes 3 s of
- * processor time and 250 MB, and makes a statement 0.2 ms faster.
- */
-const ENGINE_FLAGS = ['--heap-growing-percent=100', '--max-optimized-bytecode-size=30000'];
 
 export async function createGateWorkers(options: WorkersOptions): Promise<GateWorkers> {
   const { invocation } = options;
-  for (const flag of ENGINE_FLAGS) setFlagsFromString(flag);
   const connection =
     invocation?.connection ??
     (await NativeConnection.connect({ ...options.connectionOptions, address: options.address }));

@@ -9,7 +9,8 @@ import { batchPause, runningWorkflow, wasCancelled } from '../../workers/workflo
 import { batchWorkflowId } from '../../workflows/ids';
 import { recordOf, type Services } from '../services';
 import type { Surroundings } from '../surroundings';
-import { statusWithoutRecord } from '../open-temporal';
+import type { App } from '../app';
+import { openRunning, statusWithoutRecord, storeOnly } from '../open-temporal';
 import type { TemporalSession } from '../temporal-session';
 import { isServed } from './batch-queues';
 import { isCorrect, isJudged, paceOf, RunFigures } from './events';
@@ -57,6 +58,16 @@ export interface Looking {
   readonly surroundings: Surroundings;
   /** Records that have been read of searches that have ended. */
   readonly records: Map<string, AnswerRecord>;
+}
+
+/** Looks with what is up already. */
+export async function lookedAt<T>(app: App, work: (at: Looking) => Promise<T>): Promise<T> {
+  const session = await openRunning(app.config, app.env, storeOnly(app));
+  try {
+    return await work({ services: app, session, surroundings: app, records: new Map() });
+  } finally {
+    await session?.close();
+  }
 }
 
 /** Newest first. */

@@ -15,9 +15,10 @@ export interface ShownArm {
   readonly batch: Batch;
 }
 
+export type RunEvent = { readonly kind: 'planned'; readonly arms: readonly ShownArm[] } | ArmEvent;
+
 /** `arm`: its position in `planned`. */
-export type RunEvent =
-  | { readonly kind: 'planned'; readonly arms: readonly ShownArm[] }
+export type ArmEvent =
   /** The answers of earlier runs are known, and the rest is asked now. */
   | { readonly kind: 'started'; readonly arm: number }
   /** `now`: it ended in this run; false: it was found in the store. */

@@ -102,6 +102,8 @@ const RunConfig = Settings.extend({
     .optional(),
 });
 export type RunConfig = z.infer<typeof RunConfig>;
+/** As it is written. */
+export type WrittenRun = z.input<typeof RunConfig>;
 
 export interface ReadConfig {
   /** As it stands in the file. */
@@ -125,7 +127,7 @@ export function readRunConfig(path: string, shown: string, benchmarks: readonly 
 }
 
 /** The same of plain data. */
-export function configOf(options: unknown, shown: string, benchmarks: readonly string[] | null): ReadConfig {
+export function configOf(options: unknown, shown: string, benchmarks: readonly string[] | null = null): ReadConfig {
   return parseRunConfig(stringify(options), shown, benchmarks);
 }
 

@@ -33,7 +33,7 @@ export async function withBatchServed(
   const { run, arm, note } = ready;
   const { services, surroundings, debug } = run;
   const { batchId } = arm.batch;
-  installLogger('WARN', (line) => debug && note(line));
+  const endLog = installLogger('WARN', (line) => debug && note(line));
   const session = await openTemporal(services.config, surroundings.env, { onProgress: note });
   try {
     const ui = session.uiOfWorkflow(batchWorkflowId(batchId));
@@ -48,6 +48,7 @@ export async function withBatchServed(
     const broken = new Promise<never>(() => undefined);
     return { end: await follow({ session, queues, broken }), detached: true };
   } finally {
+    endLog();
     await session.close();
   }
 }
