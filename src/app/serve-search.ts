@@ -132,9 +132,17 @@ async function openStarted(
   const [checked, opened, started, made] = await Promise.allSettled([checking, opening, starting, making]);
   if (opened.status === 'fulfilled' && started.status === 'fulfilled' && made.status === 'fulfilled')
     return { session: opened.value, workers: made.value, endLog };
+  if (made.status === 'fulfilled') await discard(made.value);
   endLog();
   if (opened.status === 'fulfilled') await opened.value.close();
   throw [checked, opened, started, made].find((one) => one.status === 'rejected')?.reason;
+}
+
+/** A worker polls from when it is made, and only one that runs can be stopped. */
+async function discard(workers: GateWorkers): Promise<void> {
+  const ended = workers.run();
+  workers.stop();
+  await ended.catch(() => undefined);
 }
 
 /** A worker in the background serves the question, this process only starts it. */

@@ -3,10 +3,11 @@
  * idle machine, most of it npm; needs the registry that npm is set to.
  */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installPackage, summary } from '../../scripts/package-size.cjs';
+import { ROOT } from '../helpers/shared-data';
 import { testFolder } from '../helpers/temporal';
 
 jest.setTimeout(300_000);
@@ -24,6 +25,8 @@ const NEEDED = [
   'CHANGELOG.md',
   'dist/program/gate.js',
   'dist/program/gate-bench.js',
+  'dist/program/index.js',
+  'dist/program/index.d.ts',
   'dist/program/child.js',
   'dist/program/LICENSES.txt',
   'dist/workflow-bundle.js',
@@ -39,7 +42,7 @@ test('the package holds what a user needs, and no bench, test, source or source 
   process.stdout.write(`${summary(installed())}\n`);
   expect(NEEDED.filter((file) => !files.includes(file))).toEqual([]);
   const allowed =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.(md|json)|examples\/.*\.(md|sql|jsonl)|dist\/workflow-bundle\.js|dist\/program\/[^/]+\.(?:js|json|txt|wasm)|infra\/temporal-server\/(main\.go|go\.(mod|sum)))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.(md|json)|examples\/.*\.(md|sql|jsonl)|dist\/workflow-bundle\.js|dist\/program\/(?:index\.d\.ts|[^/]+\.(?:js|json|txt|wasm))|infra\/temporal-server\/(main\.go|go\.(mod|sum)))$/;
   expect(
     files.filter((file) => !allowed.test(file) || /simulated-model|(^|\/)(bench|tests|scripts)\//.test(file)),
   ).toEqual([]);
@@ -70,6 +73,24 @@ test('installed into an empty folder, npx gate demo answers with its proof', asy
     expect([name, existsSync(join(folder, 'node_modules', name))]).toEqual([name, false]);
 });
 
+test('a strict TypeScript project compiles with its types, and asks with what npm installed', async () => {
+  const { folder } = installed();
+  const compilerOptions = { strict: true, skipLibCheck: false, types: [], target: 'es2022', module: 'nodenext' };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.mts'] }));
+  writeFileSync(
+    join(folder, 'use.mts'),
+    `import { Gate, type AnswerRecord } from 'gate-sql';
+const gate = await Gate.open({ config: {}, env: {} });
+const ask = (text: string): Promise<AnswerRecord> => gate.ask(text).result();
+await ask('How many?').catch(({ code }: { readonly code: string }) => { if (code !== 'usage') throw new Error(code); });
+await gate.close();
+`,
+  );
+  await run(process.execPath, [join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', folder]);
+  const { stdout, stderr } = await run(process.execPath, ['use.mjs'], { cwd: folder });
+  expect([stdout, stderr]).toEqual(['', '']);
+});
+
 test('what the package tells npm is whole, and names no other place than itself', () => {
   const read = readFileSync(join(installed().folder, 'node_modules', 'gate-sql', 'package.json'), 'utf8');
   const about = JSON.parse(read) as Record<string, unknown>;
@@ -78,7 +99,10 @@ test('what the package tells npm is whole, and names no other place than itself'
     license: 'Apache-2.0',
     bin: { gate: 'dist/program/gate.js', 'gate-bench': 'dist/program/gate-bench.js' },
     keywords: expect.arrayContaining(['text-to-sql', 'temporal']) as string[],
-    exports: { './package.json': './package.json' },
+    exports: {
+      '.': { types: './dist/program/index.d.ts', default: './dist/program/index.js' },
+      './package.json': './package.json',
+    },
   });
   expect(about).not.toHaveProperty('private');
   // Native code, and what loads files from beside itself; the program holds the rest (`scripts/build.cjs`).
