@@ -1,13 +1,11 @@
-/** Searches of the store: which there are, which one is meant, and how each stands. */
+/** Searches of the store: which one is meant. */
 import type { ObjectStore } from '../domain/ports';
-import { newestSearches, type Listed } from '../record/search-index';
+import { newestSearches } from '../record/search-index';
 import type { SearchInput } from '../domain';
 import { isConclusive } from '../domain/answer';
 import { sha256 } from '../sha256';
-import type { App } from './app';
 import { GateError, UsageError } from './errors';
 import { inputOf, recordOf } from './services';
-import type { Waiting } from './temporal-session';
 
 /** An id, an unambiguous beginning of one, or `last`. */
 export async function findSearch(store: ObjectStore, wanted: string): Promise<string> {
@@ -53,30 +51,4 @@ export async function earlierSearch(
 
 export function unknownSearch(id: string): GateError {
   return new GateError(`no search ${id} in the store; gate list shows the known ones`);
-}
-
-export interface SearchRow extends Omit<Listed, 'status'> {
-  /** As in `SearchStatus`. */
-  readonly status: string;
-}
-
-/** The newest first. Temporal is asked only about those that have not ended: asking loads more than all else. */
-export async function searches(app: App, limit: number): Promise<readonly SearchRow[]> {
-  const newest = await newestSearches({ store: app.store, hash: sha256 }, limit);
-  const { livingSearches, statusWithoutRecord } = await import('./open-temporal');
-  const live = newest.some(({ status }) => status === null) ? await livingSearches(app, waitingIn(app)) : null;
-  const otherwise = (id: string): string =>
-    live?.waiting.has(id) === true ? 'waiting' : statusWithoutRecord(app.config, app.env, live !== null);
-  return newest.map((entry) => ({
-    ...entry,
-    status: live?.running.get(entry.id) ?? entry.status ?? otherwise(entry.id),
-  }));
-}
-
-/** Searches of batches under way that nobody has begun. */
-export function waitingIn(app: App): Waiting {
-  return async (session) => {
-    const { waitingSearches } = await import('./run/batch-queues');
-    return waitingSearches({ services: app, now: () => app.now() }, session);
-  };
 }
