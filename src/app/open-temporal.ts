@@ -50,8 +50,10 @@ export async function openTemporal(
 export async function holdServer({ config, env }: Pick<App, 'config' | 'env'>): Promise<() => Promise<void>> {
   if (configuredTemporal(config, env) !== null) return () => Promise.resolve();
   const { joinEmbeddedServer } = await import('../workers/embedded-server');
-  const { leave } = await joinEmbeddedServer({ place: embeddedPlace(config), env });
-  return async () => void (await leave());
+  const server = await joinEmbeddedServer({ place: embeddedPlace(config), env });
+  return async () => {
+    await server.leave();
+  };
 }
 
 /** What is up already; null when nothing is. A configured Temporal that cannot be used counts as nothing: `tell` is told why. */

@@ -48,9 +48,9 @@ export class Batches {
           import('../app/run/run-config'),
           import('../app/run/run'),
         ]);
-        const path = typeof plan === 'string' ? resolve(cwd, plan) : null;
-        const read = path === null ? configOf(plan, 'the plan') : readRunConfig(path, String(plan));
-        const base = path === null ? cwd : dirname(path);
+        const isFile = typeof plan === 'string';
+        const read = isFile ? readRunConfig(resolve(cwd, plan), plan) : configOf(plan, 'the plan');
+        const base = isFile ? dirname(resolve(cwd, plan)) : cwd;
         const wanted = { read, overrides: {}, base, out: out === undefined ? null : resolve(cwd, out), fresh };
         const result = await runQuestions(
           { ...wanted, command: 'Gate.batch.run' },

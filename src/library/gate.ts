@@ -75,7 +75,7 @@ export class Gate {
       const at: Surroundings = {
         ...{ cwd, platform: process.platform, now: () => Date.now() },
         env: typeof config === 'string' ? { ...env, GATE_CONFIG: config } : env,
-        ...(typeof config === 'object' && { configuration: config as WrittenConfig }),
+        ...(typeof config === 'object' && { configuration: config }),
       };
       openApp(at);
       return new Gate(at);
@@ -92,7 +92,7 @@ export class Gate {
       at: here,
       app: (onEvent) => openApp(here(), onEvent),
       closing: signal,
-      hold: (app) => (this.#held ??= held(app)),
+      hold: (app) => void (this.#held ??= held(app)),
       follow: (over) => {
         this.#following.add(over);
         void over.finally(() => this.#following.delete(over));
