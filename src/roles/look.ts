@@ -1,8 +1,9 @@
 /**
  * Role `look`: the conversation with which `look-then-prove` begins. A reply looks (several queries at once), commits to SQL
  * with claims that the database decides, or declines with counts that show what is not stored. Turns are replayed as a
- * conversation to which messages are only appended, so that its prefix stays cacheable; but of a wide database, what the
- * question chose is cut after the first turn to the tables that replies name (behind the part that all questions share).
+ * conversation, so that its prefix stays cacheable. What a later turn hardly needs is shortened, behind the part that all
+ * questions share: of a wide database the tables that no reply names, long results of looks before the last one, and the checks of
+ * claims that hold.
  */
 import { LookReply } from '../domain/turns';
 import type { ModelOutcome } from '../domain/ports/step-parts';
@@ -34,6 +35,8 @@ export const LOOKS = 8;
 const FEW_LOOKS_LEFT = LOOKS - 2;
 /** Rows of a result that are shown. */
 export const SHOWN_ROWS = 40;
+/** The same once a later turn has seen them. */
+const EARLIER_ROWS = 20;
 /** Listed tables of one look that are then shown in full. */
 const ASKED_TABLES = 8;
 const CLAIMS = 10;
@@ -124,7 +127,7 @@ COMMIT, once you would bet on it.
   rivals: the other readings a careful analyst would try that give another answer: the naive one, the placeholder kept, one factor for all, duplicates kept, each code alone, the other date; not the mere negation. At least one. {reading, instead: {of: a piece of that operator's sql, exactly as written, put: what stands there under the rival}}; each place where it stands is replaced, and of "" replaces the whole. null where the counts are bound to refute the rival; where they do not, instead is run through the whole answer.
   Shorter, where the check reads the operator: give examined and matching only, and every rival an instead; the program repeats the check with the rival's SQL in place.
   The program decides: all examined match and a rival loses: proved; 95 % or more: holds, exceptions shown; else it comes back with figures. A rival that stands and changes nothing in the answer drops out.
-- literals: each value, CASE branch, factor and date bound in the operators needs one of these: the question or its context names it, also by an ISO code; a stored name, row or document you saw defines it (say nothing then); a claim's check or rival varies it, one check over all codes all branches; assumed names its column and value. Formats, JSON keys and plain arithmetic of units need none. What is left comes back: mostly a silent filter, such as one client, one kind of record or a blank mark.
+- literals: each value, CASE branch, factor and date bound in the operators needs one of these: the question or its context names it, also by an ISO code; a stored name, row or document you saw ties it to a word of the question (say nothing then); a claim's check or rival varies it, one check over all codes all branches; assumed names its column and value. Formats, JSON keys and plain arithmetic of units need none. What is left comes back: mostly a silent filter, such as one client, one kind of record or a blank mark.
 - assumed: what it rests on that no check can decide, {operator, statement, risk 0 to 1}; also, in one entry, that what checks showed of other months or groups holds for those asked about, unless a check includes them. Withdraw a claim that cannot be shown into this.
 - coverage: one SELECT of one row, two counts: how many things are asked about, and how many of them have what the SQL needs (no NULL, placeholder, missing key, unknown code). null where all have it by construction. ifPartial, when under 95 % have it: "answer" (the program adds both numbers) or "decline" (a number over that part would mislead: a minority, or "all" is asked).
 - control: one SELECT of one count, the rows looked at before the last condition; needed where the answer may be empty, zero or NULL.
@@ -147,7 +150,11 @@ const SHAPE = `Reply with one JSON object and nothing after it; leave out keys t
 /** Beside the rules and not in them: most databases show all of their tables. */
 const TABLES = `A look may also ask for up to ${ASKED_TABLES} tables, listed or shown in part, beside its queries or alone; their columns come with all figures: "tables":["name"]. After it, only tables that your queries or "tables" name, and short lists of codes, are shown again.`;
 
-function turnMessages({ reply, found }: LookTurn, at: number, { turns, hearsOut }: LookPrompt): ChatMessage[] {
+function turnMessages(
+  { reply, found, holds = [] }: LookTurn,
+  at: number,
+  { turns, hearsOut }: LookPrompt,
+): ChatMessage[] {
   const next =
     hearsOut && at === turns.length - 1
       ? 'Since then people said more, shown above among what people said. Send the whole reply again if it stands, or mend it, look further, or decline.'
@@ -155,12 +162,20 @@ function turnMessages({ reply, found }: LookTurn, at: number, { turns, hearsOut 
         ? `${at + 1 < FEW_LOOKS_LEFT ? '' : `Looks left: ${LOOKS - at - 1}. `}Look, commit or decline.`
         : 'Mend what did not hold, look further, withdraw it into assumed, or decline. A commit then sends only what changes: operators and claims that are new or mended. Keys left out, [] or null stay as they were; claims that hold stay, and those that do not are gone unless mended; assumed adds to what was assumed.';
   return [
-    { role: 'assistant', content: JSON.stringify(withoutEmpty(reply)) },
+    { role: 'assistant', content: JSON.stringify(withoutEmpty(shortened(reply, holds))) },
     { role: 'user', content: `${shared.data('result', found)}\n${next}` },
   ];
 }
 
-function withoutEmpty(reply: LookReply): object {
+/** Of a claim that holds, only what it says is still of use. */
+function shortened(reply: LookReply, holds: readonly string[]): object {
+  const claims = reply.claims.map((claim) =>
+    holds.includes(claim.statement) ? { operator: claim.operator, statement: claim.statement } : claim,
+  );
+  return { ...reply, claims };
+}
+
+function withoutEmpty(reply: object): object {
   return Object.fromEntries(
     Object.entries(reply).filter(
       ([, value]) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0),
@@ -319,10 +334,10 @@ const RESULT_CHARS = 3_500;
 
 /** The turns so far, each with what was found. */
 export async function turnsOf(context: StepContext, ids: readonly string[]): Promise<LookTurn[]> {
-  return Promise.all(ids.map((id) => turnOf(context, id)));
+  return Promise.all(ids.map((id, at) => turnOf(context, id, at < ids.length - 1)));
 }
 
-async function turnOf(context: StepContext, id: string): Promise<LookTurn> {
+async function turnOf(context: StepContext, id: string, isEarlier: boolean): Promise<LookTurn> {
   const { run } = context;
   const { reply } = await run.get('turn', id);
   if (reply.action !== 'look') {
@@ -331,23 +346,24 @@ async function turnOf(context: StepContext, id: string): Promise<LookTurn> {
   }
   const [observation, schema] = await Promise.all([run.get('observation', id), run.get('schema', SCHEMA_ID)]);
   const extra = await extraTables(context, schema, [id]);
-  return { reply, found: [lookText(reply, observation), ...(extra === '' ? [] : [extra])].join('\n\n') };
+  const text = lookText(reply, observation, isEarlier ? EARLIER_ROWS : SHOWN_ROWS);
+  return { reply, found: [text, ...(extra === '' ? [] : [extra])].join('\n\n') };
 }
 
-function lookText({ queries }: LookReply, { tests }: Contents['observation']): string {
-  return queries.map(({ why }, at) => `${at + 1}. ${why}\n${shownRows(tests[at]?.result)}`).join('\n\n');
+function lookText({ queries }: LookReply, { tests }: Contents['observation'], most: number): string {
+  return queries.map(({ why }, at) => `${at + 1}. ${why}\n${shownRows(tests[at]?.result, most)}`).join('\n\n');
 }
 
 /** The same under its SQL, where the reply that wrote it does not come back. */
 export function queryText(number: number, { why, sql }: LookReply['queries'][number], result: SqlResult): string {
-  return `${number}. ${why}\n${sql}\n${shownRows(result)}`;
+  return `${number}. ${why}\n${sql}\n${shownRows(result, SHOWN_ROWS)}`;
 }
 
-function shownRows(seen: SqlResult | undefined): string {
+function shownRows(seen: SqlResult | undefined, most: number): string {
   if (seen === undefined) return 'not run';
   const result = seen.kind === 'rows' ? { ...seen, rows: seen.rows.map((row) => row.map(rounded)) } : seen;
-  if (result.kind !== 'rows' || result.rows.length <= SHOWN_ROWS) return resultText(result, RESULT_CHARS);
-  const { rows, which } = telling(result);
+  if (result.kind !== 'rows' || result.rows.length <= most) return resultText(result, RESULT_CHARS);
+  const { rows, which } = telling(result, most);
   const csv = toCsv({ ...result, rows, truncated: false }, { maxChars: RESULT_CHARS, nulls: 'NULL' });
   return `${csv}\n(${which} of ${result.rows.length}${result.truncated ? ' or more' : ''} rows)`;
 }
@@ -357,7 +373,10 @@ const SHOWN_LAST = 4;
 const SHOWN_RAREST = 8;
 
 /** The first rows, the rarest groups where a column counts, and the last. */
-function telling({ columns, rows }: Extract<SqlResult, { kind: 'rows' }>): {
+function telling(
+  { columns, rows }: Extract<SqlResult, { kind: 'rows' }>,
+  most: number,
+): {
   readonly rows: readonly (readonly SqlValue[])[];
   readonly which: string;
 } {
@@ -366,7 +385,7 @@ function telling({ columns, rows }: Extract<SqlResult, { kind: 'rows' }>): {
     rows.every((row) => Number.isInteger(Number(row[at])));
   const count = columns.findIndex(({ name }, at) => isCount(name, at));
   const rarest = count < 0 ? 0 : SHOWN_RAREST;
-  const first = SHOWN_ROWS - SHOWN_LAST - rarest;
+  const first = most - SHOWN_LAST - rarest;
   const middle = rows.slice(first, -SHOWN_LAST);
   const rare = middle.toSorted((a, b) => Number(a[count]) - Number(b[count])).slice(0, rarest);
   return {

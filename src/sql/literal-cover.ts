@@ -147,8 +147,10 @@ function wordsWithUnderscores(text: string): ReadonlySet<string> {
 
 /** Whether a piece of SQL has the literal; short ones only beside the column. */
 function holdsLiteral(piece: string, value: string, columns: readonly string[]): boolean {
-  const isWritten = piece.includes(`'${value.replaceAll("'", "''")}'`) || mentions(piece, value);
-  if (!isWritten) return false;
+  const quoted = `'${value.replaceAll("'", "''")}'`;
+  if (!piece.includes(quoted) && !mentions(piece, value)) return false;
+  // Replaced alone, it is varied wherever it stands.
+  if (piece.trim() === quoted) return true;
   const words = wordsWithUnderscores(piece);
   return value.length > 2 || columns.some((column) => words.has(column));
 }

@@ -161,6 +161,10 @@ test('a mended commit sends only what changes: claims that hold and operators st
     { action: 'commit', assumed },
   ]);
   expect(model.requests[1]!.messages.at(-1)!.content).toContain('claim 2 FAILED: Car 3 has no cut lap.');
+  // The check of what holds is of no more use.
+  const said = model.requests[1]!.messages.at(-2)!.content;
+  expect(JSON.parse(said)).toMatchObject({ claims: [{ statement: CLAIM.statement }, open] });
+  expect(said).not.toContain(CLAIM.check);
   expect(record).toMatchObject({ status: 'answered', rows: [[2.875]], answer: 'Car 3 is 2.875 s behind on average.' });
   expect(record.claims).toMatchObject([{ statement: CLAIM.statement, state: 'proved', matching: 20 }]);
   expect(record.openAssumptions).toMatchObject([{ statement: 'Car 3 has no cut lap.' }]);
@@ -248,6 +252,14 @@ test('of a long result the first rows, the rarest groups and the last are shown'
   const shown = model.requests[1]!.messages.at(-1)!.content;
   expect(shown).toContain('(the first 28, the 8 rarest between, the last 4 of 60 rows)');
   expect(shown).toContain('\n27,127\n28,128\n29,129\n30,130\n31,131\n32,132\n33,133\n34,134\n50,1\n56,156\n');
+});
+
+test('once a later look was taken, a long result of the one before is shorter', async () => {
+  const groups = Array.from({ length: 60 }, (_, at) => `SELECT ${at} AS code, ${100 + at} AS n`);
+  const look = { action: 'look', queries: [{ why: 'codes', sql: groups.join(' UNION ALL ') }] };
+  const { model } = await ask([look, look, COMMIT]);
+  const results = model.requests[2]!.messages.filter(({ role }) => role === 'user').slice(1);
+  expect(results.map(({ content }) => /\(the first \d+/.exec(content)?.[0])).toEqual(['(the first 8', '(the first 28']);
 });
 
 test('a decline shows by counts what is not stored', async () => {

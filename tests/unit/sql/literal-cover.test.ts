@@ -59,6 +59,8 @@ test.each([
 });
 
 test('a claim covers what a rival replaces, short values only beside their column', () => {
+  expect(isCovered({ values: ['WE'] }, { claims: [claim({ replaced: ["'WE'"] })] })).toBe(true);
+  expect(isCovered({ values: ['WE'] }, { claims: [claim({ replaced: ["'AG', 'WE'"] })] })).toBe(false);
   expect(isCovered({ values: [''] }, { claims: [claim({ replaced: ["and client = ''"] })] })).toBe(true);
   expect(isCovered({ values: [''] }, { claims: [claim({ replaced: ["and other = ''"] })] })).toBe(false);
 });
