@@ -302,6 +302,8 @@ function beginning(
 
 /** 256 MB. */
 const SMALL_PAGES = 32_768;
+/** Of long rows. */
+const ROWS_OF_PAGE = 20;
 
 /**
  * Where all that is stored is read within a moment, a join by hashing is never slow, but a nested loop over more rows than the
@@ -312,8 +314,11 @@ const SMALL_PAGES = 32_768;
 const WITHOUT_LOOPS = `SELECT pg_catalog.set_config(name, 'off', true) FROM (VALUES ('enable_nestloop'), ('jit')) AS settings(name)
     WHERE pg_catalog.current_setting(name, true) IS NOT NULL`;
 
-/** Asked once per connection. What was never analysed has no pages yet, so its file is looked at. */
-const IS_SMALL = `(SELECT sum(CASE WHEN relpages = 0 AND relkind IN ('r', 'm') THEN pg_catalog.pg_relation_size(oid) / 8192 ELSE relpages END) <= ${SMALL_PAGES}
+/**
+ * Asked once per connection, of the catalogues alone: the size of a file would wait for whoever alters the table. What was never
+ * analysed has no pages yet, but rows that were counted as they came.
+ */
+const IS_SMALL = `(SELECT sum(CASE WHEN relpages = 0 THEN coalesce(pg_catalog.pg_stat_get_live_tuples(oid), 0) / ${ROWS_OF_PAGE} ELSE relpages END) <= ${SMALL_PAGES}
       AND NOT bool_or(relkind = 'f') FROM pg_catalog.pg_class)`;
 
 /** The second statement of a beginning sets something only where the database is small. */
