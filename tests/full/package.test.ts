@@ -42,7 +42,7 @@ test('the package holds what a user needs, and no bench, test, source or source 
   process.stdout.write(`${summary(installed())}\n`);
   expect(NEEDED.filter((file) => !files.includes(file))).toEqual([]);
   const allowed =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.(md|json)|examples\/.*\.(md|sql|jsonl)|dist\/workflow-bundle\.js|dist\/program\/(?:index\.d\.ts|[^/]+\.(?:js|json|txt|wasm))|infra\/temporal-server\/(main\.go|go\.(mod|sum)))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.(md|json)|examples\/.*\.(md|sql|jsonl)|dist\/workflow-bundle\.js|dist\/program\/(?:index\.d\.ts|[^/]+\.(?:js|json|txt|wasm))|infra\/lambda\/template\.yaml|infra\/temporal-server\/(main\.go|go\.(mod|sum)))$/;
   expect(
     files.filter((file) => !allowed.test(file) || /simulated-model|(^|\/)(bench|tests|scripts)\//.test(file)),
   ).toEqual([]);
