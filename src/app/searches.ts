@@ -3,13 +3,14 @@ import type { ObjectStore } from '../domain/ports';
 import { newestSearches } from '../record/search-index';
 import type { SearchInput } from '../domain';
 import { isConclusive } from '../domain/answer';
+import { SEARCH_ID } from '../domain/question';
 import { sha256 } from '../sha256';
 import { GateError, UsageError } from './errors';
 import { inputOf, recordOf } from './services';
 
 /** An id, an unambiguous beginning of one, or `last`. */
 export async function findSearch(store: ObjectStore, wanted: string): Promise<string> {
-  if (/^q-[0-9a-f]{16}$/.test(wanted)) {
+  if (SEARCH_ID.test(wanted)) {
     if ((await store.list(`runs/${wanted}/`, { limit: 1 })).length > 0) return wanted;
     throw unknownSearch(wanted);
   }

@@ -185,6 +185,9 @@ export const Settings = z.object({
 });
 export type Settings = z.infer<typeof Settings>;
 
+/** The id of a search, whole. */
+export const SEARCH_ID = /^q-[0-9a-f]{16}$/;
+
 /** What a search starts from; stored whole under the search id. */
 export const SearchInput = z.object({
   searchId: z.string(),

@@ -10,6 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import * as z from 'zod';
 import type { Dialect } from '../domain';
+import { SEARCH_ID } from '../domain/question';
 import { contextProblem, questionProblem } from '../input-limits';
 import { parseRows, type Row } from './python';
 
@@ -116,8 +117,6 @@ export async function loadQuestions(path: string, options: LoadOptions = {}): Pr
   return items;
 }
 
-const STORED_SEARCH = /^q-[0-9a-f]{16}$/;
-
 function checkChains(items: readonly BenchmarkItem[], wrong: (id: string, problem: string) => QuestionFileError): void {
   const chains = chainsOf(items);
   for (const item of items) {
@@ -125,7 +124,7 @@ function checkChains(items: readonly BenchmarkItem[], wrong: (id: string, proble
     if (after === undefined) continue;
     const chain = chains(item);
     const [parent] = chain;
-    if (parent === undefined && !STORED_SEARCH.test(after))
+    if (parent === undefined && !SEARCH_ID.test(after))
       throw wrong(id, `"${after}" is neither a question of the file nor the id of a stored search (q-…)`);
     if (chain.includes(item))
       throw wrong(id, `"${id}" follows itself, by way of ${chain.map((each) => each.id).join(', ')}`);

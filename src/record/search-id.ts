@@ -7,8 +7,6 @@ import { createHash } from 'node:crypto';
 import type { SearchInput } from '../domain';
 import { canonical } from '../domain/canonical';
 
-export const SEARCH_ID = /^q-[0-9a-f]{16}$/;
-
 type Asked = Pick<SearchInput, 'question' | 'identity' | 'settings' | 'namespace'>;
 
 export function searchIdOf({ question, identity, settings, namespace }: Asked, nonce?: string): string {

@@ -1,6 +1,7 @@
 import { Settings } from '../../../src/domain/question';
 import { looksLikeReasoning, settingsFor } from '../../../src/config/presets';
-import { SEARCH_ID, searchIdOf } from '../../../src/record/search-id';
+import { SEARCH_ID } from '../../../src/domain/question';
+import { searchIdOf } from '../../../src/record/search-id';
 
 const models = { default: 'gpt-4.1-mini' };
 const question = {
