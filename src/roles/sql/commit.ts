@@ -34,7 +34,7 @@ import { isEstablished } from '../keep';
 import { coverageText } from '../../sql/coverage';
 import { bandOf, withLiteral } from '../../sql/fitted';
 import { filteredBy } from '../../sql/literal-uses';
-import { fittingOf, movedIn, neighboursOf } from './neighbours';
+import { countedAs, fittingOf, movedIn, neighboursOf } from './neighbours';
 import { runSelects } from './queries';
 import { unsaidIn, unsaidText } from './unsaid';
 import { orRefused, single, together, type Statements } from '../shared/statements';
@@ -246,7 +246,7 @@ class Commit {
     });
     return claims.map((claim, at) => {
       const own = seen.filter((each) => each.claim === claim);
-      const within = bands[at]?.[isCountedSo(claim, tighter[at]) ? 'half' : 'band'];
+      const within = bands[at]?.[countedAs(claim, tighter[at]) === null ? 'band' : 'half'];
       return {
         ...claim,
         ...(within === undefined ? {} : { within }),
@@ -356,12 +356,6 @@ const SLOW_MS = 2_000;
 function slow(read: readonly ReadProbe[]): ReadonlySet<string> {
   const took = read.filter(({ result }) => result.kind !== 'rows' || result.elapsedMs > SLOW_MS);
   return new Set(took.map(({ test }) => test.operator));
-}
-
-/** Whether these counts of a check are those of the claim. */
-function isCountedSo({ examined, matching }: Claim, result: SqlResult | null | undefined): boolean {
-  const counts = readCounts(result ?? undefined, 2);
-  return typeof counts !== 'string' && counts[0] === examined && counts[1] === matching;
 }
 
 /** Whether the counts of a check say that not all rows match. */

@@ -1,6 +1,6 @@
 /** Values of checks that may have been fitted, each moved a little: which of their neighbours the rows fit as well. */
 import { show } from 'sql-parser-cst';
-import type { Claim, Dialect } from '../../domain';
+import type { Claim, Dialect, SqlResult } from '../../domain';
 import { readCounts } from '../../sql/claims';
 import { countingParts } from '../../sql/checks';
 import { fittedIn, withLiteral } from '../../sql/fitted';
@@ -59,17 +59,21 @@ export function fittingOf(tried: readonly Neighbour[]): Statements<readonly Neig
     read: (results) => {
       const seen = read(results);
       const fitting = tried.filter(({ claim, isOnce }, at) => {
-        const counts = readCounts(seen[at], 2);
-        if (typeof counts === 'string') return false;
-        const [examined, matching, ...others] = counts;
-        const isSame = examined === claim.examined && matching === claim.matching;
-        return isSame && !(isOnce && isOfRivals(others, claim));
+        const others = countedAs(claim, seen[at]);
+        return others !== null && !(isOnce && isOfRivals(others, claim));
       });
       return fitting.filter(
         (each) => !each.isBound || !fitting.some((other) => other.rank > each.rank && isSameSide(each, other)),
       );
     },
   };
+}
+
+/** What a check counts beside examined and matching; null: these are not those of the claim. */
+export function countedAs({ examined, matching }: Claim, result: SqlResult | null = null): readonly number[] | null {
+  const counts = readCounts(result ?? undefined, 2);
+  if (typeof counts === 'string' || counts[0] !== examined || counts[1] !== matching) return null;
+  return counts.slice(2);
 }
 
 /** What changes the counts of rivals alone is theirs, such as a bound of a step that only they read. */
