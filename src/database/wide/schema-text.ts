@@ -15,7 +15,7 @@ import type { AskedOf } from '../relevance';
 import { isShownWhole } from './overview';
 import { chosenTables, TIERS, type Named, type Tier } from './choose';
 import type { Link } from './links';
-import { endOf, type Everywhere, type TableKind } from './table-kinds';
+import { endOf, isEverywhere, type Everywhere, type TableKind } from './table-kinds';
 import type { ValueIndex } from './value-index';
 import { catalogueText } from './catalogue';
 import { namedValues, placesText } from './places';
@@ -128,8 +128,7 @@ function preparedOf(description: DatabaseDescription, overview: Overview): Prepa
       whole ? read : Math.max(read, estimates.get(table) ?? 0),
     ]),
   );
-  const sameColumns = new Set(everywhere.flatMap(({ columns }) => columns.map((at) => at.join('\n'))));
-  const isSame = ({ table, column }: Pick<Link, 'table' | 'column'>): boolean => sameColumns.has(`${table}\n${column}`);
+  const isSame = isEverywhere(everywhere);
   const links = overview.links.filter((link) => !isSame(link));
   const same = overview.links.filter(isSame);
   const copied = new Set(everywhere.flatMap(({ copies }) => copies.map(({ table }) => table)));

@@ -49,6 +49,12 @@ export function everywhereIn(tables: readonly Profiled[]): Everywhere[] {
     }));
 }
 
+/** Whether a column is one of those. */
+export function isEverywhere(everywhere: readonly Everywhere[]): (at: Pick<Link, 'table' | 'column'>) => boolean {
+  const known = new Set(everywhere.flatMap(({ columns }) => columns.map((at) => at.join('\n'))));
+  return ({ table, column }) => known.has(`${table}\n${column}`);
+}
+
 /** `cl` of `vk_cl`. */
 export const endOf = (column: string): string => /[^_]*$/.exec(column.toLowerCase())?.[0] ?? '';
 
@@ -60,8 +66,8 @@ export function kindsOf(
   links: readonly Link[],
   everywhere: readonly Everywhere[],
 ): TableKind[] {
-  const same = new Set(everywhere.flatMap(({ columns }) => columns.map((at) => at.join('\n'))));
-  const leading = links.filter(({ table, column }) => !same.has(`${table}\n${column}`));
+  const isSame = isEverywhere(everywhere);
+  const leading = links.filter((link) => !isSame(link));
   const byTable = groupBy(leading, ({ table }) => table);
   const core = new Set<string>();
   const figures = new Set<string>();
@@ -70,7 +76,7 @@ export function kindsOf(
     const own = byTable.get(name) ?? [];
     const leads = ({ column }: ColumnFacts): boolean => own.some((link) => link.column === column.name);
     const { key, isSure } = keyOf(each);
-    const [only, more] = key.filter(({ column }) => !same.has(`${name}\n${column.name}`));
+    const [only, more] = key.filter(({ column }) => !isSame({ table: name, column: column.name }));
     const belongs = isSure
       ? key.some((fact) => leads(fact) || isPeriod(fact)) || own.some(({ weight }) => weight >= PART)
       : only !== undefined && more === undefined && leads(only) && isFigures(each, key);
@@ -82,7 +88,7 @@ export function kindsOf(
     if (belongs && isFigures(each, key) && (key.some(isPeriod) || own.every(({ weight }) => weight < PART)))
       figures.add(name);
   }
-  for (const { table, column, to } of links) if (same.has(`${table}\n${column}`)) core.add(to);
+  for (const link of links) if (isSame(link)) core.add(link.to);
   for (const name of core) for (const { to } of byTable.get(name) ?? []) core.add(to);
   return tables.map(({ rows }) => {
     const { name } = rows.table;
