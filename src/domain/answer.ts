@@ -128,6 +128,13 @@ export const UsedWithoutCheck = z.object({
 });
 export type UsedWithoutCheck = z.infer<typeof UsedWithoutCheck>;
 
+/** A literal of the SQL, and the stored row that says what it stands for. Neither proved nor open. */
+export const Defined = UsedWithoutCheck.extend({
+  /** The value, then the words of the row: `310 | TESSMAR LIVE`. */
+  row: z.string(),
+});
+export type Defined = z.infer<typeof Defined>;
+
 /** A column that tells the rows of its table apart: a mark, a state, a kind with few values. */
 export const FlagColumn = z.object({
   table: z.string(),
@@ -205,6 +212,8 @@ export const AnswerRecord = z.object({
   openAssumptions: z.array(OpenAssumption),
   /** Left out: nothing. */
   usedWithoutCheck: z.array(UsedWithoutCheck).optional(),
+  /** Left out: nothing. */
+  defined: z.array(Defined).optional(),
   /** Left out: nothing. */
   notUsed: z.array(NotUsed).optional(),
   /** Columns that tell rows of the tables read apart and that nobody looked at, likeliest first. Left out: none, or no profile. */

@@ -13,6 +13,7 @@ import {
   Claim,
   Coverage,
   DatabaseDescription,
+  Defined,
   EntryId,
   Fact,
   FlagColumn,
@@ -192,6 +193,7 @@ export const CONTENTS = {
     edits: z.array(z.array(z.object({ operator: z.string(), bodyId: z.string() }).nullable())).optional(),
     /** Left out: nothing. */
     usedWithoutCheck: z.array(UsedWithoutCheck).optional(),
+    defined: z.array(Defined).optional(),
     found: z.string(),
   }),
   action: z.object({

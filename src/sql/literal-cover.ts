@@ -64,6 +64,12 @@ function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
+export const isNamedIn = (text: string, value: string): boolean => isAsked(value, text, wordsOf(text));
+
+/** Whether the row has the value, and says of it what the text names. */
+export const isDefinedFor = (text: string, row: readonly string[], value: string): boolean =>
+  isDefined(row, value, wordsOf(text));
+
 /** Whether the question names the value: its words, its number, or the year of a date. */
 function isAsked(value: string, text: string, asked: readonly string[]): boolean {
   const years = yearsOf(value);

@@ -17,6 +17,14 @@ export interface LiteralUse {
   readonly values: readonly string[];
   /** Whether it decides which rows there are; else it is part of a value. */
   readonly filters: boolean;
+  /** The values that a column as it stands is set equal to, or not. */
+  readonly codes: readonly Code[];
+}
+
+/** What the row of a code table can define. */
+export interface Code {
+  readonly column: string;
+  readonly value: string;
 }
 
 /** `stored`: the columns of tables, in lower case. Null where the text cannot be read. */
@@ -85,7 +93,9 @@ function ownUse(node: Node): OwnUse[] | null {
         const operand = node.expr === undefined ? [] : [node.expr];
         const number = numberOf(result);
         const use = useOf(clause, [...operand, condition], true);
-        return [number === null || isZeroOrOne(number) ? use : { ...use, values: [...use.values, number] }];
+        const codes = [...use.codes, ...operand.flatMap((each) => codesOf(each, condition))];
+        const values = number === null || isZeroOrOne(number) ? use.values : [...use.values, number];
+        return [{ ...use, codes, values }];
       });
     default:
       return null;
@@ -114,7 +124,21 @@ function queriesIn(node: Node): Node[] {
 function useOf(node: Node, parts: readonly Node[], inBranch = false): OwnUse {
   const columns = [...new Set(parts.flatMap(ownColumns))];
   const values = parts.flatMap((part) => valuesIn(part, inBranch));
-  return { text: textOf(node), columns, values: [...new Set(values)] };
+  return { text: textOf(node), columns, values: [...new Set(values)], codes: codesIn(node) };
+}
+
+function codesIn(node: Node): Code[] {
+  if (isQuery(node)) return [];
+  if (node.type !== 'binary_expr' || !EQUATIONS.test(operatorOf(node))) return childrenOf(node).flatMap(codesIn);
+  return [...codesOf(node.left, node.right), ...codesOf(node.right, node.left)];
+}
+
+const EQUATIONS = /^(?:=|==|<>|!=|(?:NOT )?IN|IS(?: NOT)?(?: DISTINCT FROM)?)$/;
+
+function codesOf(side: Node, other: Node): Code[] {
+  const inner = bare(side);
+  if (!isColumn(inner) || isQuery(bare(other)) || ownColumns(other).length > 0) return [];
+  return ownColumns(inner).flatMap((column) => valuesIn(other, false).map((value) => ({ column, value })));
 }
 
 /** Outside subqueries, without their tables. */
@@ -167,7 +191,7 @@ function scaledUse(node: Node): OwnUse[] {
   const isShare = hasOtherDivisor(node);
   const values = numbers.filter((value) => Number(value) !== 1 && !(isShare && Number(value) === 100));
   const columns = [...new Set(factors.flatMap(ownColumns))];
-  return [{ text: textOf(node), columns, values: [...new Set(values)] }];
+  return [{ text: textOf(node), columns, values: [...new Set(values)], codes: [] }];
 }
 
 function factorsOf(node: Node): Node[] {

@@ -26,6 +26,7 @@ type Answered = Pick<
   | 'openAssumptions'
   | 'layer'
   | 'usedWithoutCheck'
+  | 'defined'
   | 'notUsed'
   | 'notLookedAt'
 >;

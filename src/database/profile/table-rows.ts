@@ -150,6 +150,17 @@ export function firstRows(table: TableDescription, dialect: Dialect, count: numb
   return `SELECT ${columnList(table)} FROM ${relation(table.name, dialect)} LIMIT ${count}`;
 }
 
+/** The rows that have one of the values in a column. */
+export function rowsWith(
+  table: TableDescription,
+  { column, values }: { readonly column: string; readonly values: readonly string[] },
+  dialect: Dialect,
+  count: number,
+): string {
+  const list = values.map((value) => `'${value.replaceAll("'", "''")}'`).join(', ');
+  return `SELECT ${columnList(table)} FROM ${relation(table.name, dialect)} WHERE ${quote(column)} IN (${list}) LIMIT ${count}`;
+}
+
 function columnList({ columns }: TableDescription): string {
   return columns.map(({ name }) => quote(name)).join(', ');
 }

@@ -129,6 +129,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     ...(claims === null ? {} : { claims, openAssumptions: stillOpen(explained.openAssumptions, claims) }),
     ...(step.status === 'unanswerable' ? { openAssumptions: [NOWHERE_ELSE] } : {}),
     ...(verdict?.usedWithoutCheck === undefined ? {} : { usedWithoutCheck: verdict.usedWithoutCheck }),
+    ...(verdict?.defined === undefined ? {} : { defined: verdict.defined }),
     ...(await leftAsideBy(context, step.state, content, claims ?? [], explained.openAssumptions)),
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
     ...(sources.length === 0 ? {} : { sources }),

@@ -36,7 +36,8 @@ import { bandOf, withLiteral } from '../../sql/fitted';
 import { filteredBy } from '../../sql/literal-uses';
 import { countedAs, fittingOf, movedIn, neighboursOf } from './neighbours';
 import { runSelects } from './queries';
-import { unsaidIn, unsaidText } from './unsaid';
+import { definedIn } from './defined';
+import { unsaidIn, unsaidText, usedIn } from './unsaid';
 import { orRefused, single, together, type Statements } from '../shared/statements';
 import type { CommitInput, Committed } from '../../domain/ports/steps';
 
@@ -93,7 +94,9 @@ class Commit {
       assumed: this.commit.assumed,
     });
     const { turns, turnId, candidateId, returned } = this.step;
-    const unsaid = await unsaidIn(context, plan, this.reply, { turns, known: this.known });
+    const used = await usedIn(context, plan);
+    const unsaid = await unsaidIn(context, plan, used, this.reply, { turns, known: this.known });
+    const { seen: defined } = await this.sql(await definedIn(context, used, { turns, dialect: plan.dialect }));
     const doubts = [
       ...(await this.doubtful(plan, result, decided)),
       ...(await this.leftAside(plan)),
@@ -110,6 +113,7 @@ class Commit {
         rivals.map(({ edited }) => edited && { operator: edited.operator, bodyId: edited.body.bodyId }),
       ),
       ...(unsaid.length === 0 ? {} : { usedWithoutCheck: [...unsaid] }),
+      ...(defined.length === 0 ? {} : { defined }),
       found: verdict.found,
     });
     return {

@@ -2,11 +2,11 @@
  * What an answer's SQL uses without a word: literals that no claim varies, nobody names as assumed, the question does not ask for
  * and no stored row or document defines. They go back to the model once. What is left is told with the answer.
  */
-import type { Claim, Dialect, SqlValue, UsedWithoutCheck } from '../../domain';
+import type { Claim, Dialect, SqlResult, SqlValue, TableDescription, UsedWithoutCheck } from '../../domain';
 import type { LookReply } from '../../domain/turns';
 import { cut } from '../../clip';
 import { SCHEMA_ID } from '../../record/contents';
-import { uncovered, type Sayings } from '../../sql/literal-cover';
+import { uncovered, type OperatorUse, type Sayings } from '../../sql/literal-cover';
 import { literalUses } from '../../sql/literal-uses';
 import { wordsAsked } from '../layer/earlier';
 import { mentionsIn } from '../layer/left-aside';
@@ -15,15 +15,17 @@ import type { LoadedPlan } from '../shared/load-plan';
 import { builtOn } from '../shared/tests';
 import { chosenTables, extraTables } from '../shared/shown-tables';
 
-/** `turns`: those before the commit; `known`: entries of the layer that it follows. */
-export async function unsaidIn(
-  context: StepContext,
+export interface Used {
+  readonly used: readonly OperatorUse[];
+  /** Those that the SQL reads. */
+  readonly tables: readonly TableDescription[];
+}
+
+export async function usedIn(
+  { run }: StepContext,
   { operators, dialect }: Pick<LoadedPlan, 'operators' | 'dialect'>,
-  reply: Pick<LookReply, 'claims' | 'assumed' | 'wording' | 'coverage' | 'control'>,
-  { turns, known }: { readonly turns: readonly string[]; readonly known: readonly Claim[] },
-): Promise<readonly UsedWithoutCheck[]> {
-  const schema = await context.run.get('schema', SCHEMA_ID);
-  const { description } = schema;
+): Promise<Used> {
+  const { description } = await run.get('schema', SCHEMA_ID);
   const read = new Set(operators.flatMap(({ operator }) => operator.relations).map((name) => name.toLowerCase()));
   const tables = description.tables.filter(({ name }) => read.has(name.toLowerCase()));
   const stored = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => name.toLowerCase())));
@@ -33,7 +35,19 @@ export async function unsaidIn(
       operator: operator.name,
     })),
   );
+  return { used, tables };
+}
+
+/** `turns`: those before the commit; `known`: entries of the layer that it follows. */
+export async function unsaidIn(
+  context: StepContext,
+  { operators, dialect }: Pick<LoadedPlan, 'operators' | 'dialect'>,
+  { used, tables }: Used,
+  reply: Pick<LookReply, 'claims' | 'assumed' | 'wording' | 'coverage' | 'control'>,
+  { turns, known }: { readonly turns: readonly string[]; readonly known: readonly Claim[] },
+): Promise<readonly UsedWithoutCheck[]> {
   if (used.length === 0) return [];
+  const schema = await context.run.get('schema', SCHEMA_ID);
   const shown = [schema.text, await chosenTables(context, schema, []), await extraTables(context, schema, turns)].join(
     '\n',
   );
@@ -81,10 +95,16 @@ function shownRows(text: string): string[][] {
   return [...text.matchAll(/^ *row: (.*)$/gm)].map(([, row = '']) => row.split(' | '));
 }
 
-async function lookedAt({ run }: StepContext, turns: readonly string[]): Promise<string[][]> {
+async function lookedAt(context: StepContext, turns: readonly string[]): Promise<string[][]> {
+  return (await looksOf(context, turns)).flatMap(({ rows }) => rows.map((row) => row.flatMap(partsOf)));
+}
+
+export type Looked = SqlResult & { readonly kind: 'rows' };
+
+export async function looksOf({ run }: StepContext, turns: readonly string[]): Promise<Looked[]> {
   const seen = await Promise.all(turns.map((id) => run.find('observation', id)));
   const results = seen.flatMap((observation) => (observation?.tests ?? []).map(({ result }) => result));
-  return results.flatMap((result) => (result.kind === 'rows' ? result.rows.map((row) => row.flatMap(partsOf)) : []));
+  return results.filter((result) => result.kind === 'rows');
 }
 
 /** A cell may hold a row of its own: `(C,E,Order)`, `C: Order`. */

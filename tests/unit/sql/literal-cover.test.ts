@@ -22,8 +22,11 @@ const isCovered = (
   { values, columns = ['client'], filters = true }: { values: string[]; columns?: string[]; filters?: boolean },
   said: Partial<Sayings>,
 ): boolean =>
-  uncovered([{ operator: 'op_a', text: '', columns, values, filters }], { ...NOTHING, ...said }, 'postgresql')
-    .length === 0;
+  uncovered(
+    [{ operator: 'op_a', text: '', columns, values, filters, codes: [] }],
+    { ...NOTHING, ...said },
+    'postgresql',
+  ).length === 0;
 
 test('nothing covers a literal that nobody mentions', () => {
   expect(isCovered({ values: ['310'] }, {})).toBe(false);
