@@ -1,4 +1,5 @@
 /** The row of a code table that says in words what a value stands for. Pure. */
+import { cut } from '../clip';
 import type { SqlValue } from '../domain';
 
 type Row = readonly SqlValue[];
@@ -11,11 +12,14 @@ export function definingRow(rows: readonly Row[], key: number, aside: ReadonlySe
   const told = rows.map((row) => JSON.stringify(row.filter((_, at) => !aside.has(at))));
   const different = rows.filter((_, at) => told.indexOf(told[at] ?? '') === at);
   const row = different.length === 1 ? different[0] : ofOneLanguage(different, key, aside);
-  const words = (row ?? []).filter((cell, at) => at !== key && isWords(cell)).map((cell) => String(cell).trim());
+  const words = (row ?? [])
+    .filter((cell, at) => at !== key && isWords(cell))
+    .map((cell) => cut(String(cell).trim(), CHARS));
   return row === undefined || words.length === 0 ? null : [row[key], ...words.slice(0, MOST_WORDS)].join(' | ');
 }
 
 const MOST_WORDS = 2;
+const CHARS = 60;
 
 /** Of rows that differ in their language and in what they say, the English one, else the first. */
 function ofOneLanguage(rows: readonly Row[], key: number, aside: ReadonlySet<number>): Row | undefined {

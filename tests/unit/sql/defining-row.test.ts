@@ -4,6 +4,10 @@ test('the only row with the value defines it: the value, then the words of the r
   expect(definingRow([['300', '310', 'TESSMAR LIVE', 7, '2024-01-01']], 1)).toBe('310 | TESSMAR LIVE');
 });
 
+test('long words are cut', () => {
+  expect(definingRow([['C', 'An order '.repeat(50)]], 0)).toBe(`C | ${'An order '.repeat(50).slice(0, 59)}…`);
+});
+
 test('rows that are copies in several languages are one, told in English', () => {
   const rows = [
     ['C', 'D', 'Auftrag'],

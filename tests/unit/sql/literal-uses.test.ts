@@ -86,3 +86,17 @@ test.each([
 ])('rows are chosen by %s', (_, sql, columns) => {
   expect(filteredBy(sql, 'postgresql')).toEqual(columns);
 });
+
+test.each([
+  ['equal', "SELECT 1 FROM t WHERE t.kind = 'C'", ['kind C']],
+  ['not equal', "SELECT 1 FROM t WHERE 'C' <> kind", ['kind C']],
+  ['one of a list', "SELECT 1 FROM t WHERE kind NOT IN ('C', 'D')", ['kind C', 'kind D']],
+  ['a branch', "SELECT CASE WHEN kind = 'C' AND client = 310 THEN 5 END FROM t", ['kind C', 'client 310']],
+  ['a case of a column', "SELECT CASE kind WHEN 'C' THEN 5 END FROM t", ['kind C']],
+  ['an expression of it', 'SELECT client FROM t GROUP BY client HAVING count(kind) = 310', []],
+  ['a bound', 'SELECT 1 FROM t WHERE amount > 310 AND seconds BETWEEN 3 AND 4', []],
+  ['a factor', 'SELECT amount * 100 FROM t', []],
+])('the codes that a column is set to: %s', (_, sql, codes) => {
+  const uses = literalUses(sql, STORED, 'postgresql') ?? [];
+  expect(uses.flatMap((use) => use.codes.map(({ column, value }) => `${column} ${value}`))).toEqual(codes);
+});

@@ -71,6 +71,22 @@ test('a proved claim stands whole on a line of its own, and cannot pass for word
   expect(others).toEqual([]);
 });
 
+test('rows that define literals stand in one line, three for each literal, and change no standing', () => {
+  const defined = [
+    { operator: 'op_gap', sql: "device = 'B'", row: 'B | Beam' },
+    ...['C', 'D', 'E', 'F', 'F'].map((each) => ({
+      operator: 'op_a',
+      sql: 'kind IN (…)',
+      row: `${each} | Kind ${each}`,
+    })),
+  ];
+  const told = { ...record([claim()]), defined };
+  expect(caveatTexts(told)).toEqual([
+    "By stored rows: device = 'B' (B | Beam); kind IN (…) (C | Kind C; D | Kind D; E | Kind E; and 1 more)",
+  ]);
+  expect(standingText(told)).toBe('proved');
+});
+
 test('what is known and not used, and what could not be used, is no proof', () => {
   const notUsed = [{ id: 'e0', statement: 'Laps with cut set do not count.' }];
   expect(standingText({ ...record([claim()]), notUsed })).toBe(
