@@ -15,7 +15,9 @@ export function definingRow(rows: readonly Row[], key: number, aside: ReadonlySe
   const words = (row ?? [])
     .filter((cell, at) => at !== key && isWords(cell))
     .map((cell) => cut(String(cell).trim(), CHARS));
-  return row === undefined || words.length === 0 ? null : [row[key], ...words.slice(0, MOST_WORDS)].join(' | ');
+  return row === undefined || words.length === 0
+    ? null
+    : [String(row[key]).trim(), ...words.slice(0, MOST_WORDS)].join(' | ');
 }
 
 const MOST_WORDS = 2;

@@ -2,7 +2,7 @@
  * Which literals of an answer's SQL are covered by nothing that is shown. Each value of a use needs one of these: the question's
  * own words, a claim whose counts vary it, something said to be assumed, or a stored row or a document that defines it.
  */
-import type { Dialect } from '../domain';
+import type { Defined, Dialect } from '../domain';
 import type { LiteralUse } from './literal-uses';
 import { isoNames } from '../iso-names';
 import { childrenOf, isQuery, readQuery, selectOf, textOf, type Node } from './tree';
@@ -19,6 +19,8 @@ export interface Sayings {
   readonly notes: readonly string[];
   /** What the schema says of keys that are written in two ways. */
   readonly padded: readonly string[];
+  /** Stored rows that are told with the answer. */
+  readonly defined: readonly Pick<Defined, 'sql' | 'row'>[];
   /** SQL that counts how much the answer covers: it counts, too, which keys meet. */
   readonly coverage: readonly string[];
 }
@@ -44,20 +46,29 @@ export function uncovered(uses: readonly OperatorUse[], said: Sayings, dialect: 
   // What a value is made with shows in what the check compares; a filter has to be varied.
   const isCompared = ({ operator, filters }: OperatorUse): boolean =>
     !filters && said.claims.some(({ reads }) => reads.has(operator));
-  const isCovered = (value: string, columns: readonly string[]): boolean =>
-    isAsked(value, said.asked, asked) ||
-    said.assumed.some((text) => isNamed(text, value, columns)) ||
-    checks.some(
-      ({ statement, replaced, scopes }) =>
-        isNamed(statement, value, columns) ||
-        replaced.some((piece) => holdsLiteral(piece, value, columns)) ||
-        isVaried(scopes, value, columns),
-    ) ||
-    said.coverage.some((sql) => holdsLiteral(sql, value, columns)) ||
-    (/^[0 ]$/.test(value) && said.padded.some((line) => isColumnNamed(line, columns))) ||
-    said.notes.some((note) => isNamed(note, value, columns) && mentions(note, value)) ||
-    said.rows.some((row) => isDefined(row, value, asked));
-  return uses.filter((use) => !isCompared(use) && !use.values.every((value) => isCovered(value, use.columns)));
+  // A rival of a literal by which the control side is filtered, too, could never fit: it decides nothing.
+  const isReplaced = ({ replaced, check }: SaidClaim, value: string, { columns, text }: OperatorUse): boolean =>
+    replaced.some((piece) => holdsLiteral(piece, value, columns)) &&
+    (!holdsLiteral(check, value, columns) ||
+      said.defined.some(({ sql, row }) => sql === text && row.startsWith(`${value} | `)));
+  const isCovered = (value: string, use: OperatorUse): boolean => {
+    const { columns } = use;
+    return (
+      isAsked(value, said.asked, asked) ||
+      said.assumed.some((text) => isNamed(text, value, columns)) ||
+      checks.some(
+        (claim) =>
+          isNamed(claim.statement, value, columns) ||
+          isReplaced(claim, value, use) ||
+          isVaried(claim.scopes, value, columns),
+      ) ||
+      said.coverage.some((sql) => holdsLiteral(sql, value, columns)) ||
+      (/^[0 ]$/.test(value) && said.padded.some((line) => isColumnNamed(line, columns))) ||
+      said.notes.some((note) => isNamed(note, value, columns) && mentions(note, value)) ||
+      said.rows.some((row) => isDefined(row, value, asked))
+    );
+  };
+  return uses.filter((use) => !isCompared(use) && !use.values.every((value) => isCovered(value, use)));
 }
 
 function wordsOf(text: string): readonly string[] {

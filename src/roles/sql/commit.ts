@@ -95,8 +95,8 @@ class Commit {
     });
     const { turns, turnId, candidateId, returned } = this.step;
     const used = await usedIn(context, plan);
-    const unsaid = await unsaidIn(context, plan, used, this.reply, { turns, known: this.known });
     const { seen: defined } = await this.sql(await definedIn(context, used, { turns, dialect: plan.dialect }));
+    const unsaid = await unsaidIn(context, plan, used, this.reply, { turns, known: this.known, defined });
     const doubts = [
       ...(await this.doubtful(plan, result, decided)),
       ...(await this.leftAside(plan)),

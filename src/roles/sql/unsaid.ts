@@ -2,7 +2,7 @@
  * What an answer's SQL uses without a word: literals that no claim varies, nobody names as assumed, the question does not ask for
  * and no stored row or document defines. They go back to the model once. What is left is told with the answer.
  */
-import type { Claim, Dialect, SqlResult, SqlValue, TableDescription, UsedWithoutCheck } from '../../domain';
+import type { Claim, Defined, Dialect, SqlResult, SqlValue, TableDescription, UsedWithoutCheck } from '../../domain';
 import type { LookReply } from '../../domain/turns';
 import { cut } from '../../clip';
 import { SCHEMA_ID } from '../../record/contents';
@@ -38,13 +38,20 @@ export async function usedIn(
   return { used, tables };
 }
 
-/** `turns`: those before the commit; `known`: entries of the layer that it follows. */
+export interface Known {
+  /** Those before the commit. */
+  readonly turns: readonly string[];
+  /** Entries of the layer that it follows. */
+  readonly known: readonly Claim[];
+  readonly defined: readonly Defined[];
+}
+
 export async function unsaidIn(
   context: StepContext,
   { operators, dialect }: Pick<LoadedPlan, 'operators' | 'dialect'>,
   { used, tables }: Used,
   reply: Pick<LookReply, 'claims' | 'assumed' | 'wording' | 'coverage' | 'control'>,
-  { turns, known }: { readonly turns: readonly string[]; readonly known: readonly Claim[] },
+  { turns, known, defined }: Known,
 ): Promise<readonly UsedWithoutCheck[]> {
   if (used.length === 0) return [];
   const schema = await context.run.get('schema', SCHEMA_ID);
@@ -68,6 +75,7 @@ export async function unsaidIn(
       ...reply.assumed.map(({ statement }) => statement),
       ...reply.wording.flatMap(({ taken, other, instead }) => [taken, other, instead?.of ?? '']),
     ],
+    defined,
     padded: shown.split('\n').filter((line) => /^(?!--).*(?:~> |leading zeros|written otherwise in)/.test(line)),
     coverage: [reply.coverage, reply.control].filter((sql) => sql !== null),
     rows: [...shownRows(shown), ...(await lookedAt(context, turns))],
