@@ -112,9 +112,9 @@ export type Coverage = z.infer<typeof Coverage>;
 export const Standing = z.enum(['unchecked', 'partly proved', 'proved']);
 export type Standing = z.infer<typeof Standing>;
 
-/** What is known of a table that an answer reads, and its SQL leaves aside: an entry of the layer, or what a person said. */
+/** What a person said of a table that an answer reads, and its SQL leaves aside. */
 export const NotUsed = z.object({
-  /** Of the entry, or of the question that the person answered. */
+  /** Of the rule, or of the question that the person answered. */
   id: z.string(),
   statement: z.string(),
 });
@@ -128,9 +128,9 @@ export const UsedWithoutCheck = z.object({
 });
 export type UsedWithoutCheck = z.infer<typeof UsedWithoutCheck>;
 
-/** A literal of the SQL, and the stored row that says what it stands for. Neither proved nor open. */
+/** A literal of the SQL, and the stored row or the line of a document that says what it stands for. Neither proved nor open. */
 export const Defined = UsedWithoutCheck.extend({
-  /** The value, then the words of the row: `310 | TESSMAR LIVE`. */
+  /** The value, then the words of the row or document: `310 | TESSMAR LIVE`. */
   row: z.string(),
 });
 export type Defined = z.infer<typeof Defined>;

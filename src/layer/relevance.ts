@@ -16,7 +16,7 @@ import { likeness, wordsOf } from '../database/relevance';
 import type { HeldEntry } from './state';
 
 /** Characters of all entries that a prompt shows. */
-export const ENTRY_CHARS = 2_000;
+export const ENTRY_CHARS = 3_000;
 /** The most entries that a prompt shows. */
 export const MOST_ENTRIES = 12;
 /** Some are too long, or say what another one says. */

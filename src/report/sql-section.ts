@@ -1,6 +1,7 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
 import type { AnswerRecord, Dialect } from '../domain';
 import { tokensOf } from '../sql/lexer';
+import { definedTexts } from '../text/claim-text';
 import { anchor, type Html, markup } from './html';
 import { copyButton } from './style';
 
@@ -13,7 +14,7 @@ export function sqlBody(record: AnswerRecord, rerun: Rerun): Html | null {
   if (record.sql === null) return null;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
   return markup`${operators.size > 0 && markup`<p class="soft">Each name that begins with <code>op_</code> is a step of the answer and leads to the evidence for it.</p>`}
-    ${statement('final', record.sql, operators, rerun)}`;
+    ${statement('final', record.sql, operators, rerun)} ${definedTexts(record).map((line) => markup`<p class="soft">${line}.</p>`)}`;
 }
 
 /** `key`: unique on the page. */

@@ -2,6 +2,7 @@
  * Which literals of an answer's SQL are covered by nothing that is shown. Each value of a use needs one of these: the question's
  * own words, a claim whose counts vary it, something said to be assumed, or a stored row or a document that defines it.
  */
+import { cut } from '../clip';
 import type { Defined, Dialect } from '../domain';
 import type { LiteralUse } from './literal-uses';
 import { isoNames } from '../iso-names';
@@ -13,10 +14,6 @@ export interface Sayings {
   readonly claims: readonly SaidClaim[];
   /** What is assumed, and how words are read; with the SQL that would stand there under another reading. */
   readonly assumed: readonly string[];
-  /** Rows that the conversation has seen, cell by cell: of code tables and of looks. */
-  readonly rows: readonly (readonly string[])[];
-  /** Lines of documents, and what is said of columns. */
-  readonly notes: readonly string[];
   /** What the schema says of keys that are written in two ways. */
   readonly padded: readonly string[];
   /** Stored rows that are told with the answer. */
@@ -39,7 +36,7 @@ export interface OperatorUse extends LiteralUse {
   readonly operator: string;
 }
 
-/** Those of the uses that something leaves uncovered. */
+/** Those of the uses that something leaves uncovered, with the values that are. */
 export function uncovered(uses: readonly OperatorUse[], said: Sayings, dialect: Dialect): readonly OperatorUse[] {
   const asked = wordsOf(said.asked);
   const checks = said.claims.map((claim) => ({ ...claim, scopes: scopesOf(claim.check, dialect) }));
@@ -47,39 +44,61 @@ export function uncovered(uses: readonly OperatorUse[], said: Sayings, dialect: 
   const isCompared = ({ operator, filters }: OperatorUse): boolean =>
     !filters && said.claims.some(({ reads }) => reads.has(operator));
   // A rival of a literal by which the control side is filtered, too, could never fit: it decides nothing.
-  const isReplaced = ({ replaced, check }: SaidClaim, value: string, { columns, text }: OperatorUse): boolean =>
-    replaced.some((piece) => holdsLiteral(piece, value, columns)) &&
-    (!holdsLiteral(check, value, columns) ||
-      said.defined.some(({ sql, row }) => sql === text && row.startsWith(`${value} | `)));
-  const isCovered = (value: string, use: OperatorUse): boolean => {
-    const { columns } = use;
+  const isReplaced = ({ replaced, check }: SaidClaim, value: string, columns: readonly string[]): boolean =>
+    replaced.some((piece) => holdsLiteral(piece, value, columns)) && !holdsLiteral(check, value, columns);
+  const isCovered = (value: string, { columns, text }: OperatorUse): boolean => {
     return (
       isAsked(value, said.asked, asked) ||
+      said.defined.some(({ sql, row }) => sql === text && row.startsWith(`${value} | `)) ||
       said.assumed.some((text) => isNamed(text, value, columns)) ||
       checks.some(
         (claim) =>
           isNamed(claim.statement, value, columns) ||
-          isReplaced(claim, value, use) ||
+          isReplaced(claim, value, columns) ||
           isVaried(claim.scopes, value, columns),
       ) ||
       said.coverage.some((sql) => holdsLiteral(sql, value, columns)) ||
-      (/^[0 ]$/.test(value) && said.padded.some((line) => isColumnNamed(line, columns))) ||
-      said.notes.some((note) => isNamed(note, value, columns) && mentions(note, value)) ||
-      said.rows.some((row) => isDefined(row, value, asked))
+      (/^[0 ]$/.test(value) && said.padded.some((line) => isColumnNamed(line, columns)))
     );
   };
-  return uses.filter((use) => !isCompared(use) && !use.values.every((value) => isCovered(value, use)));
+  return uses
+    .filter((use) => !isCompared(use))
+    .map((use) => ({ ...use, values: use.values.filter((value) => !isCovered(value, use)) }))
+    .filter(({ values }) => values.length > 0);
 }
+
+export interface Seen {
+  /** Rows that the conversation has seen, cell by cell: of code tables and of looks. */
+  readonly rows: readonly (readonly string[])[];
+  /** Lines of documents, and what is said of columns. */
+  readonly notes: readonly string[];
+}
+
+/** The value with the words of a row that says of it what the question names, or with the line of a document that says it. */
+export function sayingOf(
+  value: string,
+  { columns }: Pick<OperatorUse, 'columns'>,
+  { rows, notes }: Seen,
+  question: string,
+): string | null {
+  const asked = wordsOf(question);
+  const isNear = (cell: string): boolean =>
+    wordsOf(cell).some((word) => word.length > 3 && asked.some((each) => isSameWord(each, word)));
+  const row = rows.find((cells) => cells.some((cell) => cell.trim() === value) && cells.some(isNear));
+  const words = row?.filter(isNear).slice(0, MOST_CELLS);
+  const note = notes.find((each) => isNamed(each, value, columns) && mentions(each, value));
+  const said = words ?? (note === undefined ? [] : [note]);
+  return said.length === 0 ? null : [value, ...said.map((each) => cut(each.trim(), SAYING_CHARS))].join(' | ');
+}
+
+const MOST_CELLS = 2;
+const SAYING_CHARS = 100;
 
 function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 export const isNamedIn = (text: string, value: string): boolean => isAsked(value, text, wordsOf(text));
-
-/** Whether the row has the value, and says of it what the text names. */
-export const isDefinedFor = (text: string, row: readonly string[], value: string): boolean =>
-  isDefined(row, value, wordsOf(text));
 
 /** Whether the question names the value: its words, its number, or the year of a date. */
 function isAsked(value: string, text: string, asked: readonly string[]): boolean {
@@ -105,6 +124,12 @@ function yearsOf(value: string): readonly string[] | null {
 
 const NUMBER_WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven'];
 const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
+/** As databases number them: Sunday is 0 or 7. */
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
+const MONTHS = [
+  ...['', 'january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october'],
+  ...['november', 'december'],
+];
 const UNITS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/\b(?:percent|percentage|share|rate)\b|%/i, [100]],
   [/\bthousands?\b/i, [1000, 0.001]],
@@ -115,8 +140,15 @@ const UNITS: readonly (readonly [RegExp, readonly number[]])[] = [
 ];
 
 function isNumberAsked(number: number, asked: readonly string[], text: string): boolean {
-  const named = [String(number), NUMBER_WORDS[number], ORDINALS[number]];
-  if (asked.some((word) => named.includes(word))) return true;
+  const named = [
+    String(number),
+    NUMBER_WORDS[number],
+    ORDINALS[number],
+    WEEKDAYS[number],
+    MONTHS[number],
+    `q${number}`,
+  ];
+  if (asked.some((word) => word !== '' && named.includes(word))) return true;
   if (
     (text.match(/(?<![\p{L}\p{N}])-?\d+(?:[.,]\d+)*(?![\p{L}\p{N}])/gu) ?? []).some(
       (each) => Number(each.replaceAll(',', '')) === number,
@@ -214,13 +246,6 @@ function isVaried(scopes: readonly Scope[], value: string, columns: readonly str
   if (having.some(({ counts }) => holdsLiteral(counts, value, columns))) return true;
   const read = new Set(having.flatMap(({ relations }) => [...relations]));
   return scopes.some((scope) => !having.includes(scope) && [...scope.relations].some((name) => read.has(name)));
-}
-
-/** Whether the row has the value in one cell, and what the question names there or in another. */
-function isDefined(row: readonly string[], value: string, asked: readonly string[]): boolean {
-  if (!row.some((cell) => cell.trim() === value)) return false;
-  const words = row.flatMap(wordsOf);
-  return words.some((word) => word.length > 3 && asked.some((each) => isSameWord(each, word)));
 }
 
 /** `orders` and `order`. */

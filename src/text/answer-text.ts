@@ -6,7 +6,7 @@
 import { counted } from '../counted';
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { coverageText } from '../sql/coverage';
-import { asideTexts, claimCaveats, declineTexts, provedTexts, withheldTexts } from './claim-text';
+import { asideTexts, claimCaveats, declineTexts, definedTexts, provedTexts, withheldTexts } from './claim-text';
 import { cut, visibleLine } from '../clip';
 import { isToldWhole, valueText } from './result-text';
 import { fillSentence, showsColumns, showsRows } from './sentence';
@@ -44,11 +44,11 @@ export function headlineText(record: Answered): string {
 }
 
 /**
- * What a reader must know with the sentence, a line each: how far it is proved, what is proved, then its doubts
- * (`caveatTexts`).
+ * What a reader must know with the sentence, a line each: how far it is proved, what is proved, what stored rows define, then
+ * its doubts (`caveatTexts`).
  */
 export function standingTexts(record: Answered): string[] {
-  return [`${capital(standingText(record))}.`, ...provedTexts(record), ...caveatTexts(record)];
+  return [`${capital(standingText(record))}.`, ...provedTexts(record), ...definedTexts(record), ...caveatTexts(record)];
 }
 
 /** Whether the answer is one row whose every value the sentence says: no table has more. */

@@ -2,7 +2,7 @@
  * Claims in words, for people. A claim is named in the model's words, in quotation marks, beside what its check counted
  * (`20 of 20 laps`): the words may say more than that. Pure.
  */
-import type { AnswerRecord, Claim, Defined, Evidence, OpenAssumption } from '../domain';
+import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
 import { visibleLine, clip, cut } from '../clip';
 import { FEW_ROWS } from '../sql/agreement';
 import { isAbsence, isSettled } from '../sql/claims';
@@ -131,33 +131,32 @@ export function withheldTexts({ layer }: Layered): string[] {
 }
 
 /**
- * Literals of the SQL that stored rows define, in one line; those that nothing shows or names, in one line; knowledge of the tables that it reads but leaves aside; the
+ * Literals of the SQL that nothing shows or names, in one line; knowledge of the tables that it reads but leaves aside; the
  * columns that nobody looked at, in one line.
  */
 export function asideTexts({
   usedWithoutCheck = [],
-  defined = [],
   notUsed = [],
   notLookedAt,
-}: Pick<AnswerRecord, 'usedWithoutCheck' | 'defined' | 'notUsed' | 'notLookedAt'>): string[] {
+}: Pick<AnswerRecord, 'usedWithoutCheck' | 'notUsed' | 'notLookedAt'>): string[] {
   const { columns = [], more = 0 } = notLookedAt ?? {};
   const used = [...new Set(usedWithoutCheck.map(({ sql }) => cut(visibleLine(sql), SHORT_CHARS)))];
   const flags = columns.map(({ table, column, holds }) => visibleLine(`${table}.${column} (${holds})`));
   return [
-    ...definedTexts(defined),
     ...(used.length === 0 ? [] : [`Used without a check: ${used.join('; ')}`]),
     ...notUsed.map(({ statement }) => `Not used: ${quoted(statement)}`),
     ...(flags.length === 0 ? [] : [`Not looked at: ${flags.join(', ')}${more === 0 ? '' : `, and ${more} more`}`]),
   ];
 }
 
-function definedTexts(defined: readonly Defined[]): string[] {
+/** What the literals of the SQL stand for by stored rows and documents, in one line. */
+export function definedTexts({ defined = [] }: Pick<AnswerRecord, 'defined'>): string[] {
   const uses = [...groupBy(defined, ({ sql }) => sql)].map(([sql, own]) => {
     const rows = [...new Set(own.map(({ row }) => visibleLine(row)))];
     const more = rows.length > LISTED ? `; and ${rows.length - LISTED} more` : '';
     return `${cut(visibleLine(sql), SHORT_CHARS)} (${rows.slice(0, LISTED).join('; ')}${more})`;
   });
-  return uses.length === 0 ? [] : [`By stored rows: ${uses.join('; ')}`];
+  return uses.length === 0 ? [] : [`Defined: ${uses.join('; ')}`];
 }
 
 /** Entries of the layer that concern the question and were not used, because their checks did not end in time. */

@@ -97,9 +97,7 @@ export function standingText(record: Resting): string {
     ...numbered(count('open'), 'open'),
     ...numbered(claims === undefined ? count('assumed') : withoutCheck(record).length, 'assumed'),
     ...numbered(usedWithoutCheck.length, 'used without a check'),
-    ...(notUsed.length === 0
-      ? []
-      : [`${counted(notUsed.length, 'rule or entry', 'rules or entries')} of this database not used`]),
+    ...(notUsed.length === 0 ? [] : [`${counted(notUsed.length, 'rule')} of this database not used`]),
     ...(isPartial(record) ? ['for a part of what is asked'] : []),
     ...numbered(fits, fits === 1 ? 'value fits as well' : 'values fit as well'),
     ...numbered(immaterial, immaterial === 1 ? 'makes no difference' : 'make no difference'),

@@ -1,20 +1,18 @@
 /**
- * An answer held against what is known of the tables that it reads: entries of the layer and what people said that its SQL
- * leaves aside, and columns that tell rows apart and that nobody looked at.
+ * An answer held against what is known of the tables that it reads: what people said that its SQL leaves aside, and columns that
+ * tell rows apart and that nobody looked at.
  */
 import type { AnswerRecord, DatabaseDescription, Dialect, NotUsed } from '../../domain';
-import { allHeld, figuresOf, isCounted, type Held } from '../../layer/state';
+import type { HeldRule } from '../../layer/state';
 import { ruleText } from '../../layer/rules';
-import type { UsageDelta } from '../../domain/ports/step-parts';
 import { SCHEMA_ID, type SchemaContent } from '../../record/contents';
 import { wordsOf } from '../../database/relevance';
 import { keyColumns } from '../../database/table-text';
 import { tokensOf } from '../../sql/lexer';
 import type { StepContext } from '../shared/context';
 import { currentLayer, layerPlace, visibleLayer } from './entries';
-import { countAgain } from './recall';
 
-/** Of the layer, and of columns, that one answer names. */
+/** Rules, and columns, that one answer names. */
 const MOST_UNUSED = 4;
 const MOST_FLAGS = 6;
 
@@ -28,13 +26,16 @@ export interface Read {
 }
 
 /**
- * Active entries and rules on a table that is read, of which no column and no value occurs. Only those that tell rows apart:
- * the unit of a column that is not read changes nothing.
+ * Active rules on a table that is read, of which no column and no value occurs. Only those that tell rows apart: the unit of a
+ * column that is not read changes nothing.
+ *
+ * Entries bind nobody: the likeliest were shown, and what tells rows apart is among the columns not looked at. Asked about as
+ * well, they cost every second question a call and changed no answer of 36.
  */
-async function unusedIn(context: StepContext, { tables, texts }: Read): Promise<readonly Held[]> {
+async function unusedIn(context: StepContext, { tables, texts }: Read): Promise<readonly HeldRule[]> {
   if (context.settings.layer === undefined) return [];
   const { description, flags } = await context.run.get('schema', SCHEMA_ID);
-  const { entries, rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
+  const { rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
   const read = new Set(tables.map((name) => name.toLowerCase()));
   const seen = mentionsIn(texts, description.dialect);
   const isLeft = (columns: readonly string[], values: readonly string[]): boolean => {
@@ -44,7 +45,7 @@ async function unusedIn(context: StepContext, { tables, texts }: Read): Promise<
   const all = flags?.map((flag) => ({ ...flag, name: `${flag.table}.${flag.column}`.toLowerCase() }));
   const isFlag = (columns: readonly string[]): boolean =>
     all === undefined || columns.some((name) => all.some((flag) => flag.name === name));
-  const unusedRules = rules.filter(({ status, entry, statement }) => {
+  const unused = rules.filter(({ status, entry, statement }) => {
     if (status !== 'active' || !entry.tables.some((table) => read.has(table.toLowerCase()))) return false;
     // "Deleted orders do not count" is about deleted_at.
     const words = new Set(wordsOf(statement));
@@ -58,20 +59,11 @@ async function unusedIn(context: StepContext, { tables, texts }: Read): Promise<
     const isAboutRows = values.length > 0 || ABOUT_ROWS.test(statement) || isFlag(columns);
     return isAboutRows && isLeft(columns, values);
   });
-  const late = (await context.run.find('known', SCHEMA_ID))?.unchecked ?? [];
-  const unusedEntries = entries.filter(({ status, entry }) => {
-    // One whose check did not end in time was not shown, and the answer says so.
-    if (status !== 'active' || late.some(({ entryId }) => entryId === entry.entryId)) return false;
-    const columns = ownColumns(entry.columns, read, description);
-    if (columns.length === 0 || !isLeft(columns, [])) return false;
-    const compared = comparedIn(entry.check, description.dialect);
-    return (compared.length > 0 || isFlag(columns)) && isLeft(columns, compared.filter(isText));
-  });
-  return [...unusedRules, ...unusedEntries].slice(0, MOST_UNUSED);
+  return unused.slice(0, MOST_UNUSED);
 }
 
 export async function unusedOf(context: StepContext, read: Read): Promise<NotUsed[]> {
-  return (await unusedIn(context, read)).map((held) => ({ id: held.entry.entryId, statement: statementOf(held) }));
+  return (await unusedIn(context, read)).map((held) => ({ id: held.entry.entryId, statement: ruleText(held) }));
 }
 
 /** Of what a stored answer left aside, what is still in use, as it is known now. */
@@ -80,31 +72,17 @@ export async function stillUnused(
   { notUsed }: Pick<AnswerRecord, 'notUsed'>,
 ): Promise<NotUsed[]> {
   if (notUsed === undefined) return [];
-  const held = new Map(allHeld(await currentLayer(layerPlace(context))).map((each) => [each.entry.entryId, each]));
+  const { rules } = await currentLayer(layerPlace(context));
+  const held = new Map(rules.map((rule) => [rule.entry.entryId, rule]));
   return notUsed.flatMap(({ id }) => {
     const now = held.get(id);
-    return now?.status === 'active' ? [{ id, statement: statementOf(now) }] : [];
+    return now?.status === 'active' ? [{ id, statement: ruleText(now) }] : [];
   });
 }
 
-/** How the model is asked about them. Entries are counted again first; one that no longer holds is broken from here on. */
-export async function askedAside(
-  context: StepContext,
-  read: Read,
-): Promise<{ readonly texts: readonly string[]; readonly usage: UsageDelta }> {
-  const unused = await unusedIn(context, read);
-  const entries = unused.filter(isCounted);
-  if (entries.length === 0) return { texts: unused.map(statementOf).map(unusedText), usage: {} };
-  const { holding, usage } = await countAgain(context, entries);
-  const held = [
-    ...unused.filter((each) => !isCounted(each)),
-    ...holding.map(({ held: before, counts }) => ({ ...before, counts })),
-  ];
-  return { texts: held.map(statementOf).map(unusedText), usage };
-}
-
-function statementOf(held: Held): string {
-  return isCounted(held) ? `${held.statement} (${figuresOf(held, held.entry.rows)})` : ruleText(held);
+/** How the model is asked about them. */
+export async function askedAside(context: StepContext, read: Read): Promise<readonly string[]> {
+  return (await unusedIn(context, read)).map(ruleText).map(unusedText);
 }
 
 function unusedText(statement: string): string {
@@ -152,19 +130,6 @@ function ownColumns(
 
 export function columnOf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1);
-}
-
-/** The texts of a check, as SQL writes them, and the numbers that it compares with data. */
-function comparedIn(check: string, dialect: Dialect): string[] {
-  return tokensOf(check, dialect).flatMap(({ kind, raw }, at, tokens) => {
-    // A text with a percent sign may be the format of a date.
-    if (kind === 'string') return raw.includes('%') ? [] : [textOf(raw).toLowerCase()];
-    return kind === 'number' && /[=<>]/.test(tokens[at - 1]?.raw ?? '') ? [raw] : [];
-  });
-}
-
-function isText(value: string): boolean {
-  return value.startsWith("'");
 }
 
 function quotedIn(statement: string): string[] {

@@ -37,7 +37,7 @@ import { filteredBy } from '../../sql/literal-uses';
 import { countedAs, fittingOf, movedIn, neighboursOf } from './neighbours';
 import { runSelects } from './queries';
 import { definedIn } from './defined';
-import { unsaidIn, unsaidText, usedIn } from './unsaid';
+import { accountedFor, unsaidText, usedIn } from './unsaid';
 import { orRefused, single, together, type Statements } from '../shared/statements';
 import type { CommitInput, Committed } from '../../domain/ports/steps';
 
@@ -95,8 +95,9 @@ class Commit {
     });
     const { turns, turnId, candidateId, returned } = this.step;
     const used = await usedIn(context, plan);
-    const { seen: defined } = await this.sql(await definedIn(context, used, { turns, dialect: plan.dialect }));
-    const unsaid = await unsaidIn(context, plan, used, this.reply, { turns, known: this.known, defined });
+    const { seen: rows } = await this.sql(await definedIn(context, used, plan.dialect));
+    const said = { turns, known: this.known, defined: rows };
+    const { unsaid, defined } = await accountedFor(context, plan, used, this.reply, said);
     const doubts = [
       ...(await this.doubtful(plan, result, decided)),
       ...(await this.leftAside(plan)),
@@ -113,7 +114,7 @@ class Commit {
         rivals.map(({ edited }) => edited && { operator: edited.operator, bodyId: edited.body.bodyId }),
       ),
       ...(unsaid.length === 0 ? {} : { usedWithoutCheck: [...unsaid] }),
-      ...(defined.length === 0 ? {} : { defined }),
+      ...(defined.length === 0 ? {} : { defined: [...defined] }),
       found: verdict.found,
     });
     return {
@@ -333,9 +334,7 @@ class Commit {
     const tables = plan.operators.flatMap(({ operator }) => operator.relations);
     const bodies = plan.operators.flatMap(({ body }) => body?.sql ?? []);
     const texts = [...bodies, ...this.commit.claims.map(({ check }) => check.sql)];
-    const asked = await askedAside(this.context, { tables, texts });
-    this.usage = addDeltas(this.usage, asked.usage);
-    return asked.texts;
+    return askedAside(this.context, { tables, texts });
   }
 
   private view(plan: LoadedPlan, updates: readonly UpdateView[]) {

@@ -9,13 +9,13 @@ import { endOf, type Everywhere } from '../../database/wide/table-kinds';
 import { groupBy } from '../../group-by';
 import { SCHEMA_ID } from '../../record/contents';
 import { definingRow, isWords } from '../../sql/defining-row';
-import { isDefinedFor, isNamedIn } from '../../sql/literal-cover';
+import { isNamedIn } from '../../sql/literal-cover';
 import type { Code } from '../../sql/literal-uses';
 import { wordsAsked } from '../layer/earlier';
 import type { StepContext } from '../shared/context';
 import { single, together, type Statements } from '../shared/statements';
 import { overviewShown, profileShown } from './profiles';
-import { looksOf, type Looked, type Used } from './unsaid';
+import type { Used } from './unsaid';
 
 /** Of a column the tables that may define its values, and rows that are read of each. */
 const MOST_TARGETS = 3;
@@ -23,11 +23,10 @@ const MOST_ROWS = 200;
 /** Values of one column, such as those of an IN. */
 const MOST_VALUES = 12;
 
-/** `turns`: those before the commit. */
 export async function definedIn(
   context: StepContext,
   { used, tables }: Used,
-  { turns, dialect }: { readonly turns: readonly string[]; readonly dialect: Dialect },
+  dialect: Dialect,
 ): Promise<Statements<Defined[]>> {
   const asked = await wordsAsked(context);
   const codes = used
@@ -35,7 +34,6 @@ export async function definedIn(
     .filter(({ value }) => value.trim() !== '' && !isNamedIn(asked, value));
   if (codes.length === 0) return { statements: [], read: () => [] };
   const { targets, everywhere } = await targetsOf(context, tables);
-  const looks = await looksOf(context, turns);
   const chosen = valuesBy(used.flatMap((use) => use.codes));
   const byColumn = [...groupBy(codes, ({ column }) => column)];
   const asides = (table: TableDescription) => asideOf(table, everywhere);
@@ -56,11 +54,11 @@ export async function definedIn(
     statements,
     read: (results) => {
       const found = read(results);
-      return byColumn.flatMap(([column, own], nth) =>
+      return byColumn.flatMap(([, own], nth) =>
         own.flatMap(({ operator, sql, value }) => {
           const rows = (found[nth] ?? []).map((row) => row(value));
-          const row = rows.find((each) => each !== null) ?? lookedUp(looks, { column, value }, asked);
-          return row === null ? [] : [{ operator, sql, row }];
+          const row = rows.find((each) => each !== null);
+          return row === undefined ? [] : [{ operator, sql, row }];
         }),
       );
     },
@@ -186,16 +184,4 @@ function isValue(cell: SqlValue | undefined, value: string): boolean {
   return (
     String(cell).trim() === value.trim() || (typeof cell === 'number' && isNumber(value) && cell === Number(value))
   );
-}
-
-/** What a look showed: only rows that say what the question names, since it may have shown any rows of anything. */
-function lookedUp(looks: readonly Looked[], { column, value }: Code, asked: string): string | null {
-  for (const { columns, rows } of looks)
-    for (const [at, { name }] of columns.entries()) {
-      if (name.toLowerCase() !== column) continue;
-      const own = rows.filter((row) => isValue(row[at], value));
-      const row = definingRow(own, at);
-      if (row !== null && isDefinedFor(asked, row.split(' | '), value)) return row;
-    }
-  return null;
 }

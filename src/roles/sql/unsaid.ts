@@ -2,11 +2,11 @@
  * What an answer's SQL uses without a word: literals that no claim varies, nobody names as assumed, the question does not ask for
  * and no stored row or document defines. They go back to the model once. What is left is told with the answer.
  */
-import type { Claim, Defined, Dialect, SqlResult, SqlValue, TableDescription, UsedWithoutCheck } from '../../domain';
+import type { Claim, Defined, Dialect, SqlValue, TableDescription, UsedWithoutCheck } from '../../domain';
 import type { LookReply } from '../../domain/turns';
 import { cut } from '../../clip';
 import { SCHEMA_ID } from '../../record/contents';
-import { uncovered, type OperatorUse, type Sayings } from '../../sql/literal-cover';
+import { sayingOf, uncovered, type OperatorUse, type Sayings, type Seen } from '../../sql/literal-cover';
 import { literalUses } from '../../sql/literal-uses';
 import { wordsAsked } from '../layer/earlier';
 import { mentionsIn } from '../layer/left-aside';
@@ -46,14 +46,21 @@ export interface Known {
   readonly defined: readonly Defined[];
 }
 
-export async function unsaidIn(
+export interface Accounted {
+  /** Covered by nothing. */
+  readonly unsaid: readonly UsedWithoutCheck[];
+  /** By stored rows or documents; told with the answer. */
+  readonly defined: readonly Defined[];
+}
+
+export async function accountedFor(
   context: StepContext,
   { operators, dialect }: Pick<LoadedPlan, 'operators' | 'dialect'>,
   { used, tables }: Used,
   reply: Pick<LookReply, 'claims' | 'assumed' | 'wording' | 'coverage' | 'control'>,
   { turns, known, defined }: Known,
-): Promise<readonly UsedWithoutCheck[]> {
-  if (used.length === 0) return [];
+): Promise<Accounted> {
+  if (used.length === 0) return { unsaid: [], defined };
   const schema = await context.run.get('schema', SCHEMA_ID);
   const shown = [schema.text, await chosenTables(context, schema, []), await extraTables(context, schema, turns)].join(
     '\n',
@@ -78,6 +85,8 @@ export async function unsaidIn(
     defined,
     padded: shown.split('\n').filter((line) => /^(?!--).*(?:~> |leading zeros|written otherwise in)/.test(line)),
     coverage: [reply.coverage, reply.control].filter((sql) => sql !== null),
+  };
+  const seen: Seen = {
     rows: [...shownRows(shown), ...(await lookedAt(context, turns))],
     notes: [
       ...(question.notes ?? []).map(({ column, text: note }) => `${column ?? ''}: ${note}`),
@@ -87,7 +96,19 @@ export async function unsaidIn(
       ),
     ],
   };
-  return uncovered(used, said, dialect).map(({ operator, text: sql }) => ({ operator, sql }));
+  const open = uncovered(used, said, dialect).map((use) => ({
+    ...{ operator: use.operator, sql: use.text },
+    sayings: use.values.map((value) => sayingOf(value, use, seen, said.asked)),
+  }));
+  return {
+    unsaid: open.flatMap(({ sayings, ...use }) => (sayings.includes(null) ? [use] : [])),
+    defined: [
+      ...defined,
+      ...open.flatMap(({ sayings, ...use }) =>
+        sayings.includes(null) ? [] : sayings.flatMap((row) => (row === null ? [] : [{ ...use, row }])),
+      ),
+    ],
+  };
 }
 
 /** What goes back: only what is named can be mended. */
@@ -104,15 +125,9 @@ function shownRows(text: string): string[][] {
 }
 
 async function lookedAt(context: StepContext, turns: readonly string[]): Promise<string[][]> {
-  return (await looksOf(context, turns)).flatMap(({ rows }) => rows.map((row) => row.flatMap(partsOf)));
-}
-
-export type Looked = SqlResult & { readonly kind: 'rows' };
-
-export async function looksOf({ run }: StepContext, turns: readonly string[]): Promise<Looked[]> {
-  const seen = await Promise.all(turns.map((id) => run.find('observation', id)));
+  const seen = await Promise.all(turns.map((id) => context.run.find('observation', id)));
   const results = seen.flatMap((observation) => (observation?.tests ?? []).map(({ result }) => result));
-  return results.filter((result) => result.kind === 'rows');
+  return results.flatMap((result) => (result.kind === 'rows' ? result.rows.map((row) => row.flatMap(partsOf)) : []));
 }
 
 /** A cell may hold a row of its own: `(C,E,Order)`, `C: Order`. */

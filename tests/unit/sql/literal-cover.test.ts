@@ -1,11 +1,9 @@
-import { uncovered, type SaidClaim, type Sayings } from '../../../src/sql/literal-cover';
+import { sayingOf, uncovered, type SaidClaim, type Sayings, type Seen } from '../../../src/sql/literal-cover';
 
 const NOTHING: Sayings = {
   asked: 'How many orders were there?',
   claims: [],
   assumed: [],
-  rows: [],
-  notes: [],
   defined: [],
   padded: [],
   coverage: [],
@@ -47,6 +45,9 @@ test.each([
   ['EUR', 'the amount in euros'],
   ['JPY', 'the total in yen'],
   ['DE', 'Kunden in Deutschland'],
+  ['6', 'on a Saturday'],
+  ['3', 'in March of each year'],
+  ['2', 'in Q2'],
 ])('the question names %s: %s', (value, asked) => {
   expect(isCovered({ values: [value] }, { asked })).toBe(true);
 });
@@ -96,16 +97,20 @@ test.each([
   expect(isCovered({ values: ['310'], columns: ['client'] }, { assumed: [statement] })).toBe(covers);
 });
 
-test('a stored row defines a code by a word of the question', () => {
+const saying = (value: string, seen: Partial<Seen>, question: string) =>
+  sayingOf(value, { columns: ['client'] }, { rows: [], notes: [], ...seen }, question);
+
+test('a row that was seen defines a code by a word of the question', () => {
   const asked = 'How many shipments went to Sweden?';
-  expect(isCovered({ values: ['QX'] }, { asked, rows: [['QX', 'Sweden']] })).toBe(true);
-  expect(isCovered({ values: ['QX'] }, { asked, rows: [['QX', 'Norway']] })).toBe(false);
-  expect(isCovered({ values: ['QX'] }, { asked, rows: [['Sweden', 'NO']] })).toBe(false);
+  expect(saying('QX', { rows: [['7', 'QX', 'Sweden']] }, asked)).toBe('QX | Sweden');
+  expect(saying('QX', { rows: [['QX', 'Norway']] }, asked)).toBeNull();
+  expect(saying('QX', { rows: [['Sweden', 'NO']] }, asked)).toBeNull();
 });
 
 test('a document defines a value of a column', () => {
-  expect(isCovered({ values: ['310'] }, { notes: ['client: 310 is live, 300 for training'] })).toBe(true);
-  expect(isCovered({ values: ['310'] }, { notes: ['client: the number of the client'] })).toBe(false);
+  const note = 'client: 310 is live, 300 for training';
+  expect(saying('310', { notes: ['client: the number of the client', note] }, 'How many?')).toBe(`310 | ${note}`);
+  expect(saying('310', { notes: ['client: the number of the client'] }, 'How many?')).toBeNull();
 });
 
 test('what the schema says of a key written in two ways covers its padding, and no value of it', () => {
@@ -122,15 +127,20 @@ test('each value has to be covered', () => {
   expect(isCovered({ values: ['310', '320'] }, { asked })).toBe(false);
 });
 
-test('a rival of a literal that filters the control side, too, covers it only where a stored row defines it', () => {
+test('a stored row that is told with the answer covers its value, in the use that it is told for', () => {
+  const defined = (sql: string) => ({ defined: [{ sql, row: '310 | LIVE' }] });
+  expect(isCovered({ values: ['310'] }, defined(''))).toBe(true);
+  expect(isCovered({ values: ['31'] }, defined(''))).toBe(false);
+  expect(isCovered({ values: ['310'] }, defined('b = 310'))).toBe(false);
+});
+
+test('a rival of a literal that filters the control side, too, does not cover it', () => {
   const circular = claim({
     replaced: ["AND client = '310'"],
     check:
       "SELECT count(*), count(*) FILTER (WHERE o.n = t.n) FROM op_a o JOIN totals t USING (day) WHERE t.client = '310'",
   });
   expect(isCovered({ values: ['310'] }, { claims: [circular] })).toBe(false);
-  expect(isCovered({ values: ['310'] }, { claims: [circular], defined: [{ sql: '', row: '310 | LIVE' }] })).toBe(true);
-  expect(isCovered({ values: ['310'] }, { claims: [circular], defined: [{ sql: 'b = 310', row: '310 | LIVE' }] })).toBe(false); // prettier-ignore
   const whole = { ...circular, check: circular.check.replace("WHERE t.client = '310'", '') };
   expect(isCovered({ values: ['310'] }, { claims: [whole] })).toBe(true);
 });

@@ -81,17 +81,16 @@ test('rows that define literals stand in one line, three for each literal, and c
     })),
   ];
   const told = { ...record([claim()]), defined };
-  expect(caveatTexts(told)).toEqual([
-    "By stored rows: device = 'B' (B | Beam); kind IN (…) (C | Kind C; D | Kind D; E | Kind E; and 1 more)",
-  ]);
+  expect(standingTexts(told)).toContain(
+    "Defined: device = 'B' (B | Beam); kind IN (…) (C | Kind C; D | Kind D; E | Kind E; and 1 more)",
+  );
+  expect(caveatTexts(told)).toEqual([]);
   expect(standingText(told)).toBe('proved');
 });
 
 test('what is known and not used, and what could not be used, is no proof', () => {
   const notUsed = [{ id: 'e0', statement: 'Laps with cut set do not count.' }];
-  expect(standingText({ ...record([claim()]), notUsed })).toBe(
-    '1 of 2 proved; 1 rule or entry of this database not used',
-  );
+  expect(standingText({ ...record([claim()]), notUsed })).toBe('1 of 2 proved; 1 rule of this database not used');
   const coverage = { asked: 10, used: 4, sql: 'SELECT 10, 4' };
   expect(standingText({ ...record([claim()]), coverage })).toBe('1 of 2 proved; for a part of what is asked');
   const notLookedAt = { columns: [{ table: 'laps', column: 'cut', holds: 'set in 3 of 60' }], more: 2 };
