@@ -95,7 +95,7 @@ class Commit {
     });
     const { turns, turnId, candidateId, returned } = this.step;
     const used = await usedIn(context, plan);
-    const { seen: rows } = await this.sql(await definedIn(context, used, plan.dialect));
+    const { seen: rows } = await this.sql(await definedIn(context, used, plan.dialect), DEFINING_MS);
     const said = { turns, known: this.known, defined: rows };
     const { unsaid, defined } = await accountedFor(context, plan, used, this.reply, said);
     const doubts = [
@@ -132,8 +132,13 @@ class Commit {
     };
   }
 
-  private async sql<Read>({ statements, read }: Statements<Read>) {
-    const { results, takenAt, usage } = await runSql(this.context, statements);
+  private async sql<Read>({ statements, read }: Statements<Read>, withinMs = Infinity) {
+    const { settings } = this.context;
+    const sqlTimeoutMs = Math.min(settings.sqlTimeoutMs, withinMs);
+    const { results, takenAt, usage } = await runSql(
+      { ...this.context, settings: { ...settings, sqlTimeoutMs } },
+      statements,
+    );
     this.usage = addDeltas(this.usage, usage);
     return { seen: read(results), takenAt };
   }
@@ -354,6 +359,8 @@ class Commit {
 /** Checks are counted again for each neighbour of a value. */
 const MOST_NEIGHBOURS = 18;
 const SLOW_MS = 2_000;
+/** Of the rows that say what values stand for: an answer does without one that takes longer. */
+const DEFINING_MS = 2_000;
 
 /** Operators whose claims took long to count. */
 function slow(read: readonly ReadProbe[]): ReadonlySet<string> {
