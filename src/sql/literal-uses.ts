@@ -175,7 +175,8 @@ const FORMATTERS = new Set([
 
 function numberOf(node: Node): string | null {
   const inner = bare(node);
-  if (inner.type === 'number_literal') return inner.text;
+  // `1000.0` is written to divide without rounding, and means what `1000` means.
+  if (inner.type === 'number_literal') return inner.text.replace(/\.0+$/, '');
   const isSigned = inner.type === 'prefix_op_expr' && operatorOf(inner) === '-';
   return isSigned && bare(inner.expr).type === 'number_literal' ? `-${numberOf(inner.expr) ?? ''}` : null;
 }

@@ -34,7 +34,7 @@ test.each([
     { columns: ['kind'], values: ['C'], filters: true },
   ],
   ['a factor', 'SELECT sum(amount * 0.1) FROM t', { columns: ['amount'], values: ['0.1'], filters: false }],
-  ['a divisor', 'SELECT sum(amount) / 100 FROM t', { columns: ['amount'], values: ['100'], filters: false }],
+  ['a divisor', 'SELECT sum(amount) / 100.0 FROM t', { columns: ['amount'], values: ['100'], filters: false }],
   [
     'a branch and what it gives',
     "SELECT sum(CASE WHEN device = 'B' THEN -2 ELSE 1 END) FROM t",
