@@ -83,7 +83,7 @@ export function sayingOf(
 ): string | null {
   const asked = wordsOf(question);
   const isNear = (cell: string): boolean =>
-    wordsOf(cell).some((word) => word.length > 3 && asked.some((each) => isSameWord(each, word)));
+    wordsOf(cell).some((word) => /^\p{L}{4}/u.test(word) && asked.some((each) => isSameWord(each, word)));
   const row = rows.find((cells) => cells.some((cell) => cell.trim() === value) && cells.some(isNear));
   const words = row?.filter(isNear).slice(0, MOST_CELLS);
   const note = notes.find((each) => isNamed(each, value, columns) && mentions(each, value));
@@ -137,6 +137,9 @@ const UNITS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/\bminutes?\b/i, [60, 1440, 24]],
   [/\bhours?\b/i, [60, 3600, 24]],
   [/\bdays?\b/i, [24, 1440, 86_400]],
+  // The first and last months of each.
+  [/\bquarter/i, [3, 4, 6, 7, 9, 10, 12]],
+  [/\bhal(?:f|ves)\b/i, [6, 7, 12]],
 ];
 
 function isNumberAsked(number: number, asked: readonly string[], text: string): boolean {

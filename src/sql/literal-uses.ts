@@ -2,8 +2,8 @@
  * The literals on which a statement rests: a value that a column is compared with, the branch of a CASE, a constant factor, the
  * bound of a range. Each stands for a convention, so each has to be covered by something shown (`roles/sql/unsaid.ts`).
  *
- * Left out are literals that carry no convention: formats, places of rounding, LIMIT, `100 *` of a percentage, and comparisons
- * of what the statement computes itself with 0 or 1, such as `rn = 1`.
+ * Left out are literals that carry no convention: formats, padding of compared keys, places of rounding, LIMIT, `100 *` of a
+ * percentage, and comparisons of what the statement computes itself with 0 or 1, such as `rn = 1`.
  */
 import type { Dialect } from '../domain';
 import { argumentsOf, bare, childrenOf, isQuery, nameOf, operatorOf, readQuery, textOf, type Node } from './tree';
@@ -84,7 +84,7 @@ function ownUse(node: Node): OwnUse[] | null {
     case 'between_expr':
       return [useOf(node, [node.left, node.begin, node.end])];
     case 'binary_expr':
-      if (COMPARISONS.test(operatorOf(node))) return [useOf(node, [node.left, node.right])];
+      if (COMPARISONS.test(operatorOf(node))) return [comparedUse(node, [node.left, node.right])];
       return isScaled(node) ? scaledUse(node) : null;
     case 'case_expr':
       return node.clauses.flatMap((clause) => {
@@ -100,6 +100,13 @@ function ownUse(node: Node): OwnUse[] | null {
     default:
       return null;
   }
+}
+
+/** Two keys may be padded before they are compared: that chooses no rows. */
+function comparedUse(node: Node, sides: readonly Node[]): OwnUse {
+  const use = useOf(node, sides);
+  const isOfKeys = sides.every((side) => ownColumns(side).length > 0);
+  return isOfKeys ? { ...use, values: use.values.filter((value) => !/^[0 ]?$/.test(value)) } : use;
 }
 
 /** What is read for further uses: subqueries, and terms that have uses of their own. */

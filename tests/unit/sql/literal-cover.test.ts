@@ -48,6 +48,8 @@ test.each([
   ['6', 'on a Saturday'],
   ['3', 'in March of each year'],
   ['2', 'in Q2'],
+  ['4', 'in the second quarter'],
+  ['6', 'in the first half of 2024'],
 ])('the question names %s: %s', (value, asked) => {
   expect(isCovered({ values: [value] }, { asked })).toBe(true);
 });
@@ -105,6 +107,7 @@ test('a row that was seen defines a code by a word of the question', () => {
   expect(saying('QX', { rows: [['7', 'QX', 'Sweden']] }, asked)).toBe('QX | Sweden');
   expect(saying('QX', { rows: [['QX', 'Norway']] }, asked)).toBeNull();
   expect(saying('QX', { rows: [['Sweden', 'NO']] }, asked)).toBeNull();
+  expect(saying('6', { rows: [['6', '2024', '202406']] }, 'How much in 2024?')).toBeNull();
 });
 
 test('a document defines a value of a column', () => {
