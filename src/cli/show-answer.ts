@@ -10,7 +10,7 @@ import {
   isToldByClaims,
   keptText,
   provedBeforeText,
-  quotedShort,
+  quoted,
   rivalText,
   withheldTexts,
 } from '../text/claim-text';
@@ -158,10 +158,12 @@ function claimText(claim: Claim, width: number): string {
   const because = state === 'failed' || state === 'open' ? reason : null;
   const before = provedBeforeText(claim);
   const name = operator ?? '';
-  const head = cut(`${CLAIM_WORDS[state].says}: ${quotedShort(statement)}`, width - name.length - 4);
+  const { says } = CLAIM_WORDS[state];
+  const whole = `${says}: ${quoted(statement, Infinity)}`;
+  const isShort = whole.length <= width - name.length - 4;
   return [
-    `  ${name}  ${head}`,
-    ...(head.includes('…') ? paragraph('claimed', statement) : []),
+    `  ${name}  ${isShort ? whole : says}`,
+    ...(isShort ? [] : paragraph('claimed', statement)),
     ...paragraph('counted', figuresText(claim)),
     ...(because === null ? [] : paragraph('because', because)),
     ...(before === null ? [] : paragraph('known', before)),

@@ -46,9 +46,14 @@ export function uncovered(uses: readonly OperatorUse[], said: Sayings, dialect: 
   // A rival of a literal by which the control side is filtered, too, could never fit: it decides nothing.
   const isReplaced = ({ replaced, check }: SaidClaim, value: string, columns: readonly string[]): boolean =>
     replaced.some((piece) => holdsLiteral(piece, value, columns)) && !holdsLiteral(check, value, columns);
-  const isCovered = (value: string, { columns, text }: OperatorUse): boolean => {
+  const isCovered = (value: string, { columns, text, codes }: OperatorUse): boolean => {
     return (
-      isAsked(value, said.asked, asked) ||
+      isAsked(
+        value,
+        said.asked,
+        asked,
+        codes.some((code) => code.value === value),
+      ) ||
       said.defined.some(({ sql, row }) => sql === text && row.startsWith(`${value} | `)) ||
       said.assumed.some((text) => isNamed(text, value, columns)) ||
       checks.some(
@@ -98,14 +103,15 @@ function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-export const isNamedIn = (text: string, value: string): boolean => isAsked(value, text, wordsOf(text));
+/** Whether a text names a code. */
+export const isNamedIn = (text: string, value: string): boolean => isAsked(value, text, wordsOf(text), true);
 
 /** Whether the question names the value: its words, its number, or the year of a date. */
-function isAsked(value: string, text: string, asked: readonly string[]): boolean {
+function isAsked(value: string, text: string, asked: readonly string[], isCode: boolean): boolean {
   const years = yearsOf(value);
   if (years !== null) return years.some((year) => text.includes(year));
   const number = Number(value);
-  if (value.trim() !== '' && Number.isFinite(number)) return isNumberAsked(number, asked, text);
+  if (value.trim() !== '' && Number.isFinite(number)) return isNumberAsked(number, asked, text, isCode);
   const isNamed = (words: readonly string[]): boolean =>
     words.join('').length >= 2 &&
     words.every((word) => asked.some((each) => (word.length < 3 ? each === word : each.startsWith(word))));
@@ -142,7 +148,7 @@ const UNITS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/\bhal(?:f|ves)\b/i, [6, 7, 12]],
 ];
 
-function isNumberAsked(number: number, asked: readonly string[], text: string): boolean {
+function isNumberAsked(number: number, asked: readonly string[], text: string, isCode: boolean): boolean {
   const named = [
     String(number),
     NUMBER_WORDS[number],
@@ -158,7 +164,8 @@ function isNumberAsked(number: number, asked: readonly string[], text: string): 
     )
   )
     return true;
-  return UNITS.some(([unit, factors]) => unit.test(text) && factors.includes(number));
+  // That an amount is asked for in thousands says nothing of company 1000.
+  return !isCode && UNITS.some(([unit, factors]) => unit.test(text) && factors.includes(number));
 }
 
 /** Whether a text speaks of the column, or of the value in a form that cannot be another word. */

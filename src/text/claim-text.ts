@@ -3,7 +3,7 @@
  * (`20 of 20 laps`): the words may say more than that. Pure.
  */
 import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
-import { visibleLine, clip, cut } from '../clip';
+import { visibleLine, cut } from '../clip';
 import { FEW_ROWS } from '../sql/agreement';
 import { isAbsence, isSettled } from '../sql/claims';
 import { counted, grouped, singular } from '../counted';
@@ -13,7 +13,7 @@ type Explained = Pick<AnswerRecord, 'claims' | 'openAssumptions'>;
 type Layered = Pick<AnswerRecord, 'layer'>;
 
 /** The model's words for what one row is are cut here, so that they cannot pass for a sentence of the program. */
-const ROWS_CHARS = 60;
+const ROWS_CHARS = 100;
 const STATEMENT_CHARS = 300;
 /** The most characters of a statement that stands inside a line. */
 const SHORT_CHARS = 120;
@@ -188,7 +188,7 @@ export function declineTexts({ claims = [] }: Pick<AnswerRecord, 'claims'>): str
   return claims.filter(isAbsence).map((claim) => {
     if (!isSettled(claim)) return notShownText(claim);
     const { control } = claim;
-    const beside = control === undefined ? '' : `, ${grouped(control)} a comparable fact`;
+    const beside = control === undefined ? '' : `, beside ${grouped(control)} with a comparable fact`;
     return `${countedText(claim) ?? ''}${beside}: ${quoted(claim.statement)}`;
   });
 }
@@ -213,12 +213,6 @@ function listed(counts: readonly (string | null)[]): string {
 }
 
 /** The model's words, so that nobody takes them for the program's. */
-function quoted(text: string, maxChars = STATEMENT_CHARS): string {
+export function quoted(text: string, maxChars = STATEMENT_CHARS): string {
   return `"${cut(visibleLine(text), maxChars).replaceAll('"', "'")}"`;
-}
-
-/** A short quotation, cut at a word, without the full stop. */
-export function quotedShort(text: string): string {
-  const said = visibleLine(text).trim().replace(/\.$/, '');
-  return quoted(said.length <= SHORT_CHARS ? said : `${clip(said, SHORT_CHARS).replace(/\s+\S*$/, '')} …`);
 }

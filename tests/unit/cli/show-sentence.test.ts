@@ -84,10 +84,10 @@ describe('claims', () => {
     expect(text).toContain(
       [
         'Claims',
-        '  op_times  proved: "All but winners store their gap"',
+        '  op_times  proved: "All but winners store their gap."',
         '    counted   162 of 162 riders',
         '    rival     all are times (refuted, 18 of 162)',
-        '  op_close  not shown: "No sprint was cancelled"',
+        '  op_close  not shown: "No sprint was cancelled."',
         '    counted   10 of 162 riders',
         '    because   it holds for 10 of 162 (6.1 %) only',
         '    rival     all are times (refuted, 18 of 162)',
@@ -129,7 +129,7 @@ describe('claims', () => {
       100,
     );
     expect(firstLines(text)).toBe(
-      'Unanswerable  no licence is stored\n0 of 162 riders have it recorded, 18 a comparable fact: "No rider has a licence."',
+      'Unanswerable  no licence is stored\n0 of 162 riders have it recorded, beside 18 with a comparable fact: "No rider has a licence."',
     );
     expect(text).not.toContain('Claims');
   });

@@ -157,7 +157,7 @@ test('a declined question shows what is not stored beside what is', () => {
   const page = renderReport(claimed([absent], { ...none, reason: 'no licence is stored' }));
   expect(page).toContain('<p class="more">no licence is stored</p>');
   expect(page).toContain(
-    '0 of 1,340 riders have it recorded, 312 a comparable fact: &quot;No rider has a licence.&quot;',
+    '0 of 1,340 riders have it recorded, beside 312 with a comparable fact: &quot;No rider has a licence.&quot;',
   );
   const text = section(page, 'claims');
   expect(text).toContain('What is not stored');

@@ -27,6 +27,14 @@ const isCovered = (
     'postgresql',
   ).length === 0;
 
+test('an amount asked for in thousands does not name the company 1000', () => {
+  const codes = [{ column: 'client', value: '1000' }];
+  const use = { operator: 'op_a', text: '', columns: ['client'], values: ['1000'], filters: true, codes };
+  const said = { ...NOTHING, asked: 'Net sales in thousand EUR?' };
+  expect(uncovered([use], said, 'postgresql')).toHaveLength(1);
+  expect(uncovered([use], { ...said, asked: 'Net sales of company 1000?' }, 'postgresql')).toEqual([]);
+});
+
 test('nothing covers a literal that nobody mentions', () => {
   expect(isCovered({ values: ['310'] }, {})).toBe(false);
 });

@@ -178,10 +178,10 @@ describe('why there is no answer', () => {
   test('is told with the counts that show it', () => {
     expect(reasonTexts({ reason, claims: [decideAbsence(absent, counts)] })).toEqual([
       reason,
-      '0 of 1,340 visits have it recorded, 312 a comparable fact: "No visit has a diagnosis."',
+      '0 of 1,340 visits have it recorded, beside 312 with a comparable fact: "No visit has a diagnosis."',
     ]);
     expect(declineTexts({ claims: [decideAbsence(absent, { ...counts, recorded: 1 })] })).toEqual([
-      '1 of 1,340 visits has it recorded, 312 a comparable fact: "No visit has a diagnosis."',
+      '1 of 1,340 visits has it recorded, beside 312 with a comparable fact: "No visit has a diagnosis."',
     ]);
   });
 

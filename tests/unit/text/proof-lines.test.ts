@@ -96,7 +96,7 @@ describe('the proof in a few lines', () => {
     const absent = { statement: 'No lap has a driver.', rows: 'laps', check: '', rivals: [], reason: null };
     const claims = [{ ...absent, operator: null, state: 'proved' as const, matching: 20, examined: 20, control: 18 }];
     expect(proofLines({ evidence: [], claims, openAssumptions: [] })).toEqual([
-      '0 of 20 laps have it recorded, 18 a comparable fact: "No lap has a driver."',
+      '0 of 20 laps have it recorded, beside 18 with a comparable fact: "No lap has a driver."',
     ]);
   });
 
