@@ -12,7 +12,7 @@ describe('gate demo', () => {
     const shown = await home.here(['demo']);
     expect(shown.code).toBe(0);
     for (const part of [
-      'op_answer  proved: "duration_ms less the winner',
+      'claimed   duration_ms less the winner',
       'counted   126 of 126 results behind the winner',
       '(refuted, 0 of 126)',
       `Answer  ${ANSWER}\nProved.\nProved: "duration_ms less the winner's`,
