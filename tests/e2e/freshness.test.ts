@@ -107,7 +107,7 @@ it('counts its claims again with the rows; one that is no proof any more is sear
     claims: [counted],
   });
   const shown = await home.here(['show', first.id]);
-  expect(shown.out).toContain('op_gap  proved: "A mark is the gap to the winner in seconds"');
+  expect(shown.out).toContain('op_gap  proved: "A mark is the gap to the winner in seconds."');
 
   // The same replies prove nothing over these rows: the search ends with its last commit, and says so.
   write("INSERT INTO entry VALUES (7, 2, '+0:01.1', 1.1)");
