@@ -35,7 +35,7 @@ const KNOWS = {
   adapters: ['domain', 'sql'],
   workers: ['domain', 'sql', 'search', 'methods', 'record', 'roles', 'config', 'adapters', 'activities', 'workflows'],
 };
-const FOLDERS = [...Object.keys(KNOWS), 'app', 'cli', 'library'];
+const FOLDERS = [...Object.keys(KNOWS), 'app', 'cli', 'library', 'server'];
 /** No I/O of their own. */
 const PURE = ['domain', 'sql', 'database', 'layer', 'text', 'search', 'methods', 'activities', 'workflows'];
 /** The loops and the workflows know no step and no prompt: no zod is bundled. */
@@ -98,9 +98,10 @@ export default tseslint.config(
     ['src/methods/steps.ts', 'src/methods/*/{prompt,prompts,steps,compressed}.ts'],
     [outside(...FOLDERS.filter((other) => !BESIDE.includes(other)))],
   ),
-  only(['src/app/**'], [outside('cli', 'library', 'simulated-model', 'benchmarks')]),
+  only(['src/app/**'], [outside('cli', 'library', 'server', 'simulated-model', 'benchmarks')]),
   only(['src/cli/**'], [outside('library', 'simulated-model', 'benchmarks')]),
-  only(['src/library/**'], [outside('cli', 'simulated-model', 'benchmarks')]),
+  only(['src/library/**'], [outside('cli', 'server', 'simulated-model', 'benchmarks')]),
+  only(['src/server/**'], [outside('cli', 'library', 'simulated-model', 'benchmarks')]),
   only(['benchmarks/**'], [outside('simulated-model', 'tests')]),
   only(['src/*.ts'], [{ regex: '^\\.', message: 'a file at the root of src imports nothing of ours' }]),
 );

@@ -6,8 +6,11 @@
 import type { AnswerRecord } from '../domain';
 import { visible, visibleLine } from '../clip';
 
-/** `usage`: what was asked for is wrong; `cancelled`: a person ended it; `failed`: it could not be done. */
-export type GateErrorCode = 'usage' | 'cancelled' | 'failed';
+/**
+ * `usage`: what was asked for is wrong; `not-found`: there is no such search or entry; `conflict`: not as things stand, such as a
+ * command to a search that has ended; `cancelled`: a person ended it; `failed`: it could not be done.
+ */
+export type GateErrorCode = 'usage' | 'not-found' | 'conflict' | 'cancelled' | 'failed';
 
 export class GateError extends Error {
   override readonly name: string = 'GateError';

@@ -17,5 +17,6 @@ export class AlreadyTold extends GateError {
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  return EXIT[codeOf(error)];
+  const code = codeOf(error);
+  return code === 'not-found' || code === 'conflict' ? EXIT.failed : EXIT[code];
 }

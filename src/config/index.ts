@@ -21,7 +21,7 @@ import { storeOf, type StoreConfig } from './store';
 
 export type { DatabaseConfig } from './database';
 export { ConfigError } from './file';
-export { ConfigFile, type WrittenConfig } from './schema';
+export { ConfigFile, type ServerConfig, type WrittenConfig } from './schema';
 export { Secret } from './secrets';
 
 export interface ModelsConfig extends Omit<ConfigFile['models'], 'apiKeyEnv' | 'apiKeyFile'> {
@@ -49,7 +49,7 @@ export interface VersioningConfig {
   readonly buildId: string | null;
 }
 
-export interface Config extends Pick<ConfigFile, 'prices' | 'method' | 'memory'> {
+export interface Config extends Pick<ConfigFile, 'prices' | 'method' | 'memory' | 'server'> {
   /** The file that was read, or null. */
   readonly file: string | null;
   readonly databases: Readonly<Record<string, DatabaseConfig>>;
@@ -108,6 +108,7 @@ export function loadConfig(source: ConfigSource): Config {
     retentionDays: file.store.retentionDays,
     encryption: encryptionOf(file.encryption, at),
     web: webOf(file.web, at),
+    server: serverOf(file.server, file.databases, at),
     temporal: {
       address: env['TEMPORAL_ADDRESS'] || file.temporal.address,
       namespace: env['TEMPORAL_NAMESPACE'] || file.temporal.namespace,
@@ -191,6 +192,14 @@ function webOf(entry: ConfigFile['web'], at: Place): WebConfig | null {
   const isMissing = apiKey === null && provider !== 'searxng';
   const fix = isMissing ? `set ${apiKeyEnv}, or web.apiKeyFile in the configuration` : null;
   return { provider, baseUrl, lookups, apiKey, fix };
+}
+
+function serverOf(entry: ConfigFile['server'], known: ConfigFile['databases'], at: Place): ConfigFile['server'] {
+  for (const [name, { databases }] of Object.entries(entry.tokens))
+    for (const database of databases ?? [])
+      if (!Object.hasOwn(known, database))
+        at.problems.push(`${at.where}: server.tokens.${name}.databases: '${database}' is not a configured database`);
+  return entry;
 }
 
 const HOW_TO_MAKE = 'make one with: openssl rand -base64 32';

@@ -156,6 +156,28 @@ const Web = z.strictObject({
   lookups: orNull(z.number().int().min(1).max(50)),
 });
 
+const SHA256_RULE = 'give the SHA-256 of the token in hexadecimal (gate serve --new-token makes both)';
+
+/** Who may ask over HTTP. */
+const Token = z.strictObject({
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, SHA256_RULE)
+    .transform((hash) => hash.toLowerCase()),
+  /** Configured names; left out: all. */
+  databases: orNull(z.array(text)),
+  scopes: z.array(z.enum(['ask', 'steer', 'layer'])).default(['ask']),
+  /** What its searches may cost in a day of UTC, in US dollars; left out: no limit beyond that of each question. */
+  usdPerDay: orNull(z.number().positive()),
+});
+
+const Server = z.strictObject({
+  tokens: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,60}$/), Token).default({}),
+  /** Names by which clients reach the server, without port, where it does not listen on loopback. */
+  hosts: texts,
+});
+export type ServerConfig = z.output<typeof Server>;
+
 /** Names as Temporal takes them: `deployment.build` is one word there. */
 export const DEPLOYMENT_RULE = 'use letters, digits, _ and - (at most 63)';
 export const DeploymentName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}$/, DEPLOYMENT_RULE);
@@ -202,6 +224,8 @@ export const ConfigFile = z.strictObject({
       versioning: z.strictObject({ deployment: DeploymentName.optional(), buildId: BuildId.optional() }).optional(),
     })
     .prefault({}),
+  /** Of `gate serve` (docs/http.md). */
+  server: Server.prefault({}),
   method: Method.prefault('fast'),
   /** Whether a question uses the semantic layer of its database, and adds to it; batches are off unless asked. */
   memory: MemoryMode.default('on'),
