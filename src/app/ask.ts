@@ -52,6 +52,12 @@ export interface AskRequest extends SearchChoices, QuestionParts {
   readonly replay?: string;
   /** More rows than are stored are read again with the same SQL. */
   readonly maxRows?: number;
+  /** Whose search it is (`asker.ts`); left out: of the person at this machine. */
+  readonly namespace?: string;
+  /** Of `fresh`: with the same one it is the same search again. */
+  readonly nonce?: string;
+  /** Throws where a search may not be started, for what it may cost. */
+  readonly admit?: (input: SearchInput) => Promise<void>;
 }
 
 export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Promise<Asked> {
@@ -69,7 +75,9 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
     const isNamed = request.model?.['default'] !== undefined || config.models.default !== null;
     const models = modelsFor(config, request, isNamed ? [] : offeredModels(await opened.composition()));
     const namespace =
-      files.replay === undefined ? 'user' : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`;
+      files.replay === undefined
+        ? (request.namespace ?? 'user')
+        : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`;
     // A recording is complete without the reading of what was proved.
     const memory = Object.keys(files).length === 0 ? config.memory : 'off';
     const named = { identity: database.identity, models, namespace, memory };
@@ -79,10 +87,11 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
       ...searchInput(config, request, question, { ...named, nonce }),
       ...now,
     });
-    const asked = inputFor(request.fresh ? randomBytes(8).toString('hex') : undefined);
+    const asked = inputFor(request.fresh ? (request.nonce ?? randomBytes(8).toString('hex')) : undefined);
     const again = await askAgain({ app, engines: opened.engines, inputFor }, asked);
     const asking = { app, ...opened, database, input: asked, files, maxRows: request.maxRows };
     if (again.kind === 'answer') return told(asking, { record: again.record, ui: null });
+    await request.admit?.(again.input);
     const notice = webNotice(config, request);
     if (notice !== null) note(app, notice);
     return serve({ ...asking, input: again.input }, servedBy);

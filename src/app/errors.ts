@@ -8,9 +8,9 @@ import { visible, visibleLine } from '../clip';
 
 /**
  * `usage`: what was asked for is wrong; `not-found`: there is no such search or entry; `conflict`: not as things stand, such as a
- * command to a search that has ended; `cancelled`: a person ended it; `failed`: it could not be done.
+ * command to a search that has ended; `budget`: it may not cost so much today; `cancelled`: a person ended it; `failed`: it could not be done.
  */
-export type GateErrorCode = 'usage' | 'not-found' | 'conflict' | 'cancelled' | 'failed';
+export type GateErrorCode = 'usage' | 'not-found' | 'conflict' | 'budget' | 'cancelled' | 'failed';
 
 export class GateError extends Error {
   override readonly name: string = 'GateError';

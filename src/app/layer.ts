@@ -47,7 +47,8 @@ export function findEntry({ layer }: Pick<OpenLayer, 'layer'>, wanted: string): 
       `'${wanted}' is not the id of an entry; give e…, or its beginning (gate layer list shows them)`,
     );
   const only = begunBy(wanted, allHeld(layer), ({ entry }) => entry.entryId, 'entries');
-  if (only === null) throw new GateError(`no entry ${wanted} in this layer; gate layer list --all shows them`);
+  if (only === null)
+    throw new GateError(`no entry ${wanted} in this layer; gate layer list --all shows them`, 'not-found');
   return only;
 }
 
@@ -108,7 +109,10 @@ export async function answerQuestion(open: OpenLayer, wanted: string, said: stri
   const asked = /^q./.test(wanted) ? open.layer.questions : [];
   const only = begunBy(wanted, asked, ({ questionId }) => questionId, 'questions');
   if (only === null)
-    throw new GateError(`no open question ${wanted} in this layer; gate layer list shows those to be decided`);
+    throw new GateError(
+      `no open question ${wanted} in this layer; gate layer list shows those to be decided`,
+      'not-found',
+    );
   const { questionId: answers, text } = only;
   return sayRule(open, { entryId: ruleIdOf(answers, sha256), statement: `${text} ${answer}`, answers }, by);
 }

@@ -5,6 +5,7 @@
 import type { AnswerRecord, CandidateView, FactView, PlanView, SearchInput, UpdateView, Usage } from '../domain';
 import { createRunStore } from '../record/run-store';
 import { searchIdOf } from '../record/search-id';
+import { TOKEN_NAMESPACE } from '../record/search-index';
 import { progressText } from '../search/progress';
 import { each } from '../limiter';
 import { endpointText } from '../workers/serving';
@@ -137,7 +138,9 @@ function wayOn(input: SearchInput | null): string {
     return 'fork again the same way, or start gate ops worker with the same configuration and --db';
   if (input === null || searchIdOf(input) !== input.searchId)
     return 'start gate ops worker with the same configuration and --db';
-  return input.namespace === 'user' ? 'ask the same question again' : 'run the same command again';
+  return input.namespace === 'user' || input.namespace.startsWith(TOKEN_NAMESPACE)
+    ? 'ask the same question again'
+    : 'run the same command again';
 }
 
 async function lastUsage(store: App['store'], id: string): Promise<Usage | null> {

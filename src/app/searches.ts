@@ -41,15 +41,17 @@ export async function earlierSearch(
   const [input, record] = await Promise.all([inputOf(store, id), recordOf(store, id)]);
   if (input === null) throw new GateError(`${said}: the store no longer has the question of ${id}`);
   if (input.settings.method === 'learn') throw new UsageError(`${said}: ${id} is a lesson; give the id of a question`);
-  if (record === null) throw new GateError(`${said}: ${id} has not ended; gate show ${id} --wait waits for its answer`);
+  if (record === null)
+    throw new GateError(`${said}: ${id} has not ended; gate show ${id} --wait waits for its answer`, 'conflict');
   if (record.replacedBy !== undefined) return earlierSearch(store, record.replacedBy.id, said);
   if (!isConclusive(record))
     throw new GateError(
       `${said}: ${id} ${record.status === 'failed' ? 'failed' : 'was cancelled'}; ask it again first`,
+      'conflict',
     );
   return input;
 }
 
 export function unknownSearch(id: string): GateError {
-  return new GateError(`no search ${id} in the store; gate list shows the known ones`);
+  return new GateError(`no search ${id} in the store; gate list shows the known ones`, 'not-found');
 }

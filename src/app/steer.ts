@@ -78,7 +78,7 @@ async function steer(wanted: string, steering: Steering, app: App): Promise<Stee
   return onRunning(wanted, app, async (session, id) => {
     const reply = await inTime(session, id, () => steerQuestion(session.gate, id, told));
     if (reply.kind === 'not-running') return null;
-    if (reply.kind === 'refused') throw new GateError(`${id} refused ${kind}: ${reply.reason}`);
+    if (reply.kind === 'refused') throw new GateError(`${id} refused ${kind}: ${reply.reason}`, 'conflict');
     const { remarkId, heard } = reply;
     return { id, kind, author, remarkId, ...(heard && { heard }) };
   });
@@ -115,7 +115,7 @@ async function steerBatch(wanted: string, { kind, author, now = false }: BatchCo
       running &&
       (await (kind === 'cancel' ? cancelWorkflow(running, workflowId) : signalBatch(running, batchId, kind, told)));
     if (heard) return batchId;
-    throw new GateError(`${batchId} is not running`);
+    throw new GateError(`${batchId} is not running`, 'conflict');
   } finally {
     await session?.close();
   }
@@ -137,8 +137,8 @@ async function onRunning<T>(
     await session?.close();
   }
   if ((await recordOf(app.store, id)) !== null)
-    throw new GateError(`${id} has finished; gate fork starts a new search from it`);
-  throw new GateError(`${id} is not running; ${howToGoOn(await inputOf(app.store, id))}`);
+    throw new GateError(`${id} has finished; gate fork starts a new search from it`, 'conflict');
+  throw new GateError(`${id} is not running; ${howToGoOn(await inputOf(app.store, id))}`, 'conflict');
 }
 
 /** Null: no server runs. */

@@ -18,5 +18,5 @@ export class AlreadyTold extends GateError {
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const code = codeOf(error);
-  return code === 'not-found' || code === 'conflict' ? EXIT.failed : EXIT[code];
+  return code === 'usage' || code === 'cancelled' ? EXIT[code] : EXIT.failed;
 }

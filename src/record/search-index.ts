@@ -7,6 +7,7 @@
  * 2. An entry is replaced when its search has ended.
  * 3. A question that follows another has an entry whose key names both, so that nobody reads inputs to find who needs a search.
  * 4. Parts of another search have their entries in a folder of their own, by the time at which that one was asked.
+ * 5. The key of a search of a token says whose it is: others' entries are not read to list one's own.
  */
 import * as z from 'zod';
 import { oneLine } from '../clip';
@@ -68,7 +69,7 @@ export async function writeIndex({ store, hash }: Deps, input: SearchInput, ende
     startedAt,
     ...{ status, costUsd, answer: answer === null ? null : oneLine(answer, TEXT_CHARS) },
   };
-  const key = `${isPart ? PARTS : ASKED}${placeOf(Date.parse(startedAt))}-${id}.json`;
+  const key = `${isPart ? PARTS : ASKED}${placeOf(Date.parse(startedAt))}-${id}${markOf(input.namespace, hash)}.json`;
   if (question.after !== undefined && ended === null)
     await writeStored(store, { key: `${AFTER}${question.after}-${id}.json`, kind: KIND, hash }, entry);
   await writeStored(store, { key, kind: KIND, hash }, entry);
@@ -95,17 +96,76 @@ export async function writeAsked(deps: Deps, input: SearchInput): Promise<void> 
 }
 
 /** The newest searches, each once. */
-export async function newestSearches({ store, hash }: Deps, limit: number): Promise<readonly Listed[]> {
+export async function newestSearches(deps: Deps, limit: number): Promise<readonly Listed[]> {
+  return (await searchPage(deps, { limit })).searches;
+}
+
+/** Keys at once, where most may be those of others. */
+const LOOKED_AT = 1_000;
+
+export interface Page {
+  readonly searches: readonly Listed[];
+  /** Where the next page begins; null: there is none. */
+  readonly next: string | null;
+}
+
+/** `namespace`: those of a token alone. `after`: `next` of the page before. */
+export async function searchPage(
+  { store, hash }: Deps,
+  {
+    limit,
+    after: begin = '',
+    namespace,
+  }: { readonly limit: number; readonly after?: string; readonly namespace?: string },
+): Promise<Page> {
+  const own = namespace === undefined ? '' : `${markOf(namespace, hash)}.json`;
+  const most = own === '' ? limit : LOOKED_AT;
   const newest = new Map<string, string>();
-  for (let after = ASKED, isMore = true; isMore;) {
-    const keys = await store.list(ASKED, { limit, after });
-    for (const key of keys) if (newest.size < limit && !newest.has(idOf(key))) newest.set(idOf(key), key);
-    isMore = newest.size < limit && keys.length === limit;
-    after = keys.at(-1) ?? after;
+  let last = ASKED + begin;
+  for (let isMore = true; isMore && newest.size < limit;) {
+    const keys = await store.list(ASKED, { limit: most, after: last });
+    isMore = keys.length === most;
+    for (const key of keys) {
+      if (newest.size >= limit) break;
+      if (key.endsWith(own) && !newest.has(idOf(key))) newest.set(idOf(key), key);
+      last = key;
+    }
   }
   const found = await each([...newest.values()], (key) => readStored(store, { key, kind: KIND, schema: Listed, hash }));
   // One may have been removed meanwhile.
-  return found.filter((entry) => entry !== null);
+  const searches = found.filter((entry) => entry !== null);
+  return { searches, next: newest.size < limit ? null : last.slice(ASKED.length) };
+}
+
+/** The keys of the entries of a token's searches that were asked since then, by search. */
+export async function askedSince(
+  { store, hash }: Deps,
+  ms: number,
+  namespace: string,
+): Promise<ReadonlyMap<string, string>> {
+  const own = `${markOf(namespace, hash)}.json`;
+  const until = ASKED + placeOf(ms);
+  const found = new Map<string, string>();
+  for (let after = ASKED; ;) {
+    const keys = await store.list(ASKED, { limit: LOOKED_AT, after });
+    for (const key of keys) {
+      if (key > `${until}-~`) return found;
+      if (key.endsWith(own) && !found.has(idOf(key))) found.set(idOf(key), key);
+      after = key;
+    }
+    if (keys.length < LOOKED_AT) return found;
+  }
+}
+
+/** null: it was removed meanwhile. */
+export function readIndex({ store, hash }: Deps, key: string): Promise<Listed | null> {
+  return readStored(store, { key, kind: KIND, schema: Listed, hash });
+}
+
+/** Who has a token has a mark; people at this machine and batches have none. */
+export const TOKEN_NAMESPACE = 'token:';
+function markOf(namespace: string, hash: Hash): string {
+  return namespace.startsWith(TOKEN_NAMESPACE) ? `.${hash(namespace).slice(0, 12)}` : '';
 }
 
 /** The keys of entries of that time or before, by search. */
@@ -115,7 +175,7 @@ export async function askedUntil(store: ObjectStore, ms: number): Promise<Readon
 }
 
 function idOf(key: string): string {
-  return key.slice(key.indexOf('-') + 1, -'.json'.length);
+  return key.slice(key.indexOf('-') + 1).split('.', 1)[0] ?? '';
 }
 
 const LAST_MS = 9_999_999_999_999;

@@ -87,7 +87,7 @@ export async function findBatch(store: ObjectStore, wanted: string): Promise<Lis
   if (found.length > 1)
     throw new UsageError(`'${wanted}' is the beginning of ${found.length} batch ids; give more of the id`);
   if (found[0] === undefined)
-    throw new GateError(`no batch ${wanted} in the store; gate batch status shows the known ones`);
+    throw new GateError(`no batch ${wanted} in the store; gate batch status shows the known ones`, 'not-found');
   return found[0];
 }
 

@@ -1,0 +1,135 @@
+/**
+ * On whose behalf something is asked, for doors that serve several people (HTTP, MCP).
+ *
+ * 1. What is another's does not exist: its searches and its databases are not found.
+ * 2. Databases by configured name only.
+ * 3. A day's budget holds before a question starts: what today's searches cost, for those that run what they may cost, and what
+ *    this one may.
+ */
+import * as z from 'zod';
+import type { SearchInput } from '../domain';
+import type { ObjectStore } from '../domain/ports';
+import { SEARCH_ID } from '../domain/question';
+import { each } from '../limiter';
+import { askedSince, readIndex } from '../record/search-index';
+import { sha256 } from '../sha256';
+import type { App, Asked } from './app';
+import { dollars } from '../report/printable';
+import { GateError, UsageError } from './errors';
+import { AskOptions, askRequest, given } from './given';
+import { unknownSearch } from './searches';
+import { inputOf } from './services';
+
+export interface Asker {
+  /** Of the token; null: the person at this machine, who sees all. */
+  readonly token: string | null;
+  /** Of the searches that it asks. */
+  readonly namespace: string;
+  /** Configured names; null: all. */
+  readonly databases: ReadonlySet<string> | null;
+  /** In US dollars; null: no limit. */
+  readonly usdPerDay: number | null;
+}
+
+/** A question as a door takes it from others: no path, no address, no file. */
+export const OthersQuestion = z.strictObject({
+  question: z.string(),
+  ...AskOptions.pick({ context: true, instructions: true, output: true, web: true, after: true }).shape,
+  ...AskOptions.pick({ method: true, memory: true, seed: true, budgets: true, fresh: true }).shape,
+  /** A configured name. Left out: the only one, or that of `after`. */
+  db: AskOptions.shape.db,
+});
+export type OthersQuestion = z.input<typeof OthersQuestion>;
+
+/** Throws as if there were no such search where it is another's. `id`: whole. */
+export async function ownSearch(store: ObjectStore, id: string, { token, namespace }: Asker): Promise<SearchInput> {
+  const input = SEARCH_ID.test(id) ? await inputOf(store, id) : null;
+  if (input === null || (token !== null && input.namespace !== namespace)) throw unknownSearch(id);
+  return input;
+}
+
+/** Configured names that it may ask, in their order. */
+export function ownDatabases({ config }: Pick<App, 'config'>, { databases }: Asker): readonly string[] {
+  return Object.keys(config.databases).filter((name) => databases?.has(name) ?? true);
+}
+
+/** `db` left out: the only one. */
+export function ownDatabase(app: Pick<App, 'config'>, db: string | undefined, asker: Asker): string {
+  const names = ownDatabases(app, asker);
+  const name = db ?? (names.length === 1 ? names[0] : undefined);
+  if (name !== undefined && names.includes(name)) return name;
+  const known = names.length === 0 ? 'there is none' : `there are: ${names.join(', ')}`;
+  if (name === undefined) throw new UsageError(`which database? give db (${known})`);
+  throw new GateError(`no database of that name is configured here; ${known}`, 'not-found');
+}
+
+/** Asks questions of several people. One for a process: it knows what is being started. */
+export class Askers {
+  readonly #starting = new Map<string, number>();
+  /** Of searches that have ended, by the key of their entry. */
+  readonly #costs = new Map<string, number>();
+
+  constructor(private readonly app: App) {}
+
+  /** In the background. `key`: the same one makes `fresh` the same search again. */
+  async ask(asker: Asker, written: OthersQuestion, key: string | null = null): Promise<Asked> {
+    const { question, db, ...options } = given(OthersQuestion, written, 'question');
+    const { store } = this.app;
+    const { after } = options;
+    const earlier = after === undefined ? null : await ownSearch(store, after, asker);
+    const name = ownDatabase(this.app, db ?? earlier?.question.database, asker);
+    const { namespace } = asker;
+    const nonce = key === null ? undefined : sha256(`${namespace}\n${key}`).slice(0, 16);
+    // `given` parses the method from its text once more.
+    const { method } = written;
+    const request = { ...askRequest(question, { ...options, method, db: name }), namespace, nonce };
+    const { ask } = await import('./ask');
+    let release = (): void => undefined;
+    const admit = async (input: SearchInput): Promise<void> => {
+      release = await this.#reserved(asker, input);
+    };
+    return ask({ ...request, admit }, this.app, 'background').finally(() => release());
+  }
+
+  /** What today's searches of a token cost, or may cost while they run, by search. */
+  async #costsToday(namespace: string): Promise<ReadonlyMap<string, number>> {
+    const { store } = this.app;
+    const index = { store, hash: sha256 };
+    const today = new Date(this.app.now()).setUTCHours(0, 0, 0, 0);
+    const costs = await each([...(await askedSince(index, today, namespace))], async ([id, key]) => {
+      const known = this.#costs.get(key);
+      if (known !== undefined) return [id, known] as const;
+      const entry = await readIndex(index, key);
+      if (entry === null || entry.status === null)
+        return [id, (await inputOf(store, id))?.settings.budgets.costUsd ?? Infinity] as const;
+      this.#costs.set(key, entry.costUsd ?? 0);
+      return [id, entry.costUsd ?? 0] as const;
+    });
+    return new Map(costs);
+  }
+
+  /** Until the function that it gives is called: then the store knows of the search. */
+  async #reserved({ namespace, usdPerDay }: Asker, { searchId, settings }: SearchInput): Promise<() => void> {
+    if (usdPerDay === null) return () => undefined;
+    const ceiling = settings.budgets.costUsd;
+    if (ceiling === null)
+      throw new UsageError('budgets.costUsd: this token has a budget, so each question needs a limit');
+    const change = (by: number): void => void this.#starting.set(namespace, (this.#starting.get(namespace) ?? 0) + by);
+    const others = this.#starting.get(namespace) ?? 0;
+    change(ceiling);
+    try {
+      const costs = await this.#costsToday(namespace);
+      // One that runs already is joined.
+      const spent = others + [...costs].reduce((sum, [id, cost]) => sum + (id === searchId ? 0 : cost), 0);
+      if (spent + ceiling <= usdPerDay + 1e-9) return () => change(-ceiling);
+      const left = dollars(Math.max(0, usdPerDay - spent));
+      throw new GateError(
+        `the question may cost ${dollars(ceiling)}, and ${left} of ${dollars(usdPerDay)} are left today (UTC): give a smaller budgets.costUsd`,
+        'budget',
+      );
+    } catch (error) {
+      change(-ceiling);
+      throw error;
+    }
+  }
+}
