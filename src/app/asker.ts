@@ -35,7 +35,9 @@ export interface Asker {
 export const OthersQuestion = z.strictObject({
   question: z.string(),
   ...AskOptions.pick({ context: true, instructions: true, output: true, web: true, after: true }).shape,
-  ...AskOptions.pick({ method: true, memory: true, seed: true, budgets: true, fresh: true }).shape,
+  ...AskOptions.pick({ memory: true, seed: true, budgets: true, fresh: true }).shape,
+  /** As `--method` takes it. */
+  method: z.string().optional(),
   /** A configured name. Left out: the only one, or that of `after`. */
   db: AskOptions.shape.db,
 });
@@ -80,9 +82,7 @@ export class Askers {
     const name = ownDatabase(this.app, db ?? earlier?.question.database, asker);
     const { namespace } = asker;
     const nonce = key === null ? undefined : sha256(`${namespace}\n${key}`).slice(0, 16);
-    // `given` parses the method from its text once more.
-    const { method } = written;
-    const request = { ...askRequest(question, { ...options, method, db: name }), namespace, nonce };
+    const request = { ...askRequest(question, { ...options, db: name }), namespace, nonce };
     const { ask } = await import('./ask');
     let release = (): void => undefined;
     const admit = async (input: SearchInput): Promise<void> => {

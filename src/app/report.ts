@@ -46,6 +46,18 @@ export async function difference(wantedA: string, wantedB: string, { store }: Pi
   return searchDiff(...(await Promise.all([side(wantedA), side(wantedB)])));
 }
 
+/** The report of a search as one HTML file. */
+export async function reportText(wanted: string, app: Pick<App, 'config' | 'store'>): Promise<string> {
+  return (await reported(wanted, app, null)).text;
+}
+
+async function reported(wanted: string, { config, store }: Pick<App, 'config' | 'store'>, db: string | null) {
+  const trace = await traceOf(wanted, { store });
+  const name = trace.record?.database ?? trace.input?.question.database ?? '';
+  const database = config.databases[name] === undefined ? db : name;
+  return { text: renderReport(trace, { database }), searchId: trace.searchId };
+}
+
 /**
  * Writes the report of a search, one HTML file that works offline, and gives its path. `out`: default the folder `reports`
  * beside the store. `db`: where an unconfigured database is, for the commands of the report; the store remembers it where it
@@ -56,16 +68,14 @@ export async function writeReport(
   { config, store, cwd }: Pick<App, 'config' | 'store' | 'cwd'>,
   { out, db = null }: { readonly out?: string; readonly db?: string | null } = {},
 ): Promise<string> {
-  const trace = await traceOf(wanted, { store });
-  const name = trace.record?.database ?? trace.input?.question.database ?? '';
-  const database = config.databases[name] === undefined ? db : name;
+  const { text, searchId } = await reported(wanted, { config, store }, db);
   const { store: at, folders } = config;
   const folder = join(at.kind === 'directory' ? dirname(at.directory) : folders.data, 'reports');
-  const path = out === undefined ? join(folder, `${trace.searchId}.html`) : resolve(cwd, out);
+  const path = out === undefined ? join(folder, `${searchId}.html`) : resolve(cwd, out);
   await mkdir(dirname(path), { recursive: true });
   const fresh = `${path}.${process.pid}.tmp`;
   // It holds rows: beside the store it is its owner's, as the store's own files are.
-  await writeFile(fresh, renderReport(trace, { database }), out === undefined ? { mode: 0o600 } : {});
+  await writeFile(fresh, text, out === undefined ? { mode: 0o600 } : {});
   await rename(fresh, path);
   return path;
 }

@@ -1,5 +1,5 @@
 /** The searches of the store, and how each stands. */
-import { newestSearches, type Listed } from '../record/search-index';
+import { searchPage, type Listed } from '../record/search-index';
 import { sha256 } from '../sha256';
 import type { App } from './app';
 import type { Waiting } from './temporal-session';
@@ -9,17 +9,28 @@ export interface SearchRow extends Omit<Listed, 'status'> {
   readonly status: string;
 }
 
-/** The newest first. Temporal is asked only about those that have not ended: asking loads more than all else. */
+export interface RowPage {
+  readonly rows: readonly SearchRow[];
+  /** `after` of the next page; null: there is none. */
+  readonly next: string | null;
+}
+
 export async function searches(app: App, limit: number): Promise<readonly SearchRow[]> {
-  const newest = await newestSearches({ store: app.store, hash: sha256 }, limit);
+  return (await searchRows(app, { limit })).rows;
+}
+
+/**
+ * The newest first. Temporal is asked only about those that have not ended: asking loads more than all else. `namespace`: those of
+ * a token alone.
+ */
+export async function searchRows(app: App, of: Parameters<typeof searchPage>[1]): Promise<RowPage> {
+  const { searches: newest, next } = await searchPage({ store: app.store, hash: sha256 }, of);
   const { livingSearches, statusWithoutRecord } = await import('./open-temporal');
   const live = newest.some(({ status }) => status === null) ? await livingSearches(app, waitingIn(app)) : null;
   const otherwise = (id: string): string =>
     live?.waiting.has(id) === true ? 'waiting' : statusWithoutRecord(app.config, app.env, live !== null);
-  return newest.map((entry) => ({
-    ...entry,
-    status: live?.running.get(entry.id) ?? entry.status ?? otherwise(entry.id),
-  }));
+  const statusOf = ({ id, status }: Listed): string => live?.running.get(id) ?? status ?? otherwise(id);
+  return { next, rows: newest.map((entry) => ({ ...entry, status: statusOf(entry) })) };
 }
 
 /** Searches of batches under way that nobody has begun. */

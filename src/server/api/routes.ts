@@ -1,0 +1,388 @@
+/** `/v1`: what a user can do, over HTTP. Each route calls one use case of `src/app`; what is another's is not found. */
+import * as z from 'zod';
+import type { App } from '../../app/app';
+import { OthersQuestion, ownDatabase, ownDatabases, ownSearch, type Askers } from '../../app/asker';
+import { GateError } from '../../app/errors';
+import { recordOf } from '../../app/services';
+import { SteerCommand } from '../../app/steer';
+import { authorOf } from '../../app/surroundings';
+import type { SearchEvents } from '../../app/search-events';
+import { BudgetLimits, type AnswerRecord } from '../../domain';
+import { sha256 } from '../../sha256';
+import { csvLine } from '../../text/result-text';
+import type { Caller } from '../http/caller';
+import { HttpError } from '../http/errors';
+import type { ServerEvent } from '../http/route';
+import { apiRoute, type ApiRoute } from './api-route';
+import { openApi } from './openapi';
+import * as replies from './replies';
+
+export interface Api {
+  readonly app: App;
+  readonly askers: Askers;
+  readonly events: SearchEvents;
+  /** The address of a page for one opening in a browser, under the name by which the server was reached. */
+  readonly loginUrl: (caller: Caller, origin: string, path: string) => string;
+}
+
+const AT_MOST_S = 60;
+const Page = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  after: z.string().optional(),
+});
+const OfDatabase = z.strictObject({ db: z.string().optional() });
+
+export function apiRoutes(api: Api): readonly ApiRoute[] {
+  const routes = [...questions(api), ...steering(api), ...databases(api), ...layers(api), ...batches(api)];
+  const described = openApi(routes);
+  return [
+    ...routes,
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/openapi.json', scope: 'open', summary: 'This description' },
+      replies: { 200: z.looseObject({}) },
+      handle: () => ({ json: described }),
+    }),
+  ];
+}
+
+function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
+  const keys = new UsedKeys(() => app.now());
+  const ended = async (id: string, caller: Caller): Promise<AnswerRecord> => {
+    await ownSearch(app.store, id, caller);
+    const record = await recordOf(app.store, id);
+    if (record === null) throw new GateError(`${id} has not ended`, 'conflict');
+    return record;
+  };
+  const standing = async (id: string, caller: Caller, waitMs: number, leave: AbortSignal) => {
+    await ownSearch(app.store, id, caller);
+    const { standingWithin } = await import('../../app/read');
+    const found = await standingWithin(id, app, { waitMs, leave });
+    return caller.token === null ? found : { ...found, ui: null, traceId: null };
+  };
+  return [
+    apiRoute({
+      ...{
+        method: 'POST',
+        path: '/v1/questions',
+        scope: 'ask',
+        summary: 'Asks; the same question again is the same search',
+      },
+      body: OthersQuestion,
+      headers: { 'Idempotency-Key': 'with "fresh": the same key is the same search again' },
+      replies: { 200: replies.Question, 202: replies.Accepted },
+      handle: async ({ request: { caller, headers, leave }, body }) => {
+        const key = keys.checked(caller, headers['idempotency-key'], body);
+        const asked = await askers.ask(caller, body, key);
+        const id = asked.kind === 'answer' ? asked.record.id : asked.searchId;
+        const location = { location: `/v1/questions/${id}` };
+        if (asked.kind === 'answer') return { headers: location, json: await standing(id, caller, 0, leave) };
+        const ui = caller.token === null ? asked.ui : null;
+        return { status: 202, headers: location, json: { id, status: 'running', ui } };
+      },
+    }),
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/questions', scope: 'ask', summary: 'Questions, the newest first' },
+      query: Page,
+      replies: { 200: replies.Questions },
+      handle: async ({ request: { caller }, query }) => {
+        const { searchRows } = await import('../../app/search-list');
+        const namespace = caller.token === null ? undefined : caller.namespace;
+        const { rows, next } = await searchRows(app, { ...query, namespace });
+        return { json: { questions: rows, next } };
+      },
+    }),
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/questions/:id', scope: 'ask', summary: 'Where a question stands, and its answer' },
+      query: z.strictObject({
+        wait: z.coerce.number().min(0).max(AT_MOST_S).default(0).describe('for so many seconds while it runs'),
+      }),
+      replies: { 200: replies.Question },
+      handle: async ({ request: { caller, leave }, id, query }) => ({
+        json: await standing(id, caller, query.wait * 1000, leave),
+      }),
+    }),
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/questions/:id/events', scope: 'ask' },
+      summary: 'What happens, as server-sent events from the beginning, until "ended"',
+      query: z.strictObject({ lastEventId: z.string().optional() }),
+      headers: { 'Last-Event-ID': 'only what comes after it' },
+      replies: { 200: 'text/event-stream' },
+      handle: async ({ request: { caller, lastEventId, leave }, id }) => {
+        await ownSearch(app.store, id, caller);
+        return { events: sent(events, id, lastEventId, leave) };
+      },
+    }),
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/questions/:id/rows.csv', scope: 'ask', summary: 'The rows, as they are stored' },
+      replies: { 200: 'text/csv' },
+      handle: async ({ request: { caller }, id }) => {
+        const record = await ended(id, caller);
+        if (record.columns.length === 0) throw new GateError(`${id} has no rows: ${record.status}`, 'conflict');
+        const headers = {
+          'content-disposition': `attachment; filename="${id}.csv"`,
+          'x-gate-truncated': String(record.truncated),
+        };
+        return { type: 'text/csv', headers, body: csvOf(record) };
+      },
+    }),
+    apiRoute({
+      ...{
+        method: 'GET',
+        path: '/v1/questions/:id/report',
+        scope: 'ask',
+        summary: 'The report, a page that needs no other file',
+      },
+      replies: { 200: 'text/html' },
+      handle: async ({ request: { caller }, id }) => {
+        await ownSearch(app.store, id, caller);
+        const { reportText } = await import('../../app/report');
+        return {
+          type: 'text/html',
+          headers: { 'content-security-policy': REPORT_POLICY },
+          body: await reportText(id, app),
+        };
+      },
+    }),
+    apiRoute({
+      ...{
+        method: 'POST',
+        path: '/v1/logins',
+        scope: 'login',
+        summary: 'An address that opens the page once, within ten minutes',
+      },
+      body: z.strictObject({
+        path: z
+          .string()
+          .regex(/^\/(?![/\\])[^?#]*$/, 'give a path of this server')
+          .default('/'),
+      }),
+      replies: { 201: z.object({ url: z.string() }) },
+      handle: ({ request: { caller, origin }, body }) => ({
+        status: 201,
+        json: { url: loginUrl(caller, origin, body.path) },
+      }),
+    }),
+  ];
+}
+
+/** Its own policy, in its head, is narrower. */
+const REPORT_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'none'";
+
+async function* sent(
+  events: SearchEvents,
+  id: string,
+  after: string | null,
+  leave: AbortSignal,
+): AsyncGenerator<ServerEvent, void> {
+  for await (const { id: eventId, event } of events.read(id, after, leave))
+    yield { ...(eventId !== null && { id: eventId }), event: event.kind, data: event };
+}
+
+const ROWS_AT_ONCE = 500;
+
+async function* csvOf({ columns, rows }: AnswerRecord): AsyncGenerator<string, void> {
+  yield `${csvLine(columns.map(({ name }) => name))}\n`;
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+    yield await Promise.resolve(
+      rows
+        .slice(at, at + ROWS_AT_ONCE)
+        .map((row) => `${csvLine(row)}\n`)
+        .join(''),
+    );
+}
+
+/** The same key with another body is a mistake of the program that sends it. */
+class UsedKeys {
+  readonly #bodies = new Map<string, { readonly body: string; readonly at: number }>();
+
+  constructor(private readonly now: () => number) {}
+
+  checked({ namespace }: Caller, key: string | readonly string[] | undefined, body: unknown): string | null {
+    if (key === undefined) return null;
+    if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
+      throw new HttpError('usage', 'Idempotency-Key: give 1 to 255 visible characters of ASCII');
+    const [name, hash] = [`${namespace}\n${key}`, sha256(JSON.stringify(body))];
+    const before = this.#bodies.get(name);
+    if (before !== undefined && before.body !== hash && this.now() - before.at < KEPT_MS)
+      throw new HttpError('key-reused', 'this Idempotency-Key was used with another body');
+    this.#bodies.delete(name);
+    this.#bodies.set(name, { body: hash, at: this.now() });
+    for (const oldest of this.#bodies.keys()) if (this.#bodies.size > MOST_KEYS) this.#bodies.delete(oldest);
+    return key;
+  }
+}
+
+const KEPT_MS = 24 * 3_600_000;
+const MOST_KEYS = 10_000;
+
+const text = z.string();
+/** By the last part of the path. */
+const COMMANDS = {
+  hints: {
+    kind: 'hint',
+    summary: 'Tells a running search what the data does not show',
+    body: z.strictObject({ text }),
+  },
+  pause: { kind: 'pause', summary: 'No further model call until it is resumed', body: z.strictObject({}) },
+  resume: { kind: 'resume', summary: 'Goes on after a pause', body: z.strictObject({}) },
+  budget: { kind: 'budget', summary: 'New limits; null lifts one', body: z.strictObject({ budgets: BudgetLimits }) },
+  veto: { kind: 'veto', summary: 'Withdraws an update', body: z.strictObject({ update: text, reason: text }) },
+  pin: { kind: 'pin', summary: 'Keeps a reading', body: z.strictObject({ target: text, reason: text }) },
+  stop: { kind: 'stop', summary: 'Ends it with its best answer so far', body: z.strictObject({}) },
+  cancel: { kind: 'cancel', summary: 'Ends it; asked again, it goes on', body: z.strictObject({}) },
+} as const;
+
+function steering({ app }: Api): ApiRoute[] {
+  return Object.entries(COMMANDS).map(([name, { kind, summary, body }]) =>
+    apiRoute({
+      ...{ method: 'POST', path: `/v1/questions/:id/${name}`, scope: 'steer', summary },
+      body,
+      replies: { 200: replies.Steered },
+      handle: async ({ request: { caller }, id, body: given }) => {
+        const { settings } = await ownSearch(app.store, id, caller);
+        const told = SteerCommand.parse({
+          ...(given as object),
+          kind,
+          author: authorOf(caller.token ?? undefined, app),
+        });
+        const { costUsd } = told.kind === 'budget' ? told.budgets : {};
+        const asked = settings.budgets.costUsd ?? Infinity;
+        if (caller.usdPerDay !== null && costUsd !== undefined && (costUsd ?? Infinity) > asked)
+          throw new GateError('this token has a budget: ask anew for a question that may cost more', 'budget');
+        const { command } = await import('../../app/steer');
+        return { json: await command(id, told, app) };
+      },
+    }),
+  );
+}
+
+function databases({ app }: Api): ApiRoute[] {
+  return [
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/databases', scope: 'ask', summary: 'The databases that may be asked' },
+      replies: { 200: replies.Databases },
+      handle: async ({ request: { caller } }) => {
+        const { listDatabases } = await import('../../app/databases');
+        const own = new Set(ownDatabases(app, caller));
+        const listed = listDatabases(app.config).filter(({ name }) => own.has(name));
+        return { json: { databases: listed.map(({ name, engine, access }) => ({ name, engine, access })) } };
+      },
+    }),
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/databases/:id', scope: 'ask', summary: 'Its schema as a model would see it' },
+      query: z.strictObject({ table: z.string().optional(), question: z.string().optional() }),
+      replies: { 200: replies.Described },
+      handle: async ({ request: { caller }, id, query: { table, question } }) => {
+        const { describeDatabase } = await import('../../app/databases');
+        const flags = { question, ...(table !== undefined && { table: [table] }) };
+        const found = await describeDatabase(ownDatabase(app, id, caller), flags, app);
+        const { database, version, tables, shown, tokens, text: schema } = found;
+        return { json: { database, version, tables, shown, tokens, text: schema } };
+      },
+    }),
+  ];
+}
+
+const said = { note: z.string().max(2_000).optional() };
+const LayerCommand = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['confirm', 'reject']), entry: text, ...said }),
+  z.strictObject({ kind: z.literal('edit'), entry: text, statement: text, ...said }),
+  z.strictObject({ kind: z.literal('add'), statement: text, ...said }),
+  z.strictObject({ kind: z.literal('answer'), question: text, text, ...said }),
+  z.strictObject({ kind: z.literal('verify') }),
+]);
+const CHECK_MS = 25_000;
+
+function layers({ app }: Api): ApiRoute[] {
+  return [
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/layer', scope: 'ask', summary: 'What is kept of a database' },
+      query: OfDatabase,
+      replies: { 200: replies.Layer },
+      handle: async ({ request: { caller }, query }) => {
+        const { openLayer } = await import('../../app/layer');
+        const { layer, database } = await openLayer(app, ownDatabase(app, query.db, caller));
+        const { entries, rules, questions: open, verifiedAt } = layer;
+        return { json: { database: database.name, entries, rules, questions: open, verifiedAt } };
+      },
+    }),
+    apiRoute({
+      ...{
+        method: 'POST',
+        path: '/v1/layer',
+        scope: 'layer',
+        summary: 'A decision about what is kept, or all checks again',
+      },
+      query: OfDatabase,
+      body: LayerCommand,
+      replies: { 200: replies.LayerDone },
+      handle: async ({ request: { caller, leave }, query, body }) => {
+        const use = await import('../../app/layer');
+        const open = await use.openLayer(app, ownDatabase(app, query.db, caller));
+        const note = ('note' in body ? body.note : undefined) ?? null;
+        const by = { note, author: authorOf(caller.token ?? undefined, app), at: new Date(app.now()).toISOString() };
+        switch (body.kind) {
+          case 'confirm':
+          case 'reject': {
+            const kind = body.kind === 'confirm' ? 'confirmed' : 'rejected';
+            return { json: { held: await use.decideEntry(open, kind, body.entry, by) } };
+          }
+          case 'edit':
+            return { json: { held: (await use.editEntry(open, body.entry, body.statement, by)).held } };
+          case 'add':
+            return { json: { held: (await use.addRule(open, body.statement, by)).held } };
+          case 'answer':
+            return { json: { held: (await use.answerQuestion(open, body.question, body.text, by)).held } };
+          case 'verify':
+            return { json: await use.verifyLayer(open, { timeoutMs: CHECK_MS, signal: leave, now: app.now() }) };
+          default:
+            return body satisfies never;
+        }
+      },
+    }),
+  ];
+}
+
+/** Batches are run by people at this machine: of a token there are none. */
+function batches({ app }: Api): ApiRoute[] {
+  const only = ({ token }: Caller, id: string): void => {
+    if (token !== null)
+      throw new GateError(`no batch ${id} in the store; gate batch status shows the known ones`, 'not-found');
+  };
+  return [
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/batches', scope: 'ask', summary: 'Batches, the newest first' },
+      query: Page.omit({ after: true }),
+      replies: { 200: replies.Batches },
+      handle: async ({ request: { caller }, query: { limit } }) => {
+        if (caller.token !== null) return { json: { batches: [] } };
+        const { listStatuses, lookedAt } = await import('../../app/run/batch-status');
+        return { json: { batches: await lookedAt(app, (at) => listStatuses(at, limit)) } };
+      },
+    }),
+    apiRoute({
+      ...{ method: 'GET', path: '/v1/batches/:id', scope: 'ask', summary: 'Where a batch stands' },
+      replies: { 200: replies.Batch },
+      handle: async ({ request: { caller }, id }) => {
+        only(caller, id);
+        const { batchStatus, lookedAt } = await import('../../app/run/batch-status');
+        const { findBatch } = await import('../../app/run/stored-batches');
+        return { json: await lookedAt(app, async (at) => batchStatus(at, await findBatch(app.store, id))) };
+      },
+    }),
+    ...(['pause', 'resume', 'cancel'] as const).map((kind) =>
+      apiRoute({
+        ...{ method: 'POST', path: `/v1/batches/:id/${kind}`, scope: 'steer', summary: `Tells a batch: ${kind}` },
+        body: z.strictObject({}),
+        replies: { 200: replies.Steered },
+        handle: async ({ request: { caller }, id }) => {
+          only(caller, id);
+          if (!id.startsWith('b-')) throw new GateError(`no batch ${id} in the store`, 'not-found');
+          const { command } = await import('../../app/steer');
+          return { json: await command(id, { kind, author: authorOf(undefined, app) }, app) };
+        },
+      }),
+    ),
+  ];
+}

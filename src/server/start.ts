@@ -1,0 +1,115 @@
+/** GATE's server: the API, and what other doors add to it. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { App } from '../app/app';
+import { Askers } from '../app/asker';
+import { UsageError } from '../app/errors';
+import { holdServer, openRunning } from '../app/open-temporal';
+import { SearchEvents } from '../app/search-events';
+import type { Config } from '../config';
+import { storeLocation } from '../config/store';
+import { parsedJson } from '../json';
+import { isLoopback } from '../workers/codec-server';
+import { isAlive } from '../workers/process-identity';
+import { apiRoutes, type Api } from './api/routes';
+import { ONCE_PARAMETER } from './http/access';
+import type { Route } from './http/route';
+import { startHttpServer, type HttpServer, type ServerOptions } from './http/server';
+
+export interface StartOptions extends Pick<ServerOptions, 'host' | 'port' | 'log' | 'limits'> {
+  /** Beside those of the API. */
+  readonly routes?: (api: Api) => readonly Route[];
+}
+
+export async function startServer(app: App, { routes = () => [], ...options }: StartOptions): Promise<HttpServer> {
+  const { config } = app;
+  const { host } = options;
+  if (!isLoopback(host) && Object.keys(config.server.tokens).length === 0)
+    throw new UsageError(
+      `--host ${host}: anybody who reaches it could ask; set "server.tokens" (gate serve --new-token)`,
+    );
+  let server: HttpServer | null = null;
+  const api: Api = {
+    ...{ app, askers: new Askers(app), events: new SearchEvents(app) },
+    loginUrl: (caller, origin, path) => `${origin}${path}?${ONCE_PARAMETER}=${server?.access.once(caller) ?? ''}`,
+  };
+  server = await startHttpServer({
+    ...options,
+    config,
+    routes: [...apiRoutes(api), ...routes(api)],
+    now: () => app.now(),
+    readiness: readinessOf(app),
+  });
+  const started = server;
+  const forget = announce(config, started.url);
+  // Answers do not wait for it: the first question does.
+  const holding = holdServer(app).catch((error: unknown) => {
+    options.log('Temporal did not start', error);
+    return () => Promise.resolve();
+  });
+  return {
+    ...started,
+    close: async (graceMs) => {
+      forget();
+      await started.close(graceMs);
+      await (
+        await holding
+      )();
+    },
+  };
+}
+
+const READY_FOR_MS = 2_000;
+
+/** Asked by anybody, so Temporal is not asked each time. */
+function readinessOf(app: App): () => Promise<string | null> {
+  let last: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
+  const look = async (): Promise<string | null> => {
+    const session = await openRunning(app.config, app.env);
+    await session?.close();
+    return session === null ? 'no Temporal answers' : null;
+  };
+  return () => {
+    const at = app.now();
+    if (last === null || at - last.at > READY_FOR_MS) last = { at, answer: look() };
+    return last.answer;
+  };
+}
+
+interface Announced {
+  readonly pid: number;
+  readonly url: string;
+  /** Of which configuration and store. */
+  readonly file: string | null;
+  readonly store: string;
+}
+
+function announce(config: Config, url: string): () => void {
+  const place = placeOf(config);
+  mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
+  const { file, store } = config;
+  const own: Announced = { pid: process.pid, url, file, store: storeLocation(store) };
+  writeFileSync(place, JSON.stringify(own), { mode: 0o600 });
+  return () => {
+    if (announced(config)?.pid === process.pid) rmSync(place, { force: true });
+  };
+}
+
+function announced(config: Config): Announced | null {
+  try {
+    return parsedJson(readFileSync(placeOf(config), 'utf8')) as Announced | null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where a server of this configuration and store runs already; null: nowhere. */
+export function runningServer(config: Config): string | null {
+  const found = announced(config);
+  const isOurs = found?.file === config.file && found.store === storeLocation(config.store) && isAlive(found.pid);
+  return isOurs ? found.url : null;
+}
+
+function placeOf({ folders }: Pick<Config, 'folders'>): string {
+  return join(folders.state, 'server.json');
+}
