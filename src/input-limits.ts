@@ -20,9 +20,9 @@ export function contextProblem(context: string | null, instructions: string | nu
   );
 }
 
-/** A byte 0, or bytes that are no UTF-8 (reading turns them into U+FFFD). */
+/** A byte 0, or what is no UTF-8: bytes that reading turned into U+FFFD, half of a pair that stands alone. */
 export function textProblem(what: string, text: string): string | null {
-  const isBinary = text.includes('\u0000') || text.includes('\ufffd');
+  const isBinary = text.includes('\u0000') || text.includes('\ufffd') || /\p{Surrogate}/u.test(text);
   return isBinary ? `the ${what} is not plain text: it holds a byte 0, or bytes that are not UTF-8` : null;
 }
 

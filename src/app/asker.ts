@@ -8,6 +8,7 @@
  */
 import * as z from 'zod';
 import type { SearchInput } from '../domain';
+import { isConclusive } from '../domain/answer';
 import type { ObjectStore } from '../domain/ports';
 import { SEARCH_ID } from '../domain/question';
 import { each } from '../limiter';
@@ -18,7 +19,7 @@ import { dollars } from '../report/printable';
 import { GateError, UsageError } from './errors';
 import { AskOptions, askRequest, given } from './given';
 import { unknownSearch } from './searches';
-import { inputOf } from './services';
+import { inputOf, recordOf } from './services';
 
 export interface Asker {
   /** Of the token; null: the person at this machine, who sees all. */
@@ -100,10 +101,13 @@ export class Askers {
       const known = this.#costs.get(key);
       if (known !== undefined) return [id, known] as const;
       const entry = await readIndex(index, key);
-      if (entry === null || entry.status === null)
-        return [id, (await inputOf(store, id))?.settings.budgets.costUsd ?? Infinity] as const;
-      this.#costs.set(key, entry.costUsd ?? 0);
-      return [id, entry.costUsd ?? 0] as const;
+      const isOpen = entry === null || entry.status === null;
+      const record = isOpen ? await recordOf(store, id) : null;
+      const recorded = record !== null && isConclusive(record) ? record.usage.costUsd : null;
+      const cost = isOpen ? recorded : (entry.costUsd ?? 0);
+      if (cost === null) return [id, (await inputOf(store, id))?.settings.budgets.costUsd ?? Infinity] as const;
+      this.#costs.set(key, cost);
+      return [id, cost] as const;
     });
     return new Map(costs);
   }

@@ -4,7 +4,17 @@
  * `gate dev --stop` finds them. A database's address travels by environment, never by command line.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config';
@@ -42,7 +52,9 @@ export function announce(config: Config, process: ServingProcess): () => void {
   const folder = folderOf(config);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, `${process.pid}.json`);
-  writeFileSync(file, JSON.stringify(process));
+  // At once: others read it while it is written.
+  writeFileSync(`${file}.new`, JSON.stringify(process));
+  renameSync(`${file}.new`, file);
   return () => rmSync(file, { force: true });
 }
 

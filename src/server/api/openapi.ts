@@ -44,16 +44,13 @@ function operation({ summary, scope, query, body, headers = {}, replies }: ApiRo
   const inHeaders = Object.entries(headers).map(([name, description]) => ({
     ...{ name, in: 'header', required: false, description, schema: { type: 'string' } },
   }));
-  const answers = Object.entries(replies).map(([status, schema]) => [
-    status,
-    {
-      description: Number(status) < 300 ? 'done' : 'refused',
-      content:
-        typeof schema === 'string'
-          ? { [schema]: { schema: { type: 'string' } } }
-          : { 'application/json': { schema: jsonSchema(schema, 'output') } },
-    },
-  ]);
+  const answers = Object.entries(replies).map(([status, schema]): [string, object] => {
+    const content =
+      typeof schema === 'string'
+        ? { [schema]: { schema: { type: 'string' } } }
+        : { 'application/json': { schema: jsonSchema(schema, 'output') } };
+    return [status, { description: 'done', content }];
+  });
   const refused = {
     description: 'refused',
     content: { 'application/json': { schema: jsonSchema(ErrorReply, 'output') } },
@@ -70,6 +67,7 @@ function operation({ summary, scope, query, body, headers = {}, replies }: ApiRo
 }
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {
-  const made: object = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  return Object.fromEntries(Object.entries(made).filter(([name]) => name !== '$schema'));
+  const made = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  delete made.$schema;
+  return made;
 }
