@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { loadConfig } from '../../src/config';
 import { stopBackground } from '../../src/app/background';
-import { hashOf } from '../../src/server/http/access';
+import { hashOf, localTokenOf } from '../../src/server/http/access';
+import { runningServer } from '../../src/server/start';
+import { freePort } from '../helpers/free-port';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { unique } from '../helpers/temporal';
@@ -59,18 +61,12 @@ it('makes tokens that its configuration knows by their hash', async () => {
 
 it(`a hundred readers of events cost at most ${MOST_MB} MB; stopped, it ends their streams and leaves the searches`, async () => {
   const { home, db } = user();
-  const served = home.start(['serve', '--port', '0', '--json']);
+  const config = loadConfig({ env: home.env, cwd: home.folder });
+  const served = home.start(['serve', '--port', String(await freePort())]);
   await served.said(/Ctrl-C stops/);
-  const child = served.child;
-  const printed = await new Promise<string>((resolve) => {
-    let text = '';
-    const look = (piece: Buffer): void => {
-      text += piece.toString();
-      if (text.endsWith('}\n')) resolve(text);
-    };
-    child.stdout?.on('data', look);
-  });
-  const { url, token } = JSON.parse(printed) as { url: string; token: string };
+  const { child } = served;
+  const url = runningServer(config) ?? '';
+  const token = localTokenOf(config.folders.state);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   model.reset();
   const release = model.holdAfter(0);
@@ -105,7 +101,6 @@ it(`a hundred readers of events cost at most ${MOST_MB} MB; stopped, it ends the
   expect([code, heard.some((text) => text.includes('event: ended'))]).toEqual([0, false]);
   release();
   // The searches are answered without it.
-  const config = loadConfig({ env: home.env, cwd: home.folder });
   const shown = await home.here(['show', ids[0] ?? '', '--wait', '--json']);
   expect(JSON.parse(shown.out)).toMatchObject({ id: ids[0], status: 'answered' });
   await stopBackground(config);
