@@ -158,6 +158,7 @@ describe('bad input', () => {
     readonly with: (gate: Gate, folder: string) => Promise<unknown>;
     readonly env?: NodeJS.ProcessEnv;
     readonly is?: typeof GateError | typeof UsageError;
+    readonly code?: GateError['code'];
     readonly says: RegExp;
   }
   const mistakes: readonly Mistake[] = [
@@ -190,6 +191,7 @@ describe('bad input', () => {
     {
       what: 'an unknown search',
       with: (gate) => gate.result('q-0123456789abcdef'),
+      code: 'not-found',
       says: /^no search q-0123456789abcdef/,
     },
     {
@@ -209,8 +211,13 @@ describe('bad input', () => {
       with: (gate) => gate.steer('last', { kind: 'stop' }),
       says: /no question was asked/,
     },
-    { what: 'an unknown entry', with: (gate) => gate.layer.confirm('e0000000000000001'), says: /no entry e0/ },
-    { what: 'an unknown batch', with: (gate) => gate.batch.status('b-00'), says: /b-00/ },
+    {
+      what: 'an unknown entry',
+      with: (gate) => gate.layer.confirm('e0000000000000001'),
+      code: 'not-found',
+      says: /no entry e0/,
+    },
+    { what: 'an unknown batch', with: (gate) => gate.batch.status('b-00'), code: 'not-found', says: /b-00/ },
     {
       what: 'a plan without questions',
       with: (gate) => gate.batch.run({ name: 'none' } as never).result(),
@@ -225,17 +232,19 @@ describe('bad input', () => {
     },
   ];
 
-  test.each(mistakes)('$what is one line with a code', ({ with: work, env, is = GateError, says }) =>
-    withGate(async (gate, folder) => {
-      const error: unknown = await work(gate, folder).then(
-        () => null,
-        (thrown: unknown) => thrown,
-      );
-      expect(error).toBeInstanceOf(is);
-      const { code: found, message } = error as GateError;
-      expect([found, message]).toEqual([is === UsageError ? 'usage' : 'failed', expect.stringMatching(says)]);
-      expect(message).not.toMatch(/\n/);
-    }, env),
+  test.each(mistakes)(
+    '$what is one line with a code',
+    ({ with: work, env, is = GateError, code: wanted = is === UsageError ? 'usage' : 'failed', says }) =>
+      withGate(async (gate, folder) => {
+        const error: unknown = await work(gate, folder).then(
+          () => null,
+          (thrown: unknown) => thrown,
+        );
+        expect(error).toBeInstanceOf(is);
+        const { code: found, message } = error as GateError;
+        expect([found, message]).toEqual([wanted, expect.stringMatching(says)]);
+        expect(message).not.toMatch(/\n/);
+      }, env),
   );
 
   test('a configuration with mistakes is refused at once, one line each, and a closed Gate by every method', async () => {

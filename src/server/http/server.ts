@@ -62,7 +62,8 @@ export async function startHttpServer(options: ServerOptions): Promise<HttpServe
   const { config, now, host, port } = options;
   const limits = { ...LIMITS, ...options.limits };
   const access = openAccess(config, { now });
-  const stopping = new AbortController();
+  const asking = new Set<AbortController>();
+  let isStopping = false;
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -72,7 +73,7 @@ export async function startHttpServer(options: ServerOptions): Promise<HttpServe
   server.maxConnections = limits.connections;
   const asked = windows(now);
   const streams = new Map<string, number>();
-  const at: Serving = { options, limits, access, stopping: stopping.signal, asked, streams };
+  const at: Serving = { options, limits, access, isStopping: () => isStopping, asking, asked, streams };
   server.on('request', (request, response) => void answer(request, response, at));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
@@ -94,7 +95,8 @@ export async function startHttpServer(options: ServerOptions): Promise<HttpServe
     access,
     loginUrl: (caller, path = '/') => `${url}${path}?${ONCE_PARAMETER}=${access.once(caller)}`,
     close: async (graceMs = 5_000) => {
-      stopping.abort();
+      isStopping = true;
+      for (const one of asking) one.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const idle = setInterval(() => server.closeIdleConnections(), 20);
       const cut = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -109,19 +111,27 @@ interface Serving {
   readonly options: ServerOptions;
   readonly limits: Limits;
   readonly access: Access;
-  readonly stopping: AbortSignal;
+  readonly isStopping: () => boolean;
+  /** Of requests under way. */
+  readonly asking: Set<AbortController>;
   readonly asked: ReturnType<typeof windows>;
   readonly streams: Map<string, number>;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, at: Serving): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  const leave = new AbortController();
+  at.asking.add(leave);
+  response.once('close', () => {
+    at.asking.delete(leave);
+    leave.abort();
+  });
   try {
-    await respond(request, response, at, AbortSignal.any([gone.signal, at.stopping]));
+    await respond(request, response, at, leave.signal);
   } catch (thrown) {
+    // Nobody is there any more to be told.
+    if (response.destroyed) return;
     const { error, known } = httpError(thrown);
-    if (!known) at.options.log(`${request.method ?? ''} ${pathOf(request)}: failed inside`, thrown);
+    if (!known) at.options.log(`${request.method ?? ''} ${request.url ?? ''}`, thrown);
     sendError(request, response, error);
   }
 }
@@ -133,7 +143,7 @@ async function respond(
   leave: AbortSignal,
 ): Promise<void> {
   const { access, options, limits } = at;
-  if (at.stopping.aborted) throw new HttpError('unavailable', 'this server is stopping; ask again');
+  if (at.isStopping()) throw new HttpError('unavailable', 'this server is stopping; ask again');
   const origin = access.checkSite(request);
   const path = pathOf(request);
   const method = request.method ?? 'GET';
@@ -145,14 +155,14 @@ async function respond(
       body: `${problem ?? 'ok'}\n`,
     });
   }
-  const url = new URL(request.url ?? '', 'http://localhost');
+  const url = new URL(`http://localhost${request.url ?? ''}`);
   const once = method === 'GET' ? url.searchParams.get(ONCE_PARAMETER) : null;
   const cookie = once === null ? null : access.exchanged(once, request.socket.localPort ?? 0);
   if (once !== null && cookie !== null) {
     url.searchParams.delete(ONCE_PARAMETER);
     return sendReply(request, response, {
       status: 303,
-      headers: { location: `${url.pathname}${url.search}`, 'set-cookie': cookie },
+      headers: { location: `${url.pathname.replace(/^\/+/, '/')}${url.search}`, 'set-cookie': cookie },
     });
   }
   const address = `address ${request.socket.remoteAddress ?? ''}`;
@@ -191,7 +201,7 @@ async function problemOf({ readiness }: ServerOptions): Promise<string | null> {
     : readiness().catch((error: unknown) => (error instanceof Error ? error.name : 'unknown'));
 }
 
-/** Wrong tokens count by address, so that nobody tries many. */
+/** Of an address: who knows a right one is not refused, although a proxy stands between. */
 const WRONG_PER_MINUTE = 60;
 
 function checked(
@@ -209,12 +219,11 @@ function checked(
     throw new HttpError('method', `allowed: ${allowed.join(', ')}`, { allow: allowed.join(', ') });
   }
   const { scope } = found.route;
-  if (asked.count(address) >= WRONG_PER_MINUTE) throw tooMany('wrong tokens', asked.secondsLeft());
   let known: Caller | null;
   try {
     known = access.callerOf(request);
   } catch (error) {
-    asked.add(address);
+    if (asked.add(address) > WRONG_PER_MINUTE) throw tooMany('wrong tokens', asked.secondsLeft());
     throw error;
   }
   if (known === null && scope !== 'open')

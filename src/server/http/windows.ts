@@ -12,7 +12,6 @@ export function windows(now: () => number) {
     return counts;
   };
   return {
-    count: (name: string): number => current().get(name) ?? 0,
     /** The number with this one. */
     add: (name: string): number => {
       const all = current();
