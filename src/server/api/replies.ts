@@ -95,3 +95,9 @@ export const LayerDone = z.union([
 
 export const Batches = z.object({ batches: z.array(z.looseObject({ id: z.string(), status: z.string() })) });
 export const Batch = BatchStatus;
+export const StartedBatch = z.object({
+  id: z.string(),
+  status: z.enum(['running', 'completed']),
+  ui: z.string().nullable(),
+  questions: z.int(),
+});

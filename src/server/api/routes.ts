@@ -6,6 +6,7 @@ import { GateError } from '../../app/errors';
 import { recordOf } from '../../app/services';
 import { SteerCommand } from '../../app/steer';
 import { authorOf } from '../../app/surroundings';
+import { PostedBatch } from '../../app/run/posted-batch';
 import type { SearchEvents } from '../../app/search-events';
 import { BudgetLimits, type AnswerRecord } from '../../domain';
 import { sha256 } from '../../sha256';
@@ -359,6 +360,18 @@ function batches({ app }: Api): ApiRoute[] {
         if (caller.token !== null) return { json: { batches: [] } };
         const { listStatuses, lookedAt } = await import('../../app/run/batch-status');
         return { json: { batches: await lookedAt(app, (at) => listStatuses(at, limit)) } };
+      },
+    }),
+    apiRoute({
+      ...{ method: 'POST', path: '/v1/batches', scope: 'ask', summary: 'Asks many questions, in the background' },
+      body: PostedBatch,
+      replies: { 202: replies.StartedBatch },
+      handle: async ({ request: { caller }, body }) => {
+        if (caller.token !== null) throw new HttpError('forbidden', 'batches are for the person at this machine');
+        const { postBatch } = await import('../../app/run/posted-batch');
+        const { id, status, ui, questions: count } = await postBatch(body, caller, app);
+        const json = { id, status, ui, questions: count };
+        return { status: 202, headers: { location: `/v1/batches/${id}` }, json };
       },
     }),
     apiRoute({
