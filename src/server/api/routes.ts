@@ -35,13 +35,13 @@ const OfDatabase = z.strictObject({ db: z.string().optional() });
 
 export function apiRoutes(api: Api): readonly ApiRoute[] {
   const routes = [...questions(api), ...steering(api), ...databases(api), ...layers(api), ...batches(api)];
-  const described = openApi(routes);
+  let described: object | null = null;
   return [
     ...routes,
     apiRoute({
       ...{ method: 'GET', path: '/v1/openapi.json', scope: 'open', summary: 'This description' },
       replies: { 200: z.looseObject({}) },
-      handle: () => ({ json: described }),
+      handle: () => ({ json: (described ??= openApi(routes)) }),
     }),
   ];
 }
