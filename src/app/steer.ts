@@ -28,8 +28,11 @@ const reason = z.string();
 
 /** A command of a person to a running search; `pause`, `resume` and `cancel` also to a batch. */
 export const SteerCommand = z.discriminatedUnion('kind', [
-  /** Something that the data does not show, in at most 2,000 characters. */
-  z.strictObject({ kind: z.literal('hint'), text: z.string(), ...by }),
+  /**
+   * Something that the data does not show, in at most 2,000 characters. `byProgram`: no person stands behind it, so the layer
+   * keeps nothing of the search.
+   */
+  z.strictObject({ kind: z.literal('hint'), text: z.string(), byProgram: z.literal(true).optional(), ...by }),
   /** `now`, of a batch: its questions in flight pause, too. */
   z.strictObject({ kind: z.literal('pause'), now: z.boolean().optional(), ...by }),
   z.strictObject({ kind: z.literal('resume'), ...by }),

@@ -186,6 +186,8 @@ export const Steered = z.object({
   budgets: Budgets.nullable(),
   /** Hints among the remarks that were in no prompt yet which a model replied to. Left out: none. */
   unheard: z.array(z.string()).optional(),
+  /** A program gave a hint: the layer keeps nothing of the search. Left out: none did. */
+  byProgram: z.literal(true).optional(),
 });
 export type Steered = z.infer<typeof Steered>;
 

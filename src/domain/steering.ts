@@ -9,7 +9,13 @@ const author = z.string().min(1).max(100);
 const reason = z.string().min(1).max(2_000);
 
 export const Steering = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('hint'), author, text: z.string().min(1).max(2_000) }),
+  /** `byProgram`: no person stands behind it, so the layer keeps nothing of the search. */
+  z.object({
+    kind: z.literal('hint'),
+    author,
+    text: z.string().min(1).max(2_000),
+    byProgram: z.literal(true).optional(),
+  }),
   z.object({ kind: z.literal('pause'), author }),
   z.object({ kind: z.literal('resume'), author }),
   /** New limits. Limits that are not given stay unchanged; null removes a limit. */

@@ -144,7 +144,7 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
 
   private async end(endedBy: EndedBy): Promise<SearchOutcome> {
     const summary = await this.answer(this.hooks.stopRequested() ?? endedBy);
-    return { kind: 'finished', summary, keeping: this.keeping };
+    return { kind: 'finished', summary, keeping: this.state.steered?.byProgram === true ? null : this.keeping };
   }
 
   /** Of the answer that is about to be stored. */

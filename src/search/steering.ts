@@ -102,7 +102,8 @@ export function steer(state: SearchState, settings: Settings, { steering, remark
   switch (steering.kind) {
     case 'hint': {
       const unheard = [...unheardHints(state), ...(remarkId === null ? [] : [remarkId])];
-      return told({ ...state, steered: { ...steered, remarks, unheard } }, remarkId ?? '');
+      const byProgram = steering.byProgram === true ? { byProgram: steering.byProgram } : {};
+      return told({ ...state, steered: { ...steered, remarks, unheard, ...byProgram } }, remarkId ?? '');
     }
     case 'budget': {
       const budgets = newBudgets(state, settings, steering.budgets);
