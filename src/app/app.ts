@@ -50,8 +50,11 @@ export interface Patience {
   readonly leave?: AbortSignal;
 }
 
-/** Who works on the search: this process while it waits, or a process in the background. */
-export type ServedBy = 'background' | Patience;
+/**
+ * Who works on the search: this process while it waits, or a process in the background, which stays until `gate dev --stop`, or
+ * which ends once it is idle.
+ */
+export type ServedBy = 'background' | 'background-until-idle' | Patience;
 
 export type Asked =
   | ({ readonly kind: 'answer' } & Answer)

@@ -99,7 +99,7 @@ export async function ask(request: AskRequest, app: App, servedBy: ServedBy): Pr
 }
 
 function recordingOf({ record, replay }: AskRequest, cwd: string, servedBy: ServedBy): Asking['files'] {
-  if (servedBy === 'background' && (record ?? replay) !== undefined)
+  if (typeof servedBy === 'string' && (record ?? replay) !== undefined)
     throw new UsageError('--record and --replay do not work in the background: leave --detach out');
   if (replay !== undefined && !existsSync(resolve(cwd, replay)))
     throw new UsageError(`--replay ${replay}: no such file; give a recording that --record wrote`);
@@ -112,7 +112,7 @@ function recordingOf({ record, replay }: AskRequest, cwd: string, servedBy: Serv
 /** Each way of serving is loaded only where it is wanted. */
 export async function serve(asking: Asking, servedBy: ServedBy): Promise<Asked> {
   const { serveHere, serveInBackground } = await import('./serve-search');
-  return servedBy === 'background' ? serveInBackground(asking) : serveHere(asking, servedBy);
+  return typeof servedBy === 'string' ? serveInBackground(asking, servedBy) : serveHere(asking, servedBy);
 }
 
 /** Databases and models of one asking: opened by whoever needs them first, and closed at the end. */

@@ -26,6 +26,7 @@ import { builtFile } from '../workers/package-folder';
 import { isAlive } from '../workers/process-identity';
 import { servedName } from '../workers/serving';
 import { neededQueues, type Announced } from './start-search';
+import type { ServedBy } from './app';
 import { GateError } from './errors';
 import type { Surroundings } from './surroundings';
 import type { TemporalSession } from './temporal-session';
@@ -47,6 +48,8 @@ export interface ServingProcess {
 }
 
 const START_TIMEOUT_MS = 60_000;
+/** Of a worker that ends when nothing is asked any more. */
+const IDLE_S = 600;
 
 export function announce(config: Config, process: ServingProcess): () => void {
   const folder = folderOf(config);
@@ -81,11 +84,12 @@ export async function servedDetached(
   wanted: readonly ToServe[],
   session: TemporalSession,
   io: Pick<Surroundings, 'env' | 'cwd'>,
+  until: Extract<ServedBy, string> = 'background',
 ): Promise<string> {
   const byServer = await startedQueues(session.gate.client, deploymentOf(config.temporal.versioning));
   const rest = wanted.filter(({ announced }) => !neededQueues(announced).every((queue) => byServer.has(queue)));
   if (rest.length === 0) return 'The server starts a worker for it.';
-  if (!(await serveInBackground(config, rest, session, io))) return 'A worker that runs already works on it.';
+  if (!(await serveInBackground(config, rest, session, io, until))) return 'A worker that runs already works on it.';
   return session.embedded === null
     ? 'The worker keeps running; gate dev --stop stops it.'
     : 'The server and the worker keep running; gate dev --stop stops them.';
@@ -97,6 +101,7 @@ export async function serveInBackground(
   wanted: readonly ToServe[],
   session: TemporalSession,
   io: Pick<Surroundings, 'env' | 'cwd'>,
+  until: Extract<ServedBy, string> = 'background',
 ): Promise<boolean> {
   const serving = ({ announced }: ToServe): ServingProcess[] =>
     servingProcesses(config).filter(
@@ -114,7 +119,8 @@ export async function serveInBackground(
   const output = openSync(log, 'w', 0o600);
   const specs = unserved.map(({ database }) => (database.adHoc ? addressOf(database) : database.name));
   const [node = '', ...args] = gateCommand();
-  const child = spawn(node, [...args, 'ops', 'worker', '--background'], {
+  const idle = until === 'background' ? [] : ['--exit-when-idle', String(IDLE_S)];
+  const child = spawn(node, [...args, 'ops', 'worker', '--background', ...idle], {
     cwd: io.cwd,
     env: { ...io.env, [DATABASES_VARIABLE]: JSON.stringify(specs) },
     detached: true,

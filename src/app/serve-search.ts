@@ -13,7 +13,7 @@ import { awaitKept, type Ended } from '../workers/client';
 import type { GateWorkers } from '../workers/run-worker';
 import { servedName } from '../workers/serving';
 import type { AnswerSummary } from '../domain/ports/step-parts';
-import { note, type Asked, type Patience } from './app';
+import { note, type Asked, type Patience, type ServedBy } from './app';
 import { withClockOfAsking } from './ask-again';
 import { servedDetached } from './background';
 import { checkDatabase } from './check-database';
@@ -146,7 +146,7 @@ async function discard(workers: GateWorkers): Promise<void> {
 }
 
 /** A worker in the background serves the question, this process only starts it. */
-export async function serveInBackground(asking: Asking): Promise<Asked> {
+export async function serveInBackground(asking: Asking, until: Extract<ServedBy, string>): Promise<Asked> {
   const { app, database, input } = asking;
   const { config, env } = app;
   const { searchId } = input;
@@ -156,11 +156,12 @@ export async function serveInBackground(asking: Asking): Promise<Asked> {
   const session = await openTemporal(config, env, { onProgress: (line) => note(app, line) });
   try {
     const announced = announcedFor(config, await asking.composition(), database, input);
-    const servedBy = await servedDetached(config, [{ database, announced }], session, app);
+    const servedBy = await servedDetached(config, [{ database, announced }], session, app, until);
     await startAsked({ session, app, input, announced, state });
     await app.onEvent({ kind: 'begun', searchId, ui: { ...session.uiPlace(searchId, config), staysUp: true } });
     return { kind: 'running', searchId, ui: session.uiOf(searchId), servedBy };
   } finally {
-    await session.close({ keep: true });
+    // A worker that ends when it is idle leaves the server then.
+    await session.close({ keep: until === 'background' });
   }
 }
