@@ -2,18 +2,9 @@
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { asOfText, CLAIM_WORDS, endedBecause, OPEN_WORDS, replacedTexts, STATE_WORDS } from '../report/words';
-import { otherReadingText, reasonTexts, SHOWN_ROWS, standingTexts, statedText, tellsRow } from '../text/answer-text';
-import { declineText, standingOf } from '../text/standing';
-import {
-  asideTexts,
-  figuresText,
-  isToldByClaims,
-  keptText,
-  provedBeforeText,
-  quoted,
-  rivalText,
-  withheldTexts,
-} from '../text/claim-text';
+import { otherReadingText, SHOWN_ROWS, standingTexts, tellsRow, toldTexts } from '../text/answer-text';
+import { standingOf } from '../text/standing';
+import { figuresText, isToldByClaims, keptText, provedBeforeText, quoted, rivalText } from '../text/claim-text';
 import { isAbsence } from '../sql/claims';
 import { formattedSql } from '../report/sql-section';
 import { textTable } from './table';
@@ -101,18 +92,7 @@ const WORDS: Readonly<Record<AnswerRecord['status'], string>> = {
 };
 
 function headline(record: AnswerRecord): string {
-  const { answer, sql } = record;
-  const aside = [...withheldTexts(record), ...asideTexts(record)];
-  const parts = [
-    answer ?? statedText(record),
-    ...(sql === null || standingOf(record) === null ? [] : standingTexts(record)),
-    ...reasonTexts(record),
-    declineText(record),
-    ...(sql === null ? aside : []),
-  ]
-    .filter((text) => text !== null)
-    .map((text) => visible(text));
-  return `${WORDS[record.status]}  ${parts.join('\n') || 'none'}`;
+  return `${WORDS[record.status]}  ${toldTexts(record).join('\n') || 'none'}`;
 }
 
 function rowsText({ columns, rows, truncated, ordered = false }: AnswerRecord, width: number): string {

@@ -7,10 +7,10 @@ import { counted } from '../counted';
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { coverageText } from '../sql/coverage';
 import { asideTexts, claimCaveats, declineTexts, definedTexts, provedTexts, withheldTexts } from './claim-text';
-import { cut, visibleLine } from '../clip';
+import { cut, visible, visibleLine } from '../clip';
 import { isToldWhole, valueText } from './result-text';
 import { fillSentence, showsColumns, showsRows } from './sentence';
-import { standingText } from './standing';
+import { declineText, standingOf, standingText } from './standing';
 
 type Answered = Pick<
   AnswerRecord,
@@ -94,6 +94,20 @@ export function caveatTexts(record: Answered): string[] {
 export function wordingText(open: OpenAssumption): string {
   const other = otherReadingText(open);
   return `Read as: ${visibleLine(open.statement).replace(/\.$/, '')}.${other === null ? '' : ` ${other}`}`;
+}
+
+/** The answer and all that must be told with it, or why there is none: a line each. */
+export function toldTexts(record: AnswerRecord): string[] {
+  const { answer, sql } = record;
+  return [
+    answer ?? statedText(record),
+    ...(sql === null || standingOf(record) === null ? [] : standingTexts(record)),
+    ...reasonTexts(record),
+    declineText(record),
+    ...(sql === null ? [...withheldTexts(record), ...asideTexts(record)] : []),
+  ]
+    .filter((text) => text !== null)
+    .map((text) => visible(text));
 }
 
 /** Why there is no answer, and the counts that show it. */
