@@ -128,7 +128,7 @@ export function positiveNumber(text: string): number {
 }
 
 /** The word stays a word: commander makes an empty text of a value that is parsed to null. */
-function orNone(parse: (text: string) => number): (text: string) => number | 'none' {
+export function orNone(parse: (text: string) => number): (text: string) => number | 'none' {
   return (text) => (text === 'none' ? text : parse(text));
 }
 

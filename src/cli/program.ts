@@ -11,6 +11,7 @@ import { errorText } from '../app/errors';
 import { AlreadyTold, EXIT, EXIT_CODES_HELP, exitCodeOf, type ExitCode } from './exit';
 import type { Io } from './io';
 import { layerCommand } from './layer';
+import { mcpCommand } from './mcp';
 import { serveCommand } from './serve';
 import { STEERING_COMMANDS } from './steer';
 import { opsCommand } from './ops';
@@ -35,7 +36,7 @@ export const GATE: Program = {
   examples: ['gate ask "How many orders came in last week?" --db ./shop.sqlite', 'gate doctor'],
   commands: [
     ...[askCommand, learnCommand, layerCommand, showCommand, listCommand, batchCommand],
-    ...[dbCommand, serveCommand, devCommand, doctorCommand, demoCommand],
+    ...[dbCommand, mcpCommand, serveCommand, devCommand, doctorCommand, demoCommand],
   ],
   more: [
     ['steering', [...STEERING_COMMANDS, forkCommand]],
