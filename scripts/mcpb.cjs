@@ -21,7 +21,7 @@ function manifest() {
   const { name, version, description, license, keywords, engines } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
   );
-  const { toolsOf } = require('../dist/src/server/mcp/tools.js');
+  const { TOOLS } = require('../dist/src/server/mcp/tools.js');
   const text = (title, about, more) => ({ type: 'string', title, description: about, ...more });
   return {
     manifest_version: '0.3',
@@ -41,10 +41,9 @@ function manifest() {
         },
       },
     },
-    tools: Object.entries(toolsOf({ sql: false })).map(([tool, { description: about }]) => ({
-      name: tool,
-      description: about,
-    })),
+    tools: Object.entries(TOOLS)
+      .filter(([tool]) => tool !== 'sql')
+      .map(([tool, { description: about }]) => ({ name: tool, description: about })),
     user_config: {
       config: {
         type: 'file',

@@ -14,7 +14,8 @@ import { SEARCH_ID } from '../domain/question';
 import { each } from '../limiter';
 import { askedSince, readIndex } from '../record/search-index';
 import { sha256 } from '../sha256';
-import type { App, Asked } from './app';
+import type { App, Asked, ServedBy } from './app';
+import type { AskRequest } from './ask';
 import { dollars } from '../report/printable';
 import { GateError, UsageError } from './errors';
 import { AskOptions, askRequest, given } from './given';
@@ -66,13 +67,23 @@ export function ownDatabase(app: Pick<App, 'config'>, db: string | undefined, as
   throw new GateError(`no database of that name is configured here; ${known}`, 'not-found');
 }
 
+export interface AskersOptions {
+  /** Left out: workers that stay. */
+  readonly servedBy?: Extract<ServedBy, string>;
+  /** Beside the budget of the asker's day. */
+  readonly admit?: AskRequest['admit'];
+}
+
 /** Asks questions of several people. One for a process: it knows what is being started. */
 export class Askers {
   readonly #starting = new Map<string, number>();
   /** Of searches that have ended, by the key of their entry. */
   readonly #costs = new Map<string, number>();
 
-  constructor(private readonly app: App) {}
+  constructor(
+    private readonly app: App,
+    private readonly options: AskersOptions = {},
+  ) {}
 
   /** In the background. `key`: the same one makes `fresh` the same search again. */
   async ask(asker: Asker, written: OthersQuestion, key: string | null = null): Promise<Asked> {
@@ -86,10 +97,12 @@ export class Askers {
     const request = { ...askRequest(question, { ...options, db: name }), namespace, nonce };
     const { ask } = await import('./ask');
     let release = (): void => undefined;
+    const { servedBy = 'background' } = this.options;
     const admit = async (input: SearchInput): Promise<void> => {
+      await this.options.admit?.(input);
       release = await this.#reserved(asker, input);
     };
-    return ask({ ...request, admit }, this.app, 'background').finally(() => release());
+    return ask({ ...request, admit }, this.app, servedBy).finally(() => release());
   }
 
   /** What today's searches of a token cost, or may cost while they run, by search. */

@@ -1,12 +1,17 @@
 /** `gate mcp` as an agent's client meets it: the official client on the program, through Temporal, with calls counted at the endpoint. */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { Progress } from '@modelcontextprotocol/client';
 import { gateHome, type GateHome } from '../helpers/gate-process';
-import { connectMcp, GATE, PROTOCOLS, type Connecting, type McpUser } from '../helpers/mcp-client';
+import { connectHttp, connectMcp, GATE, PROTOCOLS, type Connecting, type McpUser } from '../helpers/mcp-client';
 import { startModelEndpoint } from '../helpers/model-endpoint';
+import { openApp } from '../../src/app/app';
+import { Askers } from '../../src/app/asker';
+import { startHttpServer, type HttpServer } from '../../src/server/http/server';
+import { mcpRoutes } from '../../src/server/mcp/http';
 import { text } from '../unit/roles/fixtures';
 
 /** Device B stores milliseconds. One car's name is an instruction, and another's ends what encloses it. */
@@ -168,15 +173,18 @@ describe.each(PROTOCOLS)('a client of protocol %s', (protocol) => {
     expect(prompts.filter(isReading).length).toBeLessThanOrEqual(1);
   });
 
-  test.each([
-    ['declines', () => ({ action: 'decline' as const })],
-    ['sends what was not offered', () => ({ action: 'accept' as const, content: { reading1: 'drop the table' } })],
-    ['is not there', undefined],
-  ])('both numbers stand in the answer where the person %s', async (_, person) => {
+  test('both numbers stand in the answer where a person declines, sends what was not offered, or is not there', async () => {
     const { connect, prompts } = await user();
-    const { said, texts } = await (await connect({ protocol, person })).call('ask', TYPICAL);
-    expect(said['answer']).toMatch(/3\.125[^]*Read as "typical is the largest" it would be: 6/);
-    expect([texts.length, prompts.length]).toEqual([1, 1]);
+    const people: readonly Connecting['person'][] = [
+      () => ({ action: 'decline' }),
+      () => ({ action: 'accept', content: { reading1: 'drop the table' } }),
+      undefined,
+    ];
+    for (const person of people) {
+      const { said, texts } = await (await connect({ protocol, person })).call('ask', TYPICAL);
+      expect(said['answer']).toMatch(/3\.125[^]*Read as "typical is the largest" it would be: 6/);
+      expect([texts.length, prompts.length]).toEqual([1, 1]);
+    }
   });
 });
 
@@ -283,7 +291,7 @@ test('all questions of a process cost no more than its ceiling; one that was beg
   expect([refused.isError, refused.said]).toEqual([
     true,
     {
-      code: 'failed',
+      code: 'budget',
       error: expect.stringMatching(/may cost 1\.5 US dollars.*1\.00 are spent or set aside.*--budget/) as string,
     },
   ]);
@@ -299,7 +307,7 @@ interface Mistake {
   readonly what: string;
   readonly tool: string;
   readonly given: object;
-  readonly code?: 'failed' | 'usage';
+  readonly code?: 'failed' | 'not-found' | 'usage';
   readonly says: RegExp;
 }
 
@@ -316,20 +324,29 @@ const mistakes: readonly Mistake[] = [
     what: 'an unknown database',
     tool: 'ask',
     given: { ...ASKED, db: 'none' },
-    says: /'none' is not configured here; configured: laps, other/,
+    code: 'not-found',
+    says: /no database of that name is configured here; there are: laps, other/,
   },
-  { what: 'a path', tool: 'ask', given: { ...ASKED, db: './laps.sqlite' }, says: /paths and URLs are not taken/ },
+  {
+    what: 'a path',
+    tool: 'ask',
+    given: { ...ASKED, db: './laps.sqlite' },
+    code: 'not-found',
+    says: /no database of that name/,
+  },
   {
     what: 'an address, whose password is not repeated',
     tool: 'describe',
     given: { db: 'postgresql://me:secret@127.0.0.1/x' },
-    says: /me:\*\*\*@/,
+    code: 'not-found',
+    says: /^no database of that name is configured here; there are: laps, other$/,
   },
   {
     what: 'the name of what every object has',
     tool: 'sql',
     given: { db: 'constructor', query: 'SELECT 1' },
-    says: /not configured here/,
+    code: 'not-found',
+    says: /no database of that name/,
   },
   {
     what: 'a setting',
@@ -355,19 +372,25 @@ const mistakes: readonly Mistake[] = [
     what: 'an unknown search',
     tool: 'result',
     given: { id: 'q-0123456789abcdef' },
-    code: 'failed',
+    code: 'not-found',
     says: /^no search q-0123456789abcdef/,
   },
-  { what: 'an id that is none', tool: 'result', given: { id: '../../etc' }, says: /is not a search id/ },
+  { what: 'an id that is none', tool: 'result', given: { id: '../../etc' }, code: 'not-found', says: /^no search/ },
   { what: 'a wait that is too long', tool: 'result', given: { id: 'last', wait: 600 }, says: /^result: wait/ },
   {
     what: 'a hint to nothing',
     tool: 'steer',
     given: { id: 'q-0123456789abcdef', hint: 'x' },
-    code: 'failed',
+    code: 'not-found',
     says: /^no search/,
   },
-  { what: 'a batch', tool: 'steer', given: { id: 'b-0123456789abcdef', stop: true }, says: /is not a search id/ },
+  {
+    what: 'a batch',
+    tool: 'steer',
+    given: { id: 'b-0123456789abcdef', stop: true },
+    code: 'not-found',
+    says: /^no search/,
+  },
   {
     what: 'a rule',
     tool: 'conventions',
@@ -475,5 +498,102 @@ test('a configuration with mistakes is one line on stderr and exit 2', async () 
     code: 2,
     out: '',
     err: expect.stringMatching(/modles: unknown setting/) as string,
+  });
+});
+
+describe('over HTTP', () => {
+  const token = (name: string, more: object = {}) => [
+    name,
+    { sha256: createHash('sha256').update(`secret-of-${name}`).digest('hex'), ...more },
+  ];
+  const TOKENS = Object.fromEntries([
+    token('ann', { scopes: ['ask', 'steer', 'layer'] }),
+    token('bob', { databases: ['other'], usdPerDay: 0.5 }),
+    token('eve', { scopes: ['layer'] }),
+  ]) as object;
+
+  async function served(): Promise<
+    Set & { readonly server: HttpServer; as(name: string, more?: Connecting): Promise<McpUser> }
+  > {
+    const set = await user({}, { server: { tokens: TOKENS } });
+    const now = (): number => Date.now();
+    const app = openApp({ env: set.env, cwd: set.folder, platform: process.platform, now });
+    const routes = mcpRoutes(app, new Askers(app));
+    const server = await startHttpServer({
+      config: app.config,
+      host: '127.0.0.1',
+      port: 0,
+      routes,
+      now,
+      log: () => undefined,
+    });
+    opened.push(() => server.close(0));
+    const as = async (name: string, connecting?: Connecting): Promise<McpUser> => {
+      const connected = await connectHttp(server.url, `secret-of-${name}`, connecting);
+      opened.push(() => connected.close());
+      return connected;
+    };
+    return { ...set, server, as };
+  }
+
+  test.each(PROTOCOLS)(
+    'a client of protocol %s asks, with progress, and a person chooses where the protocol lets one',
+    async (protocol) => {
+      const { as, hold, prompts } = await served();
+      const release = hold();
+      const progress: Progress[] = [];
+      const ann = await as('ann', { protocol, person: () => ({ action: 'accept', content: { reading1: MOST } }) });
+      const { said, texts } = await ann.call('ask', ASKED, (one) => {
+        if (progress.push(one) === 2) release();
+      });
+      expect([said, texts]).toMatchObject([
+        { state: 'answered', standing: 'proved' },
+        [expect.stringMatching(/3\.125/)],
+      ]);
+      expect(progress.length).toBeGreaterThanOrEqual(2);
+      expect(await ann.call('result', { id: said['id'] })).toMatchObject({ said: { state: 'answered' } });
+      expect(prompts).toHaveLength(1);
+      const typical = await ann.call('ask', TYPICAL);
+      // Before 2026-07-28 a request has no way back to a person.
+      if (protocol === '2026-07-28') expect(typical.said).toMatchObject({ readAs: 'a person chose this reading' });
+      else expect(typical.said['answer']).toMatch(/3\.125[^]*it would be: 6/);
+    },
+  );
+
+  test('a token has its tools, its databases, its searches and its budget, and others do not exist for it', async () => {
+    const { as } = await served();
+    const [ann, bob] = [await as('ann'), await as('bob')];
+    const names = async ({ client }: McpUser): Promise<string[]> =>
+      (await client.listTools()).tools.map(({ name }) => name);
+    expect(await names(ann)).toEqual(['ask', 'result', 'steer', 'conventions', 'describe', 'databases']);
+    expect(await names(bob)).toEqual(['ask', 'result', 'describe', 'databases']);
+    expect((await bob.call('databases')).said).toEqual({ databases: [{ name: 'other', engine: 'sqlite' }] });
+    const { said } = await ann.call('ask', ASKED);
+    expect(said).toMatchObject({ state: 'answered' });
+    expect(await bob.call('result', { id: said['id'] })).toMatchObject({ isError: true, said: { code: 'not-found' } });
+    expect(await bob.call('ask', { ...ASKED, after: said['id'], db: 'other' })).toMatchObject({
+      said: { code: 'not-found' },
+    });
+    expect(await bob.call('ask', ASKED)).toMatchObject({ isError: true, said: { code: 'not-found' } });
+    const asked = await bob.call('ask', { ...ASKED, db: 'other' });
+    expect([asked.said['state'], asked.said['id'] === said['id']]).toEqual(['answered', false]);
+    await expect(bob.client.callTool({ name: 'steer', arguments: {} })).rejects.toThrow(/steer not found/);
+  });
+
+  test('the checks of the server stand before it', async () => {
+    const { as, server } = await served();
+    await expect(as('nobody')).rejects.toThrow();
+    await expect(as('eve')).rejects.toThrow();
+    const post = async (headers: Readonly<Record<string, string>>, body = '{}'): Promise<number> => {
+      const all = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers };
+      return (await fetch(`${server.url}/mcp`, { method: 'POST', headers: all, body })).status;
+    };
+    const known = { authorization: 'Bearer secret-of-ann' };
+    expect(await post({})).toBe(401);
+    expect(await post({ ...known, origin: 'https://evil.example' })).toBe(403);
+    expect(await post({ ...known, 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await post(known, JSON.stringify({ x: 'y'.repeat(300_000) }))).toBe(413);
+    expect(await post(known, 'no json')).toBe(400);
+    expect(await post({ ...known, 'content-type': 'text/plain' })).toBe(415);
   });
 });

@@ -1,6 +1,13 @@
-/** The official client of MCP on `gate mcp`, which runs as a process of its own. */
+/** The official client of MCP: on `gate mcp`, which runs as a process of its own, or over HTTP. */
 import { join } from 'node:path';
-import { Client, type ClientOptions, type ElicitResult, type Progress } from '@modelcontextprotocol/client';
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type ClientOptions,
+  type ElicitResult,
+  type Progress,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { GateHome } from './gate-process';
 import { ROOT } from './shared-data';
@@ -31,8 +38,19 @@ export interface McpUser {
   close(): Promise<void>;
 }
 
-export async function connectMcp(home: GateHome, connecting: Connecting = {}): Promise<McpUser> {
-  const { protocol = '2025-06-18', args = [], person } = connecting;
+export function connectMcp(home: GateHome, connecting: Connecting = {}): Promise<McpUser> {
+  const env = Object.fromEntries(Object.entries(home.env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  const args = [GATE, 'mcp', ...(connecting.args ?? [])];
+  const command = { command: process.execPath, args, cwd: home.folder, env };
+  return connected(new StdioClientTransport({ ...command, stderr: 'ignore' }), connecting);
+}
+
+export function connectHttp(url: string, token: string, connecting: Connecting = {}): Promise<McpUser> {
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  return connected(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }), connecting);
+}
+
+async function connected(transport: Transport, { protocol = '2025-06-18', person }: Connecting): Promise<McpUser> {
   const version: ClientOptions =
     protocol === '2026-07-28'
       ? { versionNegotiation: { mode: { pin: protocol } } }
@@ -43,9 +61,7 @@ export async function connectMcp(home: GateHome, connecting: Connecting = {}): P
     client.setRequestHandler('elicitation/create', ({ params }) =>
       person(params.message, 'requestedSchema' in params ? params.requestedSchema : {}),
     );
-  const env = Object.fromEntries(Object.entries(home.env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
-  const command = { command: process.execPath, args: [GATE, 'mcp', ...args], cwd: home.folder, env };
-  await client.connect(new StdioClientTransport({ ...command, stderr: 'ignore' }));
+  await client.connect(transport);
   return {
     client,
     async call(name, given = {}, onprogress) {

@@ -14,13 +14,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { cut, visibleLine } from '../../clip';
 import type { App } from '../../app/app';
-import type { AskOptions } from '../../app/given';
+import type { OthersQuestion } from '../../app/asker';
 import { GateError } from '../../app/errors';
 import { aborted } from '../../app/waiting';
 import type { AnswerRecord } from '../../domain';
 import { toldTexts } from '../../text/answer-text';
 import { progressText } from '../../search/progress';
-import { databaseNamed, searchNamed, type Door } from './door';
+import { searchNamed, type Door } from './door';
 import { recordTold, standingTold } from './texts';
 
 export interface Call {
@@ -35,9 +35,8 @@ export type Told = CallToolResult | InputRequiredResult;
 /** Clients give a call 60 s. */
 export const WAIT_S = 45;
 
-export interface Question extends Pick<AskOptions, 'db' | 'context' | 'after' | 'instructions' | 'memory'> {
-  readonly question: string;
-}
+/** What an agent says of it; what GATE says for a chosen reading is added by `askedAnew`. */
+export type Question = Pick<OthersQuestion, 'question' | 'db' | 'context' | 'after' | 'instructions' | 'memory'>;
 
 export async function askAndWait(question: Question, call: Call): Promise<Told> {
   const until = Date.now() + WAIT_S * 1000;
@@ -45,18 +44,12 @@ export async function askAndWait(question: Question, call: Call): Promise<Told> 
 }
 
 /** The id of the search. */
-async function begun({ question, ...options }: Question, { door, mcp }: Call, until: number): Promise<string> {
-  const app = door.open();
-  const { config } = app;
-  const after = options.after === undefined ? undefined : await searchNamed(door, app, options.after);
-  // Without a name, a question that follows another one is about its database.
-  const db = options.db === undefined && after !== undefined ? undefined : databaseNamed(door, config, options.db);
-  const [{ ask }, { askRequest }] = await Promise.all([import('../../app/ask'), import('../../app/given')]);
-  const budgets =
-    door.costUsd === null ? undefined : { costUsd: Math.min(config.budgets.costUsd ?? Infinity, door.costUsd) };
-  const request = askRequest(question, { ...options, db, after, budgets });
-  const admitted = { ...request, admit: (input: Parameters<Door['admit']>[0]) => door.admit(input, app) };
-  const asking = door.beginning.run(() => ask(admitted, app, door.servedBy));
+async function begun(question: Question, { door, mcp }: Call, until: number): Promise<string> {
+  const { app, asker, askers, costUsd } = door;
+  if (question.after !== undefined) await searchNamed(door, question.after);
+  const most = app.config.budgets.costUsd ?? Infinity;
+  const budgets = costUsd === null || costUsd >= most ? undefined : { costUsd };
+  const asking = door.beginning.run(() => askers.ask(asker, { ...question, budgets }));
   // It goes on beyond the call, and nobody may wait for it then.
   asking.catch(() => undefined);
   const over = AbortSignal.any([mcp.signal, AbortSignal.timeout(Math.max(0, until - Date.now()))]);
@@ -74,7 +67,7 @@ export async function waitFor(id: string, call: Call, until: number): Promise<To
   const { standingWithin } = await import('../../app/read');
   const waiting = { waitMs: Math.max(0, until - Date.now()), leave: mcp.signal };
   const instead = door.offered.get(id);
-  const status = await standingWithin(instead ?? id, door.open(progressTo(mcp)), waiting);
+  const status = await standingWithin(instead ?? id, { ...door.app, onEvent: progressTo(call) }, waiting);
   if (status.record === null) return standingTold(status);
   if (instead) return recordTold(status.record, { readAs: CHOSEN });
   return withReading(status.record, call, until);
@@ -82,19 +75,18 @@ export async function waitFor(id: string, call: Call, until: number): Promise<To
 
 const CHOSEN = 'a person chose this reading';
 
-function progressTo({ _meta, notify }: Call['mcp']): App['onEvent'] | undefined {
-  const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return undefined;
+function progressTo({ mcp, door }: Call): App['onEvent'] {
+  const progressToken = mcp._meta?.progressToken;
   let [progress, last] = [0, ''];
   return (event) => {
-    if (event.kind !== 'progress') return;
+    if (event.kind !== 'progress') return door.app.onEvent(event);
+    if (progressToken === undefined) return;
     const message = progressText(event.progress, Date.now());
     if (message === last) return;
     [progress, last] = [progress + 1, message];
+    const params = { progressToken, progress, message };
     // The answer comes all the same.
-    void notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(
-      () => undefined,
-    );
+    void mcp.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }
 
@@ -149,7 +141,7 @@ function shown(text: string): string {
 /** The same question under the readings that a person chose. */
 async function askedAnew(record: AnswerRecord, readings: readonly string[], call: Call, until: number): Promise<Told> {
   const { door } = call;
-  const { store, config } = door.open();
+  const { store, config } = door.app;
   const { inputOf } = await import('../../app/services');
   const asked = (await inputOf(store, record.id))?.question;
   const instructions = [asked?.instructions, ...readings.map((reading) => `It is meant as: ${reading}`)];

@@ -11,11 +11,12 @@ import { given } from '../../app/given';
 import { packageVersion } from '../../workers/package-folder';
 import type { Door } from './door';
 import { failed } from './texts';
-import { toolsOf } from './tools';
+import { TOOLS } from './tools';
 
 export function mcpServer(door: Door): McpServer {
   const server = new McpServer({ name: 'gate', title: 'GATE', version: packageVersion() ?? '0' });
-  for (const [name, { description, input, isFree, run }] of Object.entries(toolsOf(door))) {
+  for (const [name, { description, input, isFree, run }] of Object.entries(TOOLS)) {
+    if (!door.offers(name)) continue;
     const config = {
       description,
       inputSchema: unchecked(input),

@@ -4,8 +4,10 @@
  */
 import { Writable } from 'node:stream';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { openApp, type App } from '../../app/app';
+import { openApp } from '../../app/app';
+import { Askers } from '../../app/asker';
 import type { Told } from '../../app/surroundings';
+import { LOCAL } from '../http/caller';
 import { openDoor } from './door';
 import { mcpServer } from './server';
 import { Spending } from './spending';
@@ -18,24 +20,16 @@ export interface StdioOptions {
 
 /** Until the client is gone, or `stop`. */
 export async function serveMcpStdio({ budgetUsd, sql }: StdioOptions, io: Told, stop: AbortSignal): Promise<void> {
-  const telling =
-    (more?: App['onEvent']): App['onEvent'] =>
-    (event) => {
-      if (event.kind === 'note' || event.kind === 'log') io.err(`${event.text}\n`);
-      return more?.(event);
-    };
-  // A configuration with mistakes is told at once.
-  openApp(io);
-  const spending = budgetUsd === null ? null : new Spending(budgetUsd);
+  const app = openApp(io, (event) => {
+    if (event.kind === 'note' || event.kind === 'log') io.err(`${event.text}\n`);
+  });
+  const admit = budgetUsd === null ? undefined : new Spending(app.store, budgetUsd).admit;
   const door = openDoor({
-    open: (onEvent) => openApp(io, telling(onEvent)),
-    reaches: () => true,
-    namespace: 'user',
-    servedBy: 'background-until-idle',
-    author: 'mcp',
+    app,
+    asker: { token: 'mcp', namespace: LOCAL.namespace, databases: null, usdPerDay: null },
+    askers: new Askers(app, { servedBy: 'background-until-idle', admit }),
     costUsd: budgetUsd,
-    admit: async (input, app) => spending?.admit(input, app),
-    sql,
+    offers: (tool) => sql || tool !== 'sql',
   });
   const { stdin } = process;
   const transport = new StdioServerTransport(stdin, protocolAlone(process.stdout));

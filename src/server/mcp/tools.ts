@@ -6,7 +6,8 @@
  */
 import * as z from 'zod';
 import { askAndWait, WAIT_S, waitFor, type Call, type Told } from './asking';
-import { databaseNamed, databasesOf, searchNamed } from './door';
+import { ownDatabase, ownDatabases } from '../../app/asker';
+import { searchNamed } from './door';
 import { asData, MOST_ROWS, rowsText, said } from './texts';
 
 export interface Tool<Given = unknown> {
@@ -27,7 +28,7 @@ function tool<Schema extends z.ZodType>(
 }
 
 const db = z.string().min(1).optional().describe('configured name; optional if there is one');
-const id = z.string().min(1).describe('of a search');
+const id = z.string().min(1).max(40).describe('of a search');
 
 const ask = tool(
   `Answers a question about a database with SQL, rows and proof of every assumption. Waits up to ${WAIT_S} s; state "running" is not an answer: go on with result. Asked again it is the same search and costs nothing more. Tell the user the standing, and readings that stay open, with the answer.`,
@@ -46,7 +47,7 @@ const result = tool(
   z.strictObject({ id, wait: z.number().min(0).max(WAIT_S).default(WAIT_S).describe('seconds') }),
   async ({ id: wanted, wait }, call) => {
     const until = Date.now() + wait * 1000;
-    return waitFor(await searchNamed(call.door, call.door.open(), wanted), call, until);
+    return waitFor(await searchNamed(call.door, wanted), call, until);
   },
 );
 
@@ -54,11 +55,11 @@ const steer = tool(
   'Gives a running search a hint (something that the data does not show), or stops it with its best answer so far.',
   z.strictObject({ id, hint: z.string().optional(), stop: z.literal(true).optional() }),
   async ({ id: wanted, hint, stop }, { door }) => {
-    const app = door.open();
-    const found = await searchNamed(door, app, wanted);
+    const { app, asker } = door;
+    const found = await searchNamed(door, wanted);
     const [{ command }, { UsageError }] = await Promise.all([import('../../app/steer'), import('../../app/errors')]);
     if ((hint === undefined) === (stop === undefined)) throw new UsageError('steer: give either hint or stop');
-    const { author } = door;
+    const author = asker.token;
     const told =
       hint === undefined
         ? ({ kind: 'stop', author } as const)
@@ -74,14 +75,13 @@ const table = z.string().min(1);
 const conventions = tool(
   'What is known of a database beyond its schema: conventions that its rows proved, rules that people state, questions only a person can answer. Read only.',
   z.strictObject({ db, table: table.optional().describe('only what is about it') }),
-  async ({ db: given, table: about }, { door }) => {
-    const app = door.open();
+  async ({ db: given, table: about }, { door: { app, asker } }) => {
     const [{ openLayer }, { layerMarkdown }, { sameRelation }] = await Promise.all([
       import('../../app/layer'),
       import('../../layer/markdown'),
       import('../../sql/validate'),
     ]);
-    const { layer, database } = await openLayer(app, databaseNamed(door, app.config, given));
+    const { layer, database } = await openLayer(app, ownDatabase(app, given, asker));
     const isAbout = ({ entry }: { readonly entry: { readonly tables: readonly string[] } }): boolean =>
       about === undefined || entry.tables.some((name) => sameRelation(name, about));
     const shown = { ...layer, entries: layer.entries.filter(isAbout), rules: layer.rules.filter(isAbout) };
@@ -97,38 +97,36 @@ const describe = tool(
     tables: z.array(table).min(1).max(20).optional().describe('only these, in full'),
     question: z.string().optional().describe('of a wide schema: show what this needs'),
   }),
-  async ({ db: given, tables: only, question }, { door }) => {
-    const app = door.open();
-    const name = databaseNamed(door, app.config, given);
+  async ({ db: given, tables: only, question }, { door: { app, asker } }) => {
+    const name = ownDatabase(app, given, asker);
     const { describeDatabase } = await import('../../app/databases');
     const { text, tables, version } = await describeDatabase(name, { table: only, question }, app);
     return said({ db: name, version, tables }, asData('schema', text, 24_000, 'name the tables'));
   },
 );
 
-const databases = tool('Lists the databases that can be asked.', z.strictObject({}), async (_, { door }) => {
-  const { config } = door.open();
-  const { listDatabases } = await import('../../app/databases');
-  const names = databasesOf(door, config);
-  const listed = listDatabases(config).filter(({ name }) => names.includes(name));
-  return said({ databases: listed.map(({ name, engine }) => ({ name, engine })) });
-});
+const databases = tool(
+  'Lists the databases that can be asked.',
+  z.strictObject({}),
+  async (_, { door: { app, asker } }) => {
+    const { listDatabases } = await import('../../app/databases');
+    const names = ownDatabases(app, asker);
+    const listed = listDatabases(app.config).filter(({ name }) => names.includes(name));
+    return said({ databases: listed.map(({ name, engine }) => ({ name, engine })) });
+  },
+);
 
 const SQL_MS = 25_000;
 
 const sql = tool(
   'Runs one read-only SELECT. Prefer ask: it proves what the SQL assumes.',
   z.strictObject({ query: z.string(), db, maxRows: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS) }),
-  async ({ query, db: given, maxRows }, { door, mcp }) => {
-    const app = door.open();
-    const name = databaseNamed(door, app.config, given);
+  async ({ query, db: given, maxRows }, { door: { app, asker }, mcp }) => {
+    const name = ownDatabase(app, given, asker);
     const { queryDatabase } = await import('../../app/databases');
     const found = await queryDatabase(query, { db: name, maxRows, timeoutMs: SQL_MS, signal: mcp.signal }, app);
     return said({ db: name, rows: found.rows.length, truncated: found.truncated }, rowsText(found));
   },
 );
 
-/** `sql`: whether callers may read rows with SQL of their own. */
-export function toolsOf(door: { readonly sql: boolean }): Readonly<Record<string, Tool>> {
-  return { ask, result, steer, conventions, describe, databases, ...(door.sql && { sql }) };
-}
+export const TOOLS: Readonly<Record<string, Tool>> = { ask, result, steer, conventions, describe, databases, sql };
