@@ -15,7 +15,9 @@ interface ServeFlags {
 export const serveCommand: CommandFactory = (io) =>
   withExamples(
     new Command('serve')
-      .description('answer questions over HTTP until stopped (docs/http.md); they go on when it stops')
+      .description(
+        'answer questions over HTTP, and agents at /mcp, until stopped (docs/http.md); they go on when it stops',
+      )
       .option('--port <n>', 'port to listen on; 0: a free one', (text) => (text === '0' ? 0 : port(text)), 8735)
       .option('--host <address>', 'address to listen on; beyond loopback it needs "server.tokens"', '127.0.0.1')
       .option('--new-token', 'make a token, print it with the hash for the configuration, and end')
@@ -40,15 +42,16 @@ async function printToken({ json }: ServeFlags, io: Io): Promise<void> {
 }
 
 async function serve({ host, port: at, json, debug = false }: ServeFlags, io: Io): Promise<void> {
-  const [{ openApp }, { startServer }, { untilStopped }] = await Promise.all([
+  const [{ openApp }, { startServer }, { mcpRoutes }, { untilStopped }] = await Promise.all([
     import('../app/app'),
     import('../server/start'),
+    import('../server/mcp/http'),
     import('./interrupts'),
   ]);
   const app = openApp(io);
   await untilStopped(io, async (stop) => {
     const log = (line: string, error: unknown): void => io.err(`${line}: ${errorText(error, debug)}\n`);
-    const server = await startServer(app, { host, port: at, log });
+    const server = await startServer(app, { host, port: at, log, routes: mcpRoutes });
     const { url, access } = server;
     const tokens = Object.keys(app.config.server.tokens);
     if (json) printJson(io, { url, token: access.localToken, tokens });

@@ -9,9 +9,9 @@ import { gateHome, type GateHome } from '../helpers/gate-process';
 import { connectHttp, connectMcp, GATE, PROTOCOLS, type Connecting, type McpUser } from '../helpers/mcp-client';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 import { openApp } from '../../src/app/app';
-import { Askers } from '../../src/app/asker';
-import { startHttpServer, type HttpServer } from '../../src/server/http/server';
+import type { HttpServer } from '../../src/server/http/server';
 import { mcpRoutes } from '../../src/server/mcp/http';
+import { startServer } from '../../src/server/start';
 import { text } from '../unit/roles/fixtures';
 
 /** Device B stores milliseconds. One car's name is an instruction, and another's ends what encloses it. */
@@ -516,17 +516,8 @@ describe('over HTTP', () => {
     Set & { readonly server: HttpServer; as(name: string, more?: Connecting): Promise<McpUser> }
   > {
     const set = await user({}, { server: { tokens: TOKENS } });
-    const now = (): number => Date.now();
-    const app = openApp({ env: set.env, cwd: set.folder, platform: process.platform, now });
-    const routes = mcpRoutes(app, new Askers(app));
-    const server = await startHttpServer({
-      config: app.config,
-      host: '127.0.0.1',
-      port: 0,
-      routes,
-      now,
-      log: () => undefined,
-    });
+    const app = openApp({ env: set.env, cwd: set.folder, platform: process.platform, now: Date.now });
+    const server = await startServer(app, { host: '127.0.0.1', port: 0, log: () => undefined, routes: mcpRoutes });
     opened.push(() => server.close(0));
     const as = async (name: string, connecting?: Connecting): Promise<McpUser> => {
       const connected = await connectHttp(server.url, `secret-of-${name}`, connecting);
@@ -566,7 +557,7 @@ describe('over HTTP', () => {
     const names = async ({ client }: McpUser): Promise<string[]> =>
       (await client.listTools()).tools.map(({ name }) => name);
     expect(await names(ann)).toEqual(['ask', 'result', 'steer', 'conventions', 'describe', 'databases']);
-    expect(await names(bob)).toEqual(['ask', 'result', 'describe', 'databases']);
+    expect(await names(bob)).toEqual(['ask', 'result', 'conventions', 'describe', 'databases']);
     expect((await bob.call('databases')).said).toEqual({ databases: [{ name: 'other', engine: 'sqlite' }] });
     const { said } = await ann.call('ask', ASKED);
     expect(said).toMatchObject({ state: 'answered' });

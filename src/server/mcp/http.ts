@@ -13,9 +13,9 @@ import { mcpServer } from './server';
 type Handler = (request: IncomingMessage, response: ServerResponse, body?: unknown) => Promise<void>;
 
 /** What a token must be allowed beyond asking. Nobody sends SQL of their own over HTTP. */
-const NEEDS: Readonly<Record<string, Scope | null>> = { steer: 'steer', conventions: 'layer', sql: null };
+const NEEDS: Readonly<Record<string, Scope | null>> = { steer: 'steer', sql: null };
 
-export function mcpRoutes(app: App, askers: Askers): readonly Route[] {
+export function mcpRoutes({ app, askers }: { readonly app: App; readonly askers: Askers }): readonly Route[] {
   const handlers = new Map<Caller, Handler>();
   const handlerFor = (caller: Caller): Handler => {
     const { token, scopes } = caller;
