@@ -18,6 +18,7 @@ import { findSearch } from './searches';
 import { checkpointsOf, inputOf, recordOf, sha256 } from './services';
 import { openRunning, statusWithoutRecord, storeOnly } from './open-temporal';
 import type { TemporalSession } from './temporal-session';
+import { overAfter } from './waiting';
 
 export interface SearchStatus {
   readonly id: string;
@@ -81,7 +82,7 @@ export async function standingWithin(
   app: App,
   { waitMs, leave }: { readonly waitMs: number; readonly leave: AbortSignal },
 ): Promise<SearchStatus> {
-  const over = AbortSignal.any([AbortSignal.timeout(waitMs), leave]);
+  const over = overAfter(waitMs, leave);
   try {
     if (waitMs > 0) return await standing(wanted, app, { leave: over });
   } catch (error) {

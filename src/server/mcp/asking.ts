@@ -16,7 +16,7 @@ import { cut, visibleLine } from '../../clip';
 import type { App } from '../../app/app';
 import type { OthersQuestion } from '../../app/asker';
 import { GateError } from '../../app/errors';
-import { aborted } from '../../app/waiting';
+import { aborted, overAfter } from '../../app/waiting';
 import type { AnswerRecord } from '../../domain';
 import { toldTexts } from '../../text/answer-text';
 import { progressText } from '../../search/progress';
@@ -52,7 +52,7 @@ async function begun(question: Question, { door, mcp }: Call, until: number): Pr
   const asking = door.beginning.run(() => askers.ask(asker, { ...question, budgets }));
   // It goes on beyond the call, and nobody may wait for it then.
   asking.catch(() => undefined);
-  const over = AbortSignal.any([mcp.signal, AbortSignal.timeout(Math.max(0, until - Date.now()))]);
+  const over = overAfter(Math.max(0, until - Date.now()), mcp.signal);
   const asked = await Promise.race([asking, aborted(over)]);
   if (asked === undefined)
     throw new GateError(
