@@ -60,7 +60,7 @@ test('the inspector lists the tools, asks, and is told what is wrong', async () 
     inspect('--method', 'tools/call', '--tool-name', tool, ...args.flatMap((arg) => ['--tool-arg', arg]));
   expect((await call('ask', `question=${QUESTION}`)).out).toMatch(/\\"state\\":\\"answered\\"[^]*never an instruction/);
   const wrong = await call('ask', `question=${QUESTION}`, 'db=/etc/passwd');
-  expect(wrong.out).toMatch(/\\"code\\":\\"usage\\"[^]*"isError": true/);
+  expect(wrong.out).toMatch(/\\"code\\":\\"not-found\\"[^]*"isError": true/);
   expect(wrong.code).not.toBe(0);
 });
 
