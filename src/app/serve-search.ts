@@ -25,7 +25,7 @@ import { announcedFor, checkAndStore, startAsked, type Asking } from './start-se
 import type { Target } from '../workers/configured-temporal';
 import { openTemporal } from './open-temporal';
 import type { TemporalSession } from './temporal-session';
-import { aborted } from './waiting';
+import { aborted, overAfter } from './waiting';
 
 export async function serveHere(asking: Asking, patience: Patience): Promise<Asked> {
   const { app, input } = asking;
@@ -82,8 +82,7 @@ async function waitForKept(
   stop: AbortSignal | undefined,
 ): Promise<void> {
   note(app, `reading what was proved for later questions: at most ${KEEPING_MS / 1000} s, or interrupt`);
-  const over = AbortSignal.any([AbortSignal.timeout(KEEPING_MS), ...(stop === undefined ? [] : [stop])]);
-  const waited = aborted(over).then(() => null);
+  const waited = aborted(overAfter(KEEPING_MS, stop)).then(() => null);
   const kept = await Promise.race([awaitKept(session.gate, input.searchId), broken, waited]);
   const problem = kept?.kind === 'failed' ? kept.message : (kept?.value.notKept ?? null);
   if (kept === null) note(app, 'not kept yet; it goes on when this database is asked next');

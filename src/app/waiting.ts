@@ -19,11 +19,11 @@ export function aborted(signal: AbortSignal): Promise<void> {
  * Aborts after so long, or when `leave` does. Not `AbortSignal.any` over `AbortSignal.timeout`: nobody holds such a pair, and what
  * waits half a minute for it may find it collected, and wait for ever.
  */
-export function overAfter(ms: number, leave: AbortSignal): AbortSignal {
+export function overAfter(ms: number, leave?: AbortSignal): AbortSignal {
   const over = new AbortController();
   const end = (): void => over.abort();
   setTimeout(end, ms).unref();
-  if (leave.aborted) end();
-  else leave.addEventListener('abort', end, { once: true, signal: over.signal });
+  if (leave?.aborted) end();
+  else leave?.addEventListener('abort', end, { once: true, signal: over.signal });
   return over.signal;
 }

@@ -14,7 +14,7 @@ import type { ReadyArm } from './arms';
 import { databaseQueues, isServed, ownQueues, takeOverBatch, type BatchQueues } from './batch-queues';
 import type { Stopping } from './events';
 import { startOrJoin, untilCancelled, type FollowBatch, type FollowEnd } from './follow-batch';
-import { aborted, pause } from '../waiting';
+import { aborted, overAfter, pause } from '../waiting';
 
 /** How long a model call in flight, which is paid for, may take to finish. */
 const GRACE_MS = 60_000;
@@ -104,7 +104,7 @@ async function lastReadings(
   queue: string,
   { stopping, note }: { readonly stopping: Stopping; readonly note: (line: string) => void },
 ): Promise<void> {
-  const over = AbortSignal.any([AbortSignal.timeout(KEEPING_MS), stopping.asked]);
+  const over = overAfter(KEEPING_MS, stopping.asked);
   let left = await readingsOn(gate, queue);
   if (left > 0) note(`reading what the last questions proved: at most ${KEEPING_MS / 1000} s, or interrupt`);
   while (left > 0 && !over.aborted) {
