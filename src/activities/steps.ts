@@ -23,7 +23,8 @@ import type {
   StoredSteps,
   WebInput,
 } from '../domain/ports/steps';
-import type { WatchRun, WatchSteps } from '../domain/ports/steps';
+import type { Notice, RepeatRun, ScheduledSteps } from '../domain/ports/notices';
+import type { WatchRun } from '../domain/ports/steps';
 import { runStep } from './run-step';
 
 /** A site that does not answer is tried so often; then the failure is an observation. */
@@ -80,6 +81,10 @@ export function createStepActivities(steps: StoredSteps & RemarkStep) {
   };
 }
 
-export function createWatchActivities(steps: WatchSteps) {
-  return { verifyLayer: (run: WatchRun) => runStep((options) => steps.verifyLayer(run, options)) };
+export function createScheduledActivities(steps: ScheduledSteps) {
+  return {
+    verifyLayer: (run: WatchRun) => runStep((options) => steps.verifyLayer(run, options)),
+    bringUpToDate: (run: RepeatRun) => runStep((options) => steps.bringUpToDate(run, options)),
+    notify: (notice: Notice) => runStep((options) => steps.notify(notice, options)),
+  };
 }

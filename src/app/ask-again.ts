@@ -6,7 +6,6 @@
 import { isConclusive, type AnswerRecord, type SearchInput } from '../domain';
 import { utc } from '../report/printable';
 import { createRunStore } from '../record/run-store';
-import { openStep, type StepDeps } from '../roles/shared/context';
 import type { Engines } from '../workers/engines';
 import { note, type App } from './app';
 import { GateError, withoutPasswords } from './errors';
@@ -74,23 +73,12 @@ async function refreshStored(
   { searchId, clock, question: { database } }: SearchInput,
   before: AnswerRecord,
 ) {
-  const deps: StepDeps = {
-    store: app.store,
-    engine: engines.engine,
-    models: () => {
-      throw new Error('an answer is brought up to date without a model');
-    },
-    clock: { now: () => app.now() },
-    hash: sha256,
-  };
-  const { refresh } = await import('../roles/answer/refresh');
+  const deps = { store: app.store, engine: engines.engine, clock: { now: () => app.now() }, hash: sha256 };
+  const { refreshStored: refresh } = await import('../roles/answer/refresh');
   const hint = `gate show ${searchId} shows the answer of ${utc(before.asOf)}`;
   try {
-    const { input, ...step } = await openStep(deps, { searchId, position: 'refresh' });
     // By the name that the database has now, and with the clock of this asking.
-    const now = input.clock === undefined || clock === undefined ? {} : { clock };
-    const asked = { ...input, question: { ...input.question, database }, ...now };
-    const refreshed = await refresh({ ...step, input: asked }, before);
+    const refreshed = await refresh(deps, { searchId, database, clock }, before);
     if (refreshed.kind !== 'timeout') return refreshed;
     const seconds = refreshed.afterMs / 1000;
     throw new GateError(`its SQL did not end within ${seconds} s this time; ${hint}, --fresh searches anew`);

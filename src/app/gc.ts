@@ -26,6 +26,7 @@ import { askedUntil, followers, type Follower } from '../record/search-index';
 import type { GateClient } from '../workers/client';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
+import { TOLD } from '../roles/answer/repeat';
 import { UsageError } from './errors';
 import { ASKED, listedBy } from './run/stored-batches';
 import { inputOf, openServices, sha256 } from './services';
@@ -116,8 +117,10 @@ export async function collectGarbage(store: ObjectStore, ask: AskTemporal, optio
   const judgementsMs = nowMs - Math.max(olderThanMs, OBJECT_GRACE_MS);
   const judgements = await unwritten(JUDGEMENTS, judgementsMs);
   await remove(judgements, judgementsMs);
+  const told = await unwritten(TOLD, cutoffMs);
+  await remove(told, cutoffMs);
   const gone = searches.filter((run) => there.includes(run));
-  const all = [...gone.flatMap(({ entries }) => entries), ...goneManifests, ...objects, ...judgements];
+  const all = [...told, ...gone.flatMap(({ entries }) => entries), ...goneManifests, ...objects, ...judgements];
   const unreachable = 'Temporal does not answer: all batches and searches without an ending were kept';
   return {
     dryRun,

@@ -1,19 +1,13 @@
 /** A database whose layer is checked by a Schedule in Temporal; what the checks show is kept in the layer. */
-import type { ResolvedDatabase } from '../config/databases';
 import { resolveDatabase } from '../config/databases';
-import { compose } from '../workers/composition';
-import { listWatches, putWatch, stopWatch, type Watch } from '../workers/layer-schedules';
-import { isPolled } from '../workers/running-elsewhere';
-import { servedName, servingOf } from '../workers/serving';
-import { databaseQueue } from '../workers/task-queues';
-import { serveInBackground } from './background';
+import { listSchedules, putWatch, removeSchedule, type Watch } from '../workers/schedules';
+import { watchScheduleId } from '../workflows/ids';
 import { lookAt } from './check-database';
 import { GateError } from './errors';
 import { askedDatabase } from './question-input';
-import { openServices, type Services } from './services';
+import { ensureServed, withTemporal } from './schedules';
+import { openServices } from './services';
 import type { Told } from './surroundings';
-import { openTemporal } from './open-temporal';
-import type { TemporalSession } from './temporal-session';
 
 export type { Watch };
 
@@ -27,31 +21,11 @@ export async function watchLayer(
   await lookAt(services.config, database);
   return withTemporal(services, at, async (session) => {
     const { name, identity } = database;
-    const taskQueue = await ensureServed(services, database, session, at);
-    await putWatch(session.gate, { input: { database: name, identity, timeoutMs }, everyMs, taskQueue });
-    const watches = await listWatches(session.gate, [identity]);
-    return { database: name, nextAt: watches.find(({ input }) => input.identity === identity)?.nextAt ?? null };
+    const { queues } = await ensureServed(services, database, session, at);
+    const input = { database: name, identity, timeoutMs };
+    const nextAt = await putWatch(session.gate, { input, when: { everyMs }, taskQueue: queues.workflow });
+    return { database: name, nextAt };
   });
-}
-
-/** The queue for this database. A worker begins in the background where none serves it: a check that nobody runs shows nothing. */
-async function ensureServed(
-  { config }: Services,
-  database: ResolvedDatabase,
-  session: TemporalSession,
-  at: Told,
-): Promise<string> {
-  const composition = await compose(config, { adHoc: [database] });
-  const serving = servingOf(config, composition, [database]);
-  await composition.close();
-  const workflow = databaseQueue(servedName(database.name, serving));
-  if (await isPolled(session.gate, workflow, at.now())) return workflow;
-  const announced = { queues: { workflow }, limited: [], serving };
-  await serveInBackground(config, [{ database, announced }], session, at);
-  at.err(
-    'A worker runs the checks in the background; gate dev --stop stops it, and gate ops worker takes its place.\n',
-  );
-  return workflow;
 }
 
 /** Gives the name of the database. */
@@ -59,7 +33,7 @@ export async function stopWatching(at: Told, db?: string): Promise<string> {
   const services = openServices(at);
   const { name, identity } = askedDatabase(services.config, { db }, at);
   return withTemporal(services, at, async ({ gate }) => {
-    if (await stopWatch(gate, identity)) return name;
+    if (await removeSchedule(gate, watchScheduleId(identity))) return name;
     throw new GateError(`'${name}' is not watched; begin with: gate layer watch --db ${name} --every 1h`);
   });
 }
@@ -77,23 +51,8 @@ export async function watchesOf(at: Told, db?: string): Promise<readonly Watch[]
       return [];
     }
   });
-  const all = await withTemporal(services, at, ({ gate }) => listWatches(gate, identities));
+  const all = await withTemporal(services, at, ({ gate }) =>
+    listSchedules(gate, 'watchLayer', identities.map(watchScheduleId)),
+  );
   return db === undefined ? all : all.filter(({ input }) => identities.includes(input.identity));
-}
-
-async function withTemporal<T>(
-  { config }: Services,
-  at: Told,
-  work: (session: TemporalSession) => Promise<T>,
-): Promise<T> {
-  const session = await openTemporal(config, at.env, { onProgress: (line) => at.err(`${line}\n`) });
-  let keep = false;
-  try {
-    const result = await work(session);
-    // A schedule needs its server.
-    keep = (await listWatches(session.gate, [])).length > 0;
-    return result;
-  } finally {
-    await session.close({ keep });
-  }
 }

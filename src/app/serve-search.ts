@@ -119,9 +119,9 @@ async function openStarted(
   const target = Promise.race([known, opening.then(() => known)]);
   const announcing = asking.composition().then((opened) => announcedFor(app.config, opened, database, input));
   const making = announcing.then(async ({ serving, limited }) => {
-    const [at, { steps, watch, batch }] = await Promise.all([target, asking.composition()]);
+    const [at, { steps, scheduled, batch }] = await Promise.all([target, asking.composition()]);
     const queues = { databases: [servedName(database.name, serving)], modelQueues: limited };
-    return createGateWorkers({ ...at, steps, watch, batch, bundle: app.bundle, ...queues });
+    return createGateWorkers({ ...at, steps, scheduled, batch, bundle: app.bundle, ...queues });
   });
   const checking = checkAndStore(asking, databaseChecked);
   const starting = Promise.all([opening, checking, announcing]).then(async ([session, state, announced]) => {

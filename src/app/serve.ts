@@ -174,7 +174,7 @@ async function startWorkers(
     steps: composition.steps,
     bundle: io.bundle,
     batch: composition.batch,
-    watch: composition.watch,
+    scheduled: composition.scheduled,
     version,
     modelQueues: limited,
     graceMs,

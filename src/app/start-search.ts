@@ -29,7 +29,7 @@ import { inputOf, saveAsked, sha256 } from './services';
 import { storeFork, type Fork } from '../record/fork';
 
 /** Temporal keeps 400 bytes of a workflow's summary; letters outside ASCII take up to three. */
-const LABEL_CHARS = 120;
+export const LABEL_CHARS = 120;
 /** And 20,000 bytes of details. */
 const DETAILS_CHARS = 5_000;
 

@@ -10,9 +10,10 @@ import { authorOf } from '../app/surroundings';
 import { EXIT, type ExitCode } from './exit';
 import { eventPrinter } from './follow';
 import { watchInterrupts } from './interrupts';
-import { argumentText, type Io } from './io';
-import { limitsOf, type LimitFlags } from './options';
+import { argumentText, printJson, type Io } from './io';
+import { intervalText, limitsOf, type LimitFlags } from './options';
 import type { Printing } from './print-answer';
+import { timeText } from './schedule';
 
 interface BeginFlags extends Printing {
   readonly detach?: boolean;
@@ -51,6 +52,28 @@ export type LearnFlags = Omit<LearnRequest, 'budgets'> & LimitFlags & BeginFlags
 export async function runLearn(flags: LearnFlags, io: Io): Promise<ExitCode> {
   const request = { ...flags, budgets: limitsOf(flags) };
   return begin(io, flags, (app, servedBy) => learn(request, app, servedBy));
+}
+
+export type ScheduleFlags = AskFlags & { readonly every?: number; readonly cron?: string };
+
+/** `gate schedule add`: the answer as `gate ask` prints it, then the schedule; with `--json` the schedule alone. */
+export async function runSchedule(argument: string, flags: ScheduleFlags, io: Io): Promise<ExitCode> {
+  const { every: everyMs, cron, json, ...asking } = flags;
+  const when = cron === undefined ? { everyMs: everyMs ?? 0 } : { cron };
+  const written = cron ?? `every ${intervalText(everyMs ?? 0)}`;
+  const request = {
+    ...asking,
+    output: 'answer' as const,
+    text: await argumentText(argument, io),
+    budgets: limitsOf(flags),
+  };
+  const { addSchedule } = await import('../app/schedules');
+  return begin(json ? { ...io, out: () => undefined } : io, asking, async (app, servedBy) => {
+    const { asked, nextAt, ...made } = await addSchedule({ request, when, written }, app, io, servedBy);
+    if (json) printJson(io, { id: made.searchId, database: made.database, when: written, nextAt });
+    else io.out(`\nscheduled ${made.searchId} on '${made.database}': ${written}; next run ${timeText(nextAt)}\n`);
+    return asked;
+  });
 }
 
 export type ForkFlags = Omit<ForkRequest, 'budgets' | 'hint'> &

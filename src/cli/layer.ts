@@ -12,6 +12,7 @@ import { fallText } from '../layer/drift';
 import { allHeld, figuresOf, fittingTexts, isCounted, type Held, type HeldEntry, type HeldRule } from '../layer/state';
 import type { WatchFound } from '../domain/ports/steps';
 import { EXIT } from './exit';
+import { runText, timeText } from './schedule';
 import { untilInterrupted } from './interrupts';
 import { printJson as json, type Io } from './io';
 import {
@@ -267,19 +268,9 @@ function watchText({ input, everyMs, paused, nextAt, runs }: Watch): string {
     `${input.database}: every ${intervalText(everyMs)}`,
     `  next check ${paused ? 'none: paused in Temporal' : timeText(nextAt)}`,
     ...(runs.length === 0 ? ['  no check yet'] : []),
-    ...runs.map(({ startedAt, outcome }) => `  ${timeText(startedAt)}  ${outcomeText(outcome)}`),
+    ...runs.map(({ startedAt, outcome }) => `  ${timeText(startedAt)}  ${runText(outcome, resultText)}`),
     '',
   ].join('\n');
-}
-
-function outcomeText(outcome: Watch['runs'][number]['outcome']): string {
-  if (outcome.kind === 'checked') return resultText(outcome.result);
-  if (outcome.kind === 'failed') return `failed: ${visibleLine(outcome.message)}`;
-  return outcome.kind === 'running' ? 'runs now' : 'forgotten by Temporal';
-}
-
-function timeText(at: Date | null): string {
-  return at === null ? 'none' : `${at.toISOString().slice(0, 16)}Z`;
 }
 
 function decided(name: string, kind: 'confirmed' | 'rejected', description: string): CommandFactory {

@@ -15,6 +15,7 @@ import { mcpCommand } from './mcp';
 import { serveCommand } from './serve';
 import { STEERING_COMMANDS } from './steer';
 import { opsCommand } from './ops';
+import { scheduleCommand } from './schedule';
 import { packageVersion } from '../workers/package-folder';
 
 /** A command line of its own. */
@@ -40,6 +41,7 @@ export const GATE: Program = {
   ],
   more: [
     ['steering', [...STEERING_COMMANDS, forkCommand]],
+    ['schedules', [scheduleCommand]],
     ['operations', [opsCommand]],
   ],
 };

@@ -16,7 +16,7 @@ import { ConfigError, linesOf, readConfigFile } from './file';
 import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS } from './presets';
 import { BUILD_RULE, BuildId, ConfigFile, DEPLOYMENT_RULE, DeploymentName, Method, type WrittenConfig } from './schema';
-import { endpointKey, holdsLogin, Secret, secretFile, type Place } from './secrets';
+import { endpointKey, holdsLogin, lateSecret, Secret, secretFile, type Place } from './secrets';
 import { storeOf, type StoreConfig } from './store';
 
 export type { DatabaseConfig } from './database';
@@ -34,6 +34,13 @@ export interface WebConfig extends Pick<NonNullable<ConfigFile['web']>, 'provide
   readonly apiKey: Secret | null;
   /** What to do before the web can be searched; null: nothing. */
   readonly fix: string | null;
+}
+
+export interface WebhookConfig extends Pick<ConfigFile['webhooks'][number], 'url' | 'events' | 'allowPrivate'> {
+  /** Where it stands, for messages. */
+  readonly setting: string;
+  /** `fix`: what to do before anything can be signed. */
+  readonly secret: Secret | { readonly fix: string };
 }
 
 export interface EncryptionConfig {
@@ -61,6 +68,7 @@ export interface Config extends Pick<ConfigFile, 'prices' | 'method' | 'memory' 
   readonly encryption: EncryptionConfig | null;
   /** null: no web. */
   readonly web: WebConfig | null;
+  readonly webhooks: readonly WebhookConfig[];
   readonly temporal: {
     readonly address: string | null;
     readonly namespace: string;
@@ -109,6 +117,7 @@ export function loadConfig(source: ConfigSource): Config {
     encryption: encryptionOf(file.encryption, at),
     web: webOf(file.web, at),
     server: serverOf(file.server, file.databases, at),
+    webhooks: file.webhooks.flatMap((entry, index) => webhookOf(entry, `webhooks.${index}`, at)),
     temporal: {
       address: env['TEMPORAL_ADDRESS'] || file.temporal.address,
       namespace: env['TEMPORAL_NAMESPACE'] || file.temporal.namespace,
@@ -200,6 +209,37 @@ function serverOf(entry: ConfigFile['server'], known: ConfigFile['databases'], a
       if (!Object.hasOwn(known, database))
         at.problems.push(`${at.where}: server.tokens.${name}.databases: '${database}' is not a configured database`);
   return entry;
+}
+
+function webhookOf(entry: ConfigFile['webhooks'][number], setting: string, at: Place): WebhookConfig[] {
+  const { url, events, allowPrivate, secretEnv, secretFile: file } = entry;
+  const place = { ...at, where: `${at.where}: ${setting}` };
+  const wrong = (text: string): [] => {
+    at.problems.push(`${place.where}${text}`);
+    return [];
+  };
+  if (holdsLogin(url)) return wrong('.url: holds a user name or password; the secret signs instead');
+  if (!allowPrivate && !url.startsWith('https:')) return wrong('.url: write https://, or set allowPrivate');
+  if ((secretEnv === undefined) === (file === undefined)) return wrong(': set exactly one of secretEnv, secretFile');
+  const found = lateSecret(
+    secretEnv === undefined ? 'secretFile' : 'secretEnv',
+    secretEnv ?? file ?? '',
+    'secret',
+    place,
+  );
+  if (typeof found === 'string' && !isSigningSecret(found.trim()))
+    return wrong(
+      `: ${secretEnv ?? file ?? ''} holds no secret that signs; make one with: echo whsec_$(openssl rand -base64 32)`,
+    );
+  const secret = typeof found === 'string' ? new Secret(found.trim()) : found;
+  return [{ setting, url, events, allowPrivate, secret }];
+}
+
+/** As the Standard Webhooks specification has it: 24 to 64 bytes. */
+function isSigningSecret(text: string): boolean {
+  const [, base64 = ''] = /^(?:whsec_)?([A-Za-z0-9+/]{32,88}={0,2})$/.exec(text) ?? [];
+  const { length } = Buffer.from(base64, 'base64');
+  return length >= 24 && length <= 64;
 }
 
 const HOW_TO_MAKE = 'make one with: openssl rand -base64 32';

@@ -3,6 +3,7 @@
  * are only named, by a variable or a file (`index.ts` reads them).
  */
 import * as z from 'zod';
+import { EVENTS } from '../domain/ports/notices';
 import { BudgetLimits, MemoryMode, Role } from '../domain/question';
 import { parseMethodSpec, type MethodSpec } from './method-specs';
 
@@ -178,6 +179,21 @@ const Server = z.strictObject({
 });
 export type ServerConfig = z.output<typeof Server>;
 
+const Webhook = z.strictObject({
+  /** https, unless `allowPrivate`. */
+  url: httpUrl,
+  /** The variable or file with the secret that signs: `whsec_` and 24 to 64 bytes in base64. */
+  secretEnv: text.optional(),
+  secretFile: text.optional(),
+  /** Which events it is told of; default: all. */
+  events: z
+    .array(z.enum(EVENTS))
+    .min(1)
+    .default([...EVENTS]),
+  /** It may be on this machine or in one of its networks. */
+  allowPrivate: z.boolean().default(false),
+});
+
 /** Names as Temporal takes them: `deployment.build` is one word there. */
 export const DEPLOYMENT_RULE = 'use letters, digits, _ and - (at most 63)';
 export const DeploymentName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}$/, DEPLOYMENT_RULE);
@@ -215,6 +231,8 @@ export const ConfigFile = z.strictObject({
   encryption: Encryption.optional(),
   /** Left out: no question can ask the web. */
   web: Web.optional(),
+  /** Who is told of answers that changed, failed claims, drift of a layer and ended batches (docs/freshness.md). */
+  webhooks: z.array(Webhook).max(20).default([]),
   temporal: z
     .strictObject({
       /** null: a `temporal.toml` profile, else the embedded server. */

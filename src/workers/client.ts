@@ -157,7 +157,7 @@ export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 'm
 
 export type QuestionHandle = WorkflowHandleWithFirstExecutionRunId<typeof answerQuestion>;
 /** A run holds at most this many iterations: about 2,000 events and 1 MB of history. */
-const ITERATIONS_PER_RUN = 20;
+export const ITERATIONS_PER_RUN = 20;
 const POLICIES = {
   workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
   workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
@@ -192,15 +192,23 @@ export function startQuestion(gate: GateClient, start: StartQuestion): Promise<Q
 }
 
 /** Null where the namespace does not know the attributes: a workflow that sets them there cannot start. */
+export async function shownAttributes({
+  client,
+  encrypts,
+}: Pick<GateClient, 'client' | 'encrypts'>): Promise<ShownAttributes | null> {
+  if (!(await hasSearchAttributes(client))) return null;
+  return encrypts ? 'counters' : 'all';
+}
+
 async function withAttributes<T>(
   { client, encrypts }: GateClient,
   start: (shown: ShownAttributes | null) => Promise<T>,
 ): Promise<T> {
-  if (!(await hasSearchAttributes(client))) return start(null);
+  const shown = await shownAttributes({ client, encrypts });
   try {
-    return await start(encrypts ? 'counters' : 'all');
+    return await start(shown);
   } catch (error) {
-    if (!isUnknownAttribute(error)) throw error;
+    if (shown === null || !isUnknownAttribute(error)) throw error;
     return start(null);
   }
 }

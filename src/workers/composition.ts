@@ -13,11 +13,13 @@ import { sha256 } from '../sha256';
 import { createSteps } from '../methods/steps';
 import type { StepDeps } from '../roles/shared/context';
 import { createWatchSteps } from '../roles/layer/verify';
-import type { WatchSteps } from '../domain/ports/steps';
+import { createRepeatSteps } from '../roles/answer/repeat';
+import type { ScheduledSteps } from '../domain/ports/notices';
 import { telemetry } from './telemetry/tracing';
 import { observedModel } from './telemetry/observed';
 import { inspectorOf, openEngines, type Engines } from './engines';
 import { openStore } from './open-store';
+import { receiversOf } from './receivers';
 import type { WorkerSteps } from './run-worker';
 import type { ServedModel } from './serving';
 
@@ -39,7 +41,7 @@ export interface Composition extends ServedModel {
   readonly store: ObjectStore;
   readonly steps: WorkerSteps;
   readonly batch: BatchPorts;
-  readonly watch: WatchSteps;
+  readonly scheduled: ScheduledSteps;
   /** Opens the database and reads from it, behind the guard. */
   readonly engine: StepDeps['engine'];
   readonly model: LanguageModel;
@@ -67,12 +69,13 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     clock: options.clock ?? { now: () => Date.now() },
     hash: sha256,
   };
+  const telling = { ...deps, receivers: receiversOf(config) };
   return {
     ...opened,
     store,
     steps: createSteps(deps),
     batch: batchPorts(store),
-    watch: createWatchSteps(deps),
+    scheduled: { ...createWatchSteps(telling), ...createRepeatSteps(telling) },
     engine,
     close,
   };

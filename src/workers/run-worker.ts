@@ -13,13 +13,13 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createBatchActivities, type BatchPorts } from '../activities/batch';
-import { createModelActivities, createStepActivities, createWatchActivities } from '../activities/steps';
-import type { WatchSteps } from '../domain/ports/steps';
+import { createModelActivities, createStepActivities, createScheduledActivities } from '../activities/steps';
+import type { ScheduledSteps } from '../domain/ports/notices';
 import type {
   ModelActivities,
+  ScheduledActivities,
   SqlActivities,
   StoreActivities,
-  WatchActivities,
   WebActivities,
 } from '../workflows/activities';
 import type { createSteps } from '../methods/steps';
@@ -50,8 +50,8 @@ export interface WorkersOptions {
   readonly connectionOptions?: Parameters<typeof NativeConnection.connect>[0];
   readonly steps: WorkerSteps;
   readonly batch: BatchPorts;
-  /** Left out: no layer is watched here. */
-  readonly watch?: WatchSteps;
+  /** Left out: no schedule runs here, and nobody is told of anything. */
+  readonly scheduled?: ScheduledSteps;
   /** The databases that this process serves, each by its name with the fingerprint (`servedName`). */
   readonly databases: readonly string[];
   /** A queue of this process's own, for everything on whatever it can reach (a batch). */
@@ -226,8 +226,8 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
   const workflows = { workflowBundle: encodes ? await withEncodedFailures(plainBundle) : plainBundle };
   const model: ModelActivities = createModelActivities(steps);
   const ofSteps: SqlActivities & StoreActivities & WebActivities = createStepActivities(steps);
-  const watch: WatchActivities | undefined = options.watch && createWatchActivities(options.watch);
-  const everything = { ...model, ...ofSteps, ...createBatchActivities(options.batch), ...watch };
+  const scheduled: ScheduledActivities | undefined = options.scheduled && createScheduledActivities(options.scheduled);
+  const everything = { ...model, ...ofSteps, ...createBatchActivities(options.batch), ...scheduled };
   return [
     ...(options.modelQueues ?? []).map(({ taskQueue, requestsPerSecond, concurrency }) => ({
       ...grace,

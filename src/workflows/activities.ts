@@ -9,7 +9,7 @@ import type {
   SqlCall,
   UsageDelta,
 } from '../domain/ports/step-parts';
-import type { WatchFound, WatchRun } from '../domain/ports/steps';
+import type { ScheduledSteps } from '../domain/ports/notices';
 import type {
   AdoptInput,
   AmendInput,
@@ -47,6 +47,8 @@ export interface WebActivities {
   useWeb(input: WebInput): Promise<Held<WebRun>>;
 }
 
-export interface WatchActivities {
-  verifyLayer(run: WatchRun): Promise<WatchFound>;
-}
+export type ScheduledActivities = {
+  readonly [Step in keyof ScheduledSteps]: (
+    input: Parameters<ScheduledSteps[Step]>[0],
+  ) => ReturnType<ScheduledSteps[Step]>;
+};

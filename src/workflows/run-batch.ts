@@ -25,6 +25,7 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
+  sleep,
   startChild,
   WorkflowIdReusePolicy,
   workflowInfo,
@@ -41,6 +42,7 @@ import { asWorkflowFailure, continueUpgraded, failureType } from './ending';
 import { type Attributes, batchMarkdown, openAttributes } from './details';
 import { questionWorkflowId } from './ids';
 import { GATE_ATTRIBUTES, startAttributes } from './search-attributes';
+import { tell } from './tell-receivers';
 
 export interface RunBatchInput {
   readonly batchId: string;
@@ -57,6 +59,8 @@ export interface RunBatchInput {
   >;
   /** History events after which the batch continues as new, at the next page. */
   readonly eventsPerRun: number;
+  /** Whether webhooks are told of its end; left out: none is configured. */
+  readonly tells?: true;
   /** State handed over by the run before. */
   readonly resume: {
     readonly page: number;
@@ -75,6 +79,7 @@ interface Down {
 }
 
 const MOST_DOWN = 3;
+const TOLD_WITHIN = '30 seconds';
 
 /** Failures that the next question would meet as well; a refused request or a long prompt is its own. */
 const ENDPOINT_DOWN =
@@ -143,6 +148,7 @@ class Batch {
     this.check();
     const value = this.stopping ? 'cancelled' : 'completed';
     this.attributes.set([{ key: GATE_ATTRIBUTES.status, value }, this.progressAttribute()]);
+    if (this.input.tells === true) await this.tellEnd();
     return this.progress();
   }
 
@@ -324,6 +330,13 @@ class Batch {
       resume,
       ...(this.paused && { pause: this.paused }),
     });
+  }
+
+  /** A process that serves this batch alone stops with it: so the batch waits a little for its receivers. */
+  private async tellEnd(): Promise<void> {
+    const { batchId, total } = this.input;
+    const ended = await tell({ type: 'batch.ended', batchId, total, counts: this.counts, stopped: this.stopping });
+    await Promise.race([ended.result(), sleep(TOLD_WITHIN)]);
   }
 
   private count(key: keyof BatchCounts): void {

@@ -4,13 +4,14 @@
  */
 import { isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { WatchFound, WatchRun } from '../domain/ports/steps';
-import type { WatchActivities } from './activities';
+import type { ScheduledActivities } from './activities';
 import { asWorkflowFailure } from './ending';
+import { tell } from './tell-receivers';
 
 export type WatchLayerInput = Omit<WatchRun, 'at'>;
 
 export async function watchLayer(input: WatchLayerInput): Promise<WatchFound> {
-  const { verifyLayer } = proxyActivities<WatchActivities>({
+  const { verifyLayer } = proxyActivities<Pick<ScheduledActivities, 'verifyLayer'>>({
     heartbeatTimeout: '10s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5 minutes' },
     startToCloseTimeout: '1 hour',
@@ -18,8 +19,9 @@ export async function watchLayer(input: WatchLayerInput): Promise<WatchFound> {
     summary: 'run all checks',
   });
   try {
-    const found = await verifyLayer({ ...input, at: new Date(Date.now()).toISOString() });
+    const { tells, ...found } = await verifyLayer({ ...input, at: new Date(Date.now()).toISOString() });
     setCurrentDetails(markdownOf(found));
+    if (tells === true) await tell({ type: 'layer.drift', database: input.database, found });
     return found;
   } catch (error) {
     if (isCancellation(error)) throw error;

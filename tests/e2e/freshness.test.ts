@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { AnswerRecord } from '../../src/domain';
+import { COMMIT, GAPS } from '../helpers/close-events';
 import { gateHome } from '../helpers/gate-process';
 import { SETUP, groundReply, planReply, text } from '../unit/roles/fixtures';
 import { startModelEndpoint } from '../helpers/model-endpoint';
@@ -60,34 +61,6 @@ it('costs nothing while the proof holds, and is searched anew under one id where
     `No longer holds (the schema changed): ${anew.id} takes its place.`,
   );
 });
-
-/** Six runners-up; the mark of each is its gap, which another column repeats. */
-const GAPS = `
-CREATE TABLE entry (event INTEGER, place INTEGER, mark TEXT, behind_s REAL);
-${[0.5, 1.5, 2.5, 9, 12, 30].map((gap, at) => `INSERT INTO entry VALUES (${at}, 2, '+${gap}', ${gap});`).join('\n')}
-`;
-const COMMIT = {
-  action: 'commit',
-  operators: [
-    {
-      name: 'op_gap',
-      intent: 'gaps of runners-up',
-      sql: 'SELECT CAST(substr(mark, 2) AS REAL) AS gap FROM entry WHERE place = 2',
-    },
-    { name: 'op_answer', intent: 'close events', sql: 'SELECT count(*) AS n FROM op_gap WHERE gap < 2' },
-  ],
-  claims: [
-    {
-      ...{ operator: 'op_gap', statement: 'A mark is the gap to the winner in seconds.', rows: 'runners-up' },
-      check: `SELECT count(*), sum(abs(CAST(substr(mark, 2) AS REAL) - behind_s) < 0.01), sum(abs(CAST(mark AS REAL) * 60 - behind_s) < 0.01)
-        FROM entry WHERE place = 2`,
-      rivals: [
-        { reading: 'in minutes', instead: { of: 'CAST(substr(mark, 2) AS REAL)', put: 'CAST(mark AS REAL) * 60' } },
-      ],
-    },
-  ],
-  assumed: [{ operator: 'op_answer', statement: 'A runner-up has place 2, and a gap below 2 is close.', risk: 0.1 }],
-};
 
 it('counts its claims again with the rows; one that is no proof any more is searched anew', async () => {
   const { home, write, again } = await asking(GAPS, () => COMMIT, ['--method', 'fast']);

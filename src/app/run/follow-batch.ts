@@ -91,6 +91,7 @@ export async function startOrJoin(
     {
       ...{ batchId, concurrency, pages, total: entries.length, eventsPerRun: EVENTS_PER_RUN, resume: null },
       ...(retry && { only: [...pending] }),
+      ...(config.webhooks.some(({ events }) => events.includes('batch.ended')) && { tells: true }),
       question: { settings, modelTimeoutMs, modelOutageMs, iterationsPerRun: ITERATIONS_PER_RUN },
     },
     queues.batch,

@@ -69,7 +69,7 @@ async function served(ready: ReadyArm, { session, pending, other, follow }: Serv
   await takeOverBatch({ ready, session, pending, queues, other: { ...other, difference: 'detached', joins: true } });
   const workers = await createGateWorkers({
     ...session.target,
-    ...{ steps: composition.steps, batch: composition.batch, databases: [] },
+    ...{ steps: composition.steps, batch: composition.batch, scheduled: composition.scheduled, databases: [] },
     ownQueue: queues.batch,
     modelQueues: queues.limited,
     bundle: surroundings.bundle,

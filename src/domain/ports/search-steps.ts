@@ -3,17 +3,7 @@
  * out here is what every step of its kind has (`ModelStepInput`, `StepBase`, its usage).
  */
 import type { AnswerStatus, CandidateView, EndedBy, FactView, PlanView, SearchState, UpdateView } from '..';
-import type {
-  Lookup,
-  MemoryRef,
-  ModelInput,
-  PlanRef,
-  SqlInput,
-  StepBase,
-  StepOptions,
-  UsageDelta,
-  WebTool,
-} from './step-parts';
+import type { Lookup, MemoryRef, ModelInput, PlanRef, SqlInput, StepBase, UsageDelta, WebTool } from './step-parts';
 
 /** What a prompt needs to know; left out, no lookup is allowed. */
 export interface MayLookUp {
@@ -383,8 +373,4 @@ export interface WatchFound {
   /** Of these, for a smaller one than before this run. */
   readonly fell: number;
   readonly heldAgain: number;
-}
-
-export interface WatchSteps {
-  verifyLayer(run: WatchRun, options: StepOptions): Promise<WatchFound>;
 }

@@ -19,7 +19,7 @@ import { visibleLine } from '../../clip';
 import { updateIdOf } from '../../domain/ports/step-parts';
 import { runError } from '../shared/bodies';
 import { coverageStatement, digestOf, extraStatements } from '../sql/candidate';
-import { openEngine, openParser, runSql, type StepContext } from '../shared/context';
+import { openEngine, openParser, openStep, runSql, type StepContext, type StepDeps } from '../shared/context';
 import { claimRecheck } from './claim-recheck';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../../record/contents';
 import { wordingOf } from './evidence-record';
@@ -36,6 +36,30 @@ export type Refreshed =
   | { readonly kind: 'stale'; readonly reason: string }
   /** The SQL took too long, which says nothing about the answer. */
   | { readonly kind: 'timeout'; readonly afterMs: number };
+
+export interface RefreshAsked {
+  readonly searchId: string;
+  /** The name that the database has now; left out: that of the search. */
+  readonly database?: string;
+  /** Of this asking; left out: that of the search. */
+  readonly clock?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** `record`: as it was last asked for. No model is called. */
+export async function refreshStored(
+  deps: Omit<StepDeps, 'models'>,
+  { searchId, database, clock, signal }: RefreshAsked,
+  record: AnswerRecord,
+): Promise<Refreshed> {
+  const models: StepDeps['models'] = () => {
+    throw new Error('an answer is brought up to date without a model');
+  };
+  const { input, ...step } = await openStep({ ...deps, models }, { searchId, position: 'refresh' }, { signal });
+  const now = input.clock === undefined || clock === undefined ? {} : { clock };
+  const question = { ...input.question, ...(database !== undefined && { database }) };
+  return refresh({ ...step, input: { ...input, question, ...now } }, record);
+}
 
 /** `record`: as it was last asked for. */
 export async function refresh(context: StepContext, record: AnswerRecord): Promise<Refreshed> {

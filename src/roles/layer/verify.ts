@@ -7,7 +7,7 @@ import { canonical } from '../../domain/canonical';
 import { driftAt } from '../../layer/drift';
 import { hasFallen, layerOf, type HeldEntry, type Layer } from '../../layer/state';
 import type { SqlEngine, SqlOptions } from '../../domain/ports';
-import type { WatchSteps } from '../../domain/ports/steps';
+import type { Receivers, ScheduledSteps } from '../../domain/ports/notices';
 import { appendToLayer, readLayer } from '../../record/layer-store';
 import { identityKey } from '../../record/search-id';
 import type { StepDeps } from '../shared/context';
@@ -67,7 +67,9 @@ export async function verifyEntries(
 /** A run without drift is written at most this often: whoever reads the layer reads all that was written. */
 const QUIET_MS = 24 * 60 * 60_000;
 
-export function createWatchSteps(deps: Pick<StepDeps, 'store' | 'hash' | 'engine'>): WatchSteps {
+export function createWatchSteps(
+  deps: Pick<StepDeps, 'store' | 'hash' | 'engine'> & { readonly receivers: Receivers },
+): Pick<ScheduledSteps, 'verifyLayer'> {
   return {
     async verifyLayer({ database, identity, at, timeoutMs }, { signal = new AbortController().signal }) {
       const place = { ...deps, database: identityKey(identity) };
@@ -90,6 +92,7 @@ export function createWatchSteps(deps: Pick<StepDeps, 'store' | 'hash' | 'engine
         broke: broke.length,
         fell: fell.length,
         heldAgain: heldAgain.length,
+        ...(broke.length + fell.length > 0 && deps.receivers.wanting('layer.drift').length > 0 && { tells: true }),
       };
     },
   };

@@ -42,7 +42,7 @@ export async function openKept(given: Environment, cwd: string, log: (line: stri
   const databases = names.map((name) =>
     servedName(name, servingOf(config, composition, [resolveDatabase(config, name, cwd)])),
   );
-  const { steps, watch, batch } = composition;
+  const { steps, scheduled, batch } = composition;
   const version = workerVersion(config.temporal.versioning);
   const served = {
     address: temporal.address,
@@ -50,7 +50,7 @@ export async function openKept(given: Environment, cwd: string, log: (line: stri
     dataConverter: dataConverterOf(config),
     steps,
     batch,
-    watch,
+    scheduled,
     databases,
     modelQueues: modelQueues(config, composition),
     version,
