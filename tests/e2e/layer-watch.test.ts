@@ -8,7 +8,8 @@ import { appendToLayer, readLayer } from '../../src/record/layer-store';
 import { identityKey } from '../../src/record/search-id';
 import { gateHome } from '../helpers/gate-process';
 import { AT, entryOf } from '../helpers/kept-layer';
-import { testTemporal, unique, withClient } from '../helpers/temporal';
+import { historyText, testTemporal, unique, withClient } from '../helpers/temporal';
+import { startReceiver, WEBHOOK_SECRET } from '../helpers/webhook-receiver';
 
 const CENTS = entryOf({});
 const IDS = entryOf({
@@ -18,9 +19,9 @@ const IDS = entryOf({
 const BREAK = 'UPDATE orders SET total = paid';
 const MEND = 'UPDATE orders SET total = 100 * paid';
 
-async function home() {
+async function home(webhooks: readonly object[] = []) {
   // No model is asked.
-  const made = gateHome({ baseUrl: 'http://127.0.0.1:9/v1' });
+  const made = gateHome({ baseUrl: 'http://127.0.0.1:9/v1', env: { HOOK_SECRET: WEBHOOK_SECRET } });
   const file = join(made.folder, 'shop.sqlite');
   const write = (sql: string): void => {
     const open = new Database(file);
@@ -33,7 +34,7 @@ async function home() {
   const name = unique('shop');
   writeFileSync(
     join(made.folder, 'gate.config.json'),
-    JSON.stringify({ databases: { [name]: { path: file, id: name } } }),
+    JSON.stringify({ databases: { [name]: { path: file, id: name } }, webhooks }),
   );
   const { config, store } = openServices({ env: made.env, cwd: made.folder, platform: process.platform });
   const { identity } = resolveDatabase(config, name, made.folder);
@@ -54,7 +55,8 @@ interface Listed {
 }
 
 test('a schedule runs the checks, keeps their verdicts in the layer, and the list shows them until it is stopped', async () => {
-  const shop = await home();
+  const receiver = await startReceiver();
+  const shop = await home([{ url: receiver.url, secretEnv: 'HOOK_SECRET', allowPrivate: true }]);
   const { gate, name, scheduleId } = shop;
   const worker = shop.start(['ops', 'worker']);
   try {
@@ -65,8 +67,8 @@ test('a schedule runs the checks, keeps their verdicts in the layer, and the lis
     expect((await gate('--list')).out).toContain('no check yet');
     expect((await gate('--every', '2d')).out).toContain(`'${name}' is watched: every 2d; next check `);
 
-    await withClient(async ({ client }) => {
-      const schedule = client.schedule.getHandle(scheduleId);
+    await withClient(async (gateClient) => {
+      const schedule = gateClient.client.schedule.getHandle(scheduleId);
       const run = async (shown: string): Promise<void> => {
         await schedule.trigger();
         await until(async () => ((await gate('--list')).out.split('\n')[2] ?? '').includes(shown));
@@ -88,8 +90,15 @@ test('a schedule runs the checks, keeps their verdicts in the layer, and the lis
       expect(watches).toMatchObject([{ every: '2d' }]);
       expect(watches[0]!.runs).toHaveLength(3);
       // What a check reads stays out of histories.
-      for (const { workflowId } of watches[0]!.runs)
-        expect(JSON.stringify(await client.workflow.getHandle(workflowId).fetchHistory())).not.toContain('orders');
+      for (const { workflowId } of watches[0]!.runs) {
+        const history = await historyText(gateClient, workflowId);
+        expect(history).toContain(name);
+        expect(history).not.toContain('orders');
+      }
+      // Of the runs that broke something, receivers are told once.
+      expect(receiver.posted.map(({ body }) => [body.type, body.database, body.summary])).toEqual([
+        ['layer.drift', name, 'Conventions of the database: 1 no longer holds.'],
+      ]);
     });
 
     expect((await gate('--stop')).out).toContain('no longer watched');
@@ -97,6 +106,7 @@ test('a schedule runs the checks, keeps their verdicts in the layer, and the lis
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is not watched; begin') as string });
     expect((await gate('--list')).err).toContain('nothing is watched');
   } finally {
+    receiver.close();
     worker.child.kill('SIGKILL');
     await worker.ended;
   }

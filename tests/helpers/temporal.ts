@@ -43,6 +43,12 @@ export async function withClient<T>(work: (gate: GateClient) => Promise<T>): Pro
   }
 }
 
+/** A history with its payloads as text: in its JSON they are base64. */
+export async function historyText({ client }: GateClient, workflowId: string): Promise<string> {
+  const json = JSON.stringify(await client.workflow.getHandle(workflowId).fetchHistory());
+  return json.replace(/"data":"([A-Za-z0-9+/=]+)"/g, (_, data: string) => Buffer.from(data, 'base64').toString('utf8'));
+}
+
 /** Workers in this process while `work` runs. */
 export async function withWorkers<T>(
   options: Omit<WorkersOptions, 'address' | 'namespace'>,

@@ -160,7 +160,12 @@ async function bodyOf(deps: Deps, notice: Notice): Promise<EventBody | null> {
   switch (notice.type) {
     case 'layer.drift': {
       const { broke, fell } = notice.found;
-      const summary = `Conventions of the database: ${broke} no longer hold, ${fell} hold for fewer rows than is kept.`;
+      const hold = (count: number): string => (count === 1 ? 'holds' : 'hold');
+      const parts = [
+        ...(broke === 0 ? [] : [`${broke} no longer ${hold(broke)}`]),
+        ...(fell === 0 ? [] : [`${fell} ${hold(fell)} for fewer rows than is kept`]),
+      ];
+      const summary = `Conventions of the database: ${parts.join(', ')}.`;
       return { ...head, ...none, database: notice.database, summary };
     }
     case 'batch.ended': {
