@@ -75,6 +75,7 @@ describe('loadConfig', () => {
     expect(config.store).toEqual({ kind: 'directory', directory: join(cwd, 's') });
   });
 
+  const HOOK = { url: 'https://h/', secretEnv: 'HOOK' };
   const LOGIN = 'holds a user name or password; put the key into OPENAI_API_KEY';
   const BAD_KEY = 'holds a line break, a space or another character that no key has: copy the key again';
   const IN_FILE = 'holds a password; put the URL into an environment variable and name it in urlEnv';
@@ -150,6 +151,21 @@ describe('loadConfig', () => {
       { OPENAI_API_KEY: 'hunter2\nx', BRAVE_API_KEY: 'hunter2 x' },
       `OPENAI_API_KEY: ${BAD_KEY}`,
       `BRAVE_API_KEY: ${BAD_KEY}`,
+    ],
+    [
+      {
+        webhooks: [
+          HOOK,
+          { ...HOOK, secretFile: 'key' },
+          { ...HOOK, url: 'http://h/' },
+          { ...HOOK, url: 'https://u:hunter2@h/' },
+        ],
+      },
+      { HOOK: 'hunter2' },
+      'FILE: webhooks.0: HOOK holds no secret that signs; make one with: echo whsec_$(openssl rand -base64 32)',
+      'FILE: webhooks.1: set exactly one of secretEnv, secretFile',
+      'FILE: webhooks.2.url: write https://, or set allowPrivate',
+      'FILE: webhooks.3.url: holds a user name or password; the secret signs instead',
     ],
     [undefined, { GATE_MAX_COST_USD: '1e999' }, `GATE_MAX_COST_USD: '1e999' ${COST}`],
     [undefined, { GATE_MAX_COST_USD: 'free' }, `GATE_MAX_COST_USD: 'free' ${COST}`],
