@@ -11,9 +11,8 @@ import { EXIT, type ExitCode } from './exit';
 import { eventPrinter } from './follow';
 import { watchInterrupts } from './interrupts';
 import { argumentText, printJson, type Io } from './io';
-import { intervalText, limitsOf, type LimitFlags } from './options';
+import { intervalText, limitsOf, timeText, type LimitFlags } from './options';
 import type { Printing } from './print-answer';
-import { timeText } from './schedule';
 
 interface BeginFlags extends Printing {
   readonly detach?: boolean;

@@ -12,7 +12,7 @@ import { fallText } from '../layer/drift';
 import { allHeld, figuresOf, fittingTexts, isCounted, type Held, type HeldEntry, type HeldRule } from '../layer/state';
 import type { WatchFound } from '../domain/ports/steps';
 import { EXIT } from './exit';
-import { runText, timeText } from './schedule';
+import { runText } from './schedule';
 import { untilInterrupted } from './interrupts';
 import { printJson as json, type Io } from './io';
 import {
@@ -21,6 +21,7 @@ import {
   intervalText,
   ONE_DATABASE,
   positiveNumber,
+  timeText,
   withExamples,
   type CommandFactory,
 } from './options';

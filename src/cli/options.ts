@@ -175,6 +175,11 @@ export function intervalText(ms: number): string {
   return `${Math.round(ms / size)}${unit}`;
 }
 
+/** In UTC, to the minute. */
+export function timeText(at: Date | null): string {
+  return at === null ? 'none' : `${at.toISOString().slice(0, 16)}Z`;
+}
+
 /** What was typed after the program's name. */
 export function argumentsOf(command: Command): readonly string[] {
   return (rootOf(command) as Command & { readonly rawArgs?: readonly string[] }).rawArgs ?? [];

@@ -7,7 +7,15 @@ import type { RunState } from '../workers/schedules';
 import type { Repeated } from '../workflows/repeat-question';
 import type { ScheduleFlags } from './ask-run';
 import { printJson } from './io';
-import { addSearchOptions, collectDocs, interval, ONE_DATABASE, withExamples, type CommandFactory } from './options';
+import {
+  addSearchOptions,
+  collectDocs,
+  interval,
+  ONE_DATABASE,
+  timeText,
+  withExamples,
+  type CommandFactory,
+} from './options';
 
 const NOTES = `
 Each run executes the stored SQL and its claims again, without a model call. Only where they no longer hold, the question is
@@ -104,8 +112,4 @@ export function runText<Result>(outcome: RunState<Result>['outcome'], endedText:
   if (outcome.kind === 'ended') return endedText(outcome.result);
   if (outcome.kind === 'failed') return `failed: ${visibleLine(outcome.message)}`;
   return outcome.kind === 'running' ? 'runs now' : 'forgotten by Temporal';
-}
-
-export function timeText(at: Date | null): string {
-  return at === null ? 'none' : `${at.toISOString().slice(0, 16)}Z`;
 }
