@@ -118,10 +118,24 @@ async function pieces(entries, outdir, outside = []) {
   return { files: new Map(await Promise.all(texts)), metafile };
 }
 
+/** The script of the pages (`src/server/page`), for browsers. */
+async function pageScript() {
+  const { outputFiles, metafile } = await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: ['src/server/page/browser.mjs'],
+    outfile: 'dist/program/page.js',
+    ...{ bundle: true, minify: true, format: 'iife', platform: 'browser', target: 'es2022' },
+    ...{ legalComments: 'none', metafile: true, write: false },
+  });
+  return { text: outputFiles[0].text, metafile };
+}
+
 async function bundle() {
   const { files, metafile } = await pieces(ENTRIES, program);
   checkOutside(metafile);
-  files.set(join(program, 'LICENSES.txt'), licences(metafile));
+  const page = await pageScript();
+  files.set(join(program, 'page.js'), page.text);
+  files.set(join(program, 'LICENSES.txt'), licences({ outputs: { ...metafile.outputs, ...page.metafile.outputs } }));
   files.set(join(program, 'index.d.ts'), await libraryTypes());
   files.set(join(program, 'prompt-hashes.json'), JSON.stringify(promptHashes(), null, 2));
   write(files, program);

@@ -2,7 +2,7 @@
 import { searchPage, type Listed } from '../record/search-index';
 import { sha256 } from '../sha256';
 import type { App } from './app';
-import type { Waiting } from './temporal-session';
+import type { Living, Waiting } from './temporal-session';
 
 export interface SearchRow extends Omit<Listed, 'status'> {
   /** As in `SearchStatus`. */
@@ -21,12 +21,17 @@ export async function searches(app: App, limit: number): Promise<readonly Search
 
 /**
  * The newest first. Temporal is asked only about those that have not ended: asking loads more than all else. `namespace`: those of
- * a token alone.
+ * a token alone. `living`: how Temporal is asked, of who is connected to it.
  */
-export async function searchRows(app: App, of: Parameters<typeof searchPage>[1]): Promise<RowPage> {
+export async function searchRows(
+  app: App,
+  of: Parameters<typeof searchPage>[1],
+  living?: () => Promise<Living | null>,
+): Promise<RowPage> {
   const { searches: newest, next } = await searchPage({ store: app.store, hash: sha256 }, of);
   const { livingSearches, statusWithoutRecord } = await import('./open-temporal');
-  const live = newest.some(({ status }) => status === null) ? await livingSearches(app, waitingIn(app)) : null;
+  const ask = living ?? ((): Promise<Living | null> => livingSearches(app, waitingIn(app)));
+  const live = newest.some(({ status }) => status === null) ? await ask() : null;
   const otherwise = (id: string): string =>
     live?.waiting.has(id) === true ? 'waiting' : statusWithoutRecord(app.config, app.env, live !== null);
   const statusOf = ({ id, status }: Listed): string => live?.running.get(id) ?? status ?? otherwise(id);

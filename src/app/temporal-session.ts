@@ -73,8 +73,8 @@ export class TemporalSession {
   }
 
   /** Null when no worker answers in time. */
-  progress(searchId: string): Promise<Progress | null> {
-    return answerInTime(this.gate, () => questionProgress(this.gate, searchId));
+  progress(searchId: string, withinMs?: number): Promise<Progress | null> {
+    return answerInTime(this.gate, () => questionProgress(this.gate, searchId), withinMs);
   }
 
   /** Null when no worker answers in time. */

@@ -14,6 +14,7 @@ import { layerCommand } from './layer';
 import { mcpCommand } from './mcp';
 import { serveCommand } from './serve';
 import { STEERING_COMMANDS } from './steer';
+import { uiCommand } from './ui';
 import { opsCommand } from './ops';
 import { scheduleCommand } from './schedule';
 import { packageVersion } from '../workers/package-folder';
@@ -37,7 +38,7 @@ export const GATE: Program = {
   examples: ['gate ask "How many orders came in last week?" --db ./shop.sqlite', 'gate doctor'],
   commands: [
     ...[askCommand, learnCommand, layerCommand, showCommand, listCommand, batchCommand],
-    ...[dbCommand, mcpCommand, serveCommand, devCommand, doctorCommand, demoCommand],
+    ...[uiCommand, mcpCommand, serveCommand, dbCommand, devCommand, doctorCommand, demoCommand],
   ],
   more: [
     ['steering', [...STEERING_COMMANDS, forkCommand]],

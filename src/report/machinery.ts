@@ -17,7 +17,7 @@ export function machinery(trace: Trace, rerun: Rerun): Html {
     ${usage && details('What it used', usageList(usage, wallMs))}`;
 }
 
-function searchPart(trace: Trace, rerun: Rerun): Html[] {
+export function searchPart(trace: Trace, rerun: Rerun): Html[] {
   return searchOutline(trace).map(
     ({ id, title, about, entries }) =>
       markup`<h3 id="${id}">${title}</h3>

@@ -53,7 +53,7 @@ export function claimAnchor(number: number): string {
   return `claim-${number}`;
 }
 
-function claimCard(claim: Claim, number: number, operators: ReadonlySet<string>, rerun: Rerun): Html {
+export function claimCard(claim: Claim, number: number, operators: ReadonlySet<string>, rerun: Rerun): Html {
   const { state, reason, operator, statement: words, check } = claim;
   const { says, tone } = CLAIM_WORDS[state];
   const because = state === 'failed' || state === 'open' ? reason : null;
@@ -72,6 +72,7 @@ function claimCard(claim: Claim, number: number, operators: ReadonlySet<string>,
     }
     ${barsOf(claim)}
     ${details('The SQL that counted it', statement(claimAnchor(number), check, operators, rerun))}
+    ${rerun.beside?.(claim, number)}
   </article>`;
 }
 
@@ -117,7 +118,7 @@ const RIVAL_TONES: Readonly<Record<Claim['rivals'][number]['verdict'], Tone>> = 
   open: 'warn',
 };
 
-function bars(label: string, all: readonly Bar[]): Html {
+export function bars(label: string, all: readonly Bar[]): Html {
   return markup`<ul class="bars" aria-label="${label}">
     ${all.map(
       ({ reading, verdict, matching, examined }, at) =>

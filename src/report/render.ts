@@ -19,17 +19,32 @@ import { SCRIPT, STYLE } from './style';
 import type { Trace } from './trace';
 import { asOfText, modelText, replacedTexts, STATUS_WORDS } from './words';
 
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+export const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const policyOf = (scripts: string): string =>
   `default-src 'none'; style-src ${hashOf(STYLE)};${scripts} base-uri 'none'; form-action 'none'`;
 /** Whole, because the policy's hash covers every character between the tags. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
 
 export function renderReport(trace: Trace, rerun: Rerun = { database: null }): string {
-  const { record, input } = trace;
-  const question = record?.question ?? input?.question.text ?? trace.searchId;
-  const sections: readonly (readonly [id: string, title: string, body: Html | null])[] = [
-    ['result', 'Result', record && resultBody(record)],
+  const present = reportSections(trace, rerun, trace.record && resultBody(trace.record));
+  return page(
+    `${questionOf(trace).slice(0, 120)} · GATE`,
+    markup`<a class="skip" href="#main">Skip to the result</a>
+        ${reportHead(trace)} ${sectionLinks(present)}
+        <main id="main">${present.map(section)}</main>
+        <footer>
+          <p>Search <code>${trace.searchId}</code>. <code>gate show ${trace.searchId}</code> prints the answer in a terminal.</p>
+        </footer>`,
+  );
+}
+
+export type Section = readonly [id: string, title: string, body: Html | null];
+
+/** Those that have something to show. */
+export function reportSections(trace: Trace, rerun: Rerun, result: Html | null): readonly Section[] {
+  const { record } = trace;
+  const sections: readonly Section[] = [
+    ['result', 'Result', result],
     ['claims', claimsTitle(record ?? {}), record && claimsBody(record, rerun)],
     ['sql', 'SQL', record && sqlBody(record, rerun)],
     ['evidence', evidenceTitle(record ?? {}), record && evidenceBody(record, rerun)],
@@ -38,21 +53,19 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
     ['reply', 'Last reply of the model', replyBody(trace)],
     ['machinery', 'How it was found', machinery(trace, rerun)],
   ];
-  const present = sections.filter(([, , body]) => body !== null);
-  return page(
-    `${question.slice(0, 120)} · GATE`,
-    markup`<a class="skip" href="#main">Skip to the result</a>
-        ${top(trace)}
-        <nav aria-label="Sections">
-          <ul>
-            ${present.map(([id, title]) => markup`<li><a href="#${id}">${title}</a></li>`)}
-          </ul>
-        </nav>
-        <main id="main">${present.map(section)}</main>
-        <footer>
-          <p>Search <code>${trace.searchId}</code>. <code>gate show ${trace.searchId}</code> prints the answer in a terminal.</p>
-        </footer>`,
-  );
+  return sections.filter(([, , body]) => body !== null);
+}
+
+export function sectionLinks(sections: readonly Section[]): Html {
+  return markup`<nav aria-label="Sections">
+    <ul>
+      ${sections.map(([id, title]) => markup`<li><a href="#${id}">${title}</a></li>`)}
+    </ul>
+  </nav>`;
+}
+
+function questionOf({ record, input, searchId }: Trace): string {
+  return record?.question ?? input?.question.text ?? searchId;
 }
 
 /** A file of its own: it loads nothing, and its policy allows only what is written here. */
@@ -74,7 +87,7 @@ export function page(title: string, body: Html, script: string | null = SCRIPT):
     </html> `.text;
 }
 
-function section([id, title, body]: readonly [string, string, Html | null]): Html {
+export function section([id, title, body]: Section): Html {
   return markup`<section aria-labelledby="${id}">
     <h2 id="${id}">${title}</h2>
     ${body}
@@ -86,15 +99,14 @@ const TITLE_CHARS = 280;
 const DOUBTS = 6;
 
 /** The answer in one sentence, how far it is proved, and where to doubt it. */
-function top(trace: Trace): Html {
+export function reportHead(trace: Trace): Html {
   const { record, input } = trace;
   const { says, tone } = STATUS_WORDS[record?.status ?? 'running'];
   const { title, more } = headline(trace);
-  const question = record?.question ?? input?.question.text ?? trace.searchId;
   const after = record?.after ?? input?.question.after;
   return markup`<header>
     <p class="status">${badge(says, tone)} <span class="soft">GATE report</span></p>
-    <p class="question"><span class="soft">Question:</span> ${question}</p>
+    <p class="question"><span class="soft">Question:</span> ${questionOf(trace)}</p>
     ${after && markup`<p class="soft">Follows: <code>${after}</code> (<code>gate show ${after}</code>)</p>`}
     ${record?.understoodAs && markup`<p class="soft">Understood as: ${record.understoodAs}</p>`}
     ${input?.question.context && markup`<p class="soft">Context: ${input.question.context}</p>`}

@@ -7,7 +7,7 @@ import type { Run, RunSet, Table } from './run';
 import { mainTable, setTables } from './run-tables';
 
 export function runPage(run: Run): string {
-  const { name, sets, config } = run;
+  const { name, config } = run;
   return page(
     `${name.slice(0, 120)} · GATE`,
     markup`<header>
@@ -18,13 +18,7 @@ export function runPage(run: Run): string {
         </ul>
       </header>
       <main id="main">
-        ${sets.length > 1 && drawn(mainTable(run))}
-        ${sets.map(
-          (set) =>
-            markup`<h2>${set.name}</h2>
-              ${aboutSet(set).map((line) => markup`<p class="soft small">${line}</p>`)} ${accuracyPlot(set.comparison.methods)}
-              ${differencePlot(set.comparison.methods)} ${setTables(set).map(drawn)}`,
-        )}
+        ${runFigures(run)}
         <h2>How to make it again</h2>
         <p>Save this file and run <code>${run.command}</code>.</p>
         <pre><code>${config.text}</code></pre>
@@ -33,6 +27,18 @@ export function runPage(run: Run): string {
       <footer><p>Made by <code>gate batch run</code>. <code>summary.json</code> beside it has every figure, <code>results.jsonl</code> every answer.</p></footer>`,
     null,
   );
+}
+
+/** Methods side by side: plots and tables of each set of questions. */
+export function runFigures(run: Run): Html {
+  const { sets } = run;
+  return markup`${sets.length > 1 && drawn(mainTable(run))}
+  ${sets.map(
+    (set) =>
+      markup`<h2>${set.name}</h2>
+        ${aboutSet(set).map((line) => markup`<p class="soft small">${line}</p>`)} ${accuracyPlot(set.comparison.methods)}
+        ${differencePlot(set.comparison.methods)} ${setTables(set).map(drawn)}`,
+  )}`;
 }
 
 function drawn({ title, heads, rows, note }: Table): Html {

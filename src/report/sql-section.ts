@@ -1,5 +1,5 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
-import type { AnswerRecord, Dialect } from '../domain';
+import type { AnswerRecord, Claim, Dialect } from '../domain';
 import { tokensOf } from '../sql/lexer';
 import { definedTexts } from '../text/claim-text';
 import { anchor, type Html, markup } from './html';
@@ -8,6 +8,8 @@ import { copyButton } from './style';
 export interface Rerun {
   /** The argument of `--db`; null where only a generated name is known. */
   readonly database: string | null;
+  /** What a live page offers below a claim; left out: nothing. */
+  readonly beside?: (claim: Claim, number: number) => Html | null;
 }
 
 export function sqlBody(record: AnswerRecord, rerun: Rerun): Html | null {

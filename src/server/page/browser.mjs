@@ -1,0 +1,128 @@
+/**
+ * The only script of the pages: `npm run build` bundles it with idiomorph. Pages work without it, except that nothing moves by
+ * itself. It shows what the server's events send, sends forms without leaving the page, copies, and counts seconds.
+ */
+import { Idiomorph } from 'idiomorph';
+
+const main = () => document.getElementById('main');
+
+/** Whether somebody has begun to fill it in: it stays as it is. */
+const isTyped = (form) =>
+  [...form.elements].some((field) =>
+    /^(checkbox|radio)$/.test(field.type)
+      ? field.checked !== field.defaultChecked
+      : 'defaultValue' in field && field.type !== 'hidden' && field.value !== field.defaultValue,
+  );
+
+function show(html) {
+  Idiomorph.morph(main(), html, {
+    morphStyle: 'outerHTML',
+    ignoreActiveValue: true,
+    callbacks: {
+      beforeNodeMorphed: (node) => !(node.nodeType === 1 && node.matches('form') && isTyped(node)),
+      // What a reader has opened or closed stays so.
+      beforeAttributeUpdated: (name, node) => !(name === 'open' && node.tagName === 'DETAILS'),
+    },
+  });
+  prepare();
+}
+
+let source = null;
+let listened = null;
+
+/** Listens where the page says, or no more. */
+function listen() {
+  const place = main().dataset.live ?? null;
+  if (place === listened) return;
+  source?.close();
+  listened = place;
+  source = place === null ? null : new EventSource(place);
+  if (source === null) return;
+  source.addEventListener('page', ({ data }) => show(data));
+  source.addEventListener('open', () => (document.getElementById('lost').hidden = true));
+  source.addEventListener(
+    'error',
+    () => (document.getElementById('lost').hidden = source.readyState === EventSource.OPEN),
+  );
+}
+
+function prepare() {
+  document.title = main().dataset.title;
+  for (const button of document.querySelectorAll('button[data-copy]')) {
+    button.hidden = false;
+    button.setAttribute('aria-live', 'polite');
+  }
+  tick();
+  listen();
+}
+
+const length = (seconds) => {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${Math.floor(minutes / 1440)} days`;
+};
+
+function tick() {
+  for (const time of document.querySelectorAll('time[data-since], time[data-ago]')) {
+    const seconds = Math.max(0, Math.round((Date.now() - Date.parse(time.dateTime)) / 1000));
+    const text =
+      'since' in time.dataset
+        ? length(seconds)
+        : seconds < 60
+          ? 'just now'
+          : `${length(seconds).replace(/ (\d+ s|0 min)$/, '')} ago`;
+    time.title = time.dateTime.slice(0, 19).replace('T', ' ') + ' UTC';
+    if (time.textContent !== text) time.textContent = text;
+  }
+}
+setInterval(tick, 1000);
+
+async function copy(button) {
+  const label = button.textContent;
+  const text = document.getElementById(button.dataset.copy).textContent;
+  button.textContent = await navigator.clipboard.writeText(text).then(
+    () => 'Copied',
+    () => 'Not allowed here',
+  );
+  setTimeout(() => (button.textContent = label), 2000);
+}
+
+async function send(form, submitter) {
+  const body = new URLSearchParams(new FormData(form, submitter));
+  form.setAttribute('aria-busy', 'true');
+  try {
+    const response = await fetch(form.action, { method: 'POST', body });
+    const next = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('main');
+    if (next === null) throw new Error(`status ${response.status}`);
+    const there = new URL(response.url);
+    if (response.redirected && there.pathname !== location.pathname)
+      return location.assign(there.pathname + there.search);
+    if (response.ok) form.reset();
+    show(next.outerHTML);
+    document.querySelector('.said')?.scrollIntoView({ block: 'nearest' });
+  } catch (error) {
+    document.getElementById('lost').hidden = false;
+  } finally {
+    form.removeAttribute('aria-busy');
+  }
+}
+
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (form.dataset.stay === undefined) return;
+  event.preventDefault();
+  if (form.getAttribute('aria-busy') !== 'true') void send(form, event.submitter);
+});
+document.addEventListener('click', ({ target }) => {
+  const button = target.closest?.('button[data-copy]');
+  if (button) void copy(button);
+});
+// Enter asks; with shift it begins a line.
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing || !event.target.matches('textarea[data-enter]'))
+    return;
+  event.preventDefault();
+  event.target.form.requestSubmit();
+});
+prepare();

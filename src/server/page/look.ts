@@ -1,0 +1,227 @@
+/**
+ * Looks at searches, layers, databases and batches for the pages. One connection to Temporal is kept for all of them; where it
+ * breaks, the next look opens another one.
+ */
+import type { App } from '../../app/app';
+import { outagesOf } from '../../app/outages';
+import { openRunning, statusWithoutRecord } from '../../app/open-temporal';
+import { traceOf } from '../../app/report';
+import { searches, waitingIn, type SearchRow } from '../../app/search-list';
+import { recordOf, sha256 } from '../../app/services';
+import type { TemporalSession } from '../../app/temporal-session';
+import { resolveDatabase } from '../../config/databases';
+import type { SearchInput } from '../../domain';
+import { loadConfig } from '../../config';
+import { createRunStore } from '../../record/run-store';
+import { followers } from '../../record/search-index';
+import type { Progress } from '../../search/progress';
+import { budgetsOf } from '../../search/steering';
+import { isPolled } from '../../workers/running-elsewhere';
+import { isPaused, type QuestionDescription } from '../../workers/workflow-views';
+import type { Answer } from './answer';
+import type { Searching } from './searching';
+
+/** How long a page waits for a worker to tell what it does. */
+const TELL_MS = 400;
+/** Descriptions by Temporal change rarely and cost more than all else. */
+const DESCRIBED_MS = 1_500;
+
+interface Described {
+  readonly atMs: number;
+  readonly live: QuestionDescription | null;
+  readonly paused: boolean;
+  readonly served: boolean;
+}
+
+export class Looker {
+  #session: Promise<TemporalSession | null> | null = null;
+  #triedMs = -Infinity;
+  readonly #described = new Map<string, Described>();
+  readonly #progress = new Map<string, Progress>();
+  readonly #base: App;
+
+  constructor(base: App) {
+    this.#base = base;
+  }
+
+  /** With the configuration as its file is now. */
+  app(): App {
+    return { ...this.#base, config: loadConfig(this.#base) };
+  }
+
+  /** Null: no Temporal answers. */
+  async asking<T>(work: (session: TemporalSession) => Promise<T>): Promise<T | null> {
+    const session = await this.#open();
+    if (session === null) return null;
+    try {
+      return await work(session);
+    } catch {
+      // It has gone, or is another one now.
+      this.#session = null;
+      await session.close().catch(() => undefined);
+      return null;
+    }
+  }
+
+  async #open(): Promise<TemporalSession | null> {
+    const found = await this.#session;
+    if (found) return found;
+    const nowMs = this.#base.now();
+    if (nowMs - this.#triedMs < 500) return null;
+    this.#triedMs = nowMs;
+    this.#session = openRunning(this.app().config, this.#base.env).catch(() => null);
+    return this.#session;
+  }
+
+  async close(): Promise<void> {
+    const session = await this.#session;
+    this.#session = null;
+    await session?.close();
+  }
+
+  /** Something was done to it: what was known of it counts no more. */
+  forget(id: string): void {
+    this.#described.delete(id);
+  }
+
+  list(limit: number, before: Pick<SearchRow, 'id' | 'startedAt'> | null = null): Promise<readonly SearchRow[]> {
+    const app = this.app();
+    return searches(app, limit, { before, living: () => this.asking((session) => session.living(waitingIn(app))) });
+  }
+
+  /** What may tell that a search has changed: looked at often, so it costs little. */
+  async sign(id: string): Promise<string> {
+    const { store } = this.#base;
+    const [keys, progress, { live, paused, served }] = await Promise.all([
+      store.list(`runs/${id}/`),
+      this.#progressOf(id),
+      this.#describe(id),
+    ]);
+    return JSON.stringify([
+      keys.length,
+      progress,
+      live?.status,
+      paused,
+      served,
+      live && outagesOf(live, this.#base.now()),
+    ]);
+  }
+
+  async #progressOf(id: string): Promise<Progress | null> {
+    const { live, served } = await this.#describe(id);
+    if (live?.status !== 'RUNNING' || !served) return null;
+    const told = await this.asking((session) => session.progress(id, TELL_MS));
+    if (told === null) return this.#progress.get(id) ?? null;
+    this.#progress.set(id, told);
+    return told;
+  }
+
+  async #describe(id: string): Promise<Described> {
+    const nowMs = this.#base.now();
+    const found = this.#described.get(id);
+    if (found !== undefined && nowMs - found.atMs < DESCRIBED_MS) return found;
+    const described = await this.asking(async (session): Promise<Described> => {
+      const live = await session.describe(id);
+      const isRunning = live?.status === 'RUNNING';
+      return {
+        ...{ atMs: nowMs, live },
+        paused: isRunning && (await isPaused(session.gate, id)),
+        served: isRunning && (await isPolled(session.gate, live.taskQueue, nowMs)),
+      };
+    });
+    const now = described ?? { atMs: nowMs, live: null, paused: false, served: false };
+    this.#described.set(id, now);
+    return now;
+  }
+
+  async isRunning(id: string): Promise<boolean> {
+    return (await this.#describe(id)).live?.status === 'RUNNING';
+  }
+
+  /** A search that has not ended. */
+  async searching(id: string): Promise<Searching> {
+    const app = this.app();
+    const trace = await traceOf(id, app);
+    const { input, state } = trace;
+    const run = createRunStore(app.store, id, sha256);
+    const [described, remarks, updates] = await Promise.all([this.#describe(id), run.all('remark'), run.all('update')]);
+    const { live, paused, served } = described;
+    const isRunning = live?.status === 'RUNNING';
+    const progress = isRunning ? await this.#progressOf(id) : null;
+    const otherwise = async (): Promise<string> => {
+      const waiting = await this.asking((session) => waitingIn(app)(session));
+      return waiting?.has(id) ? 'waiting' : statusWithoutRecord(app.config, app.env, waiting !== null);
+    };
+    const withdrawn = new Set(state?.updates.flatMap((one) => (one.status === 'active' ? [] : [one.id])));
+    return {
+      ...{ id, input, trace, progress },
+      status: isRunning
+        ? paused
+          ? 'paused'
+          : served || progress !== null
+            ? 'running'
+            : 'interrupted'
+        : await otherwise(),
+      outages: live === null ? [] : outagesOf(live, app.now()),
+      proved: [...updates].map(([update, { mapping }]) => ({
+        id: update,
+        says: mapping,
+        status: withdrawn.has(update) ? 'withdrawn' : 'active',
+      })),
+      remarks: [...remarks.values()],
+      usage: progress?.usage ?? state?.usage ?? null,
+      ceilingUsd:
+        input === null ? null : (state === null ? input.settings.budgets : budgetsOf(state, input.settings)).costUsd,
+      ui: (await this.asking((session) => Promise.resolve(session.uiOf(id)))) ?? null,
+      askable: this.#isAskable(app, input),
+    };
+  }
+
+  /** null: it has not ended. */
+  async answer(id: string, rowsPage: number, again: Answer['again']): Promise<Answer | null> {
+    const app = this.app();
+    const record = await recordOf(app.store, id);
+    if (record === null) return null;
+    const trace = await traceOf(id, app);
+    const askable = this.#isAskable(app, trace.input);
+    const later = (await followers(app.store)).filter(({ earlier }) => earlier === id).map((one) => one.later);
+    return {
+      ...{ trace, record, askable, rowsPage, again },
+      ui: await this.asking(async (session) => ((await session.describe(id)) === null ? null : session.uiOf(id))),
+      kept: askable ? await keptOf(app, record.database, record.claims ?? []) : new Map(),
+      followers: await Promise.all(
+        later.map(async (one) => ({
+          id: one,
+          question: (await createRunStore(app.store, one, sha256).find('input', one))?.question.text ?? one,
+        })),
+      ),
+    };
+  }
+
+  /** Its database is configured here, and is the same. */
+  #isAskable(app: App, input: SearchInput | null): boolean {
+    if (input === null || app.config.databases[input.question.database] === undefined) return false;
+    try {
+      return resolveDatabase(app.config, input.question.database, app.cwd).identity === input.identity;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Entries of the layer by the claims that have the same check. */
+async function keptOf(
+  app: App,
+  database: string,
+  claims: NonNullable<Answer['record']['claims']>,
+): Promise<Answer['kept']> {
+  if (claims.length === 0) return new Map();
+  const { openLayer } = await import('../../app/layer');
+  const { layer } = await openLayer(app, database);
+  return new Map(
+    claims.flatMap(({ check, entry }, at) => {
+      const held = layer.entries.find((one) => one.entry.entryId === entry?.entryId || check.includes(one.entry.check));
+      return held === undefined ? [] : [[at + 1, { entryId: held.entry.entryId, status: held.status }] as const];
+    }),
+  );
+}
