@@ -40,6 +40,8 @@ export interface Answer {
 export interface App extends Surroundings, Services {
   /** A promise is waited for: an answer is shown before the use case goes on. */
   onEvent(event: AppEvent): void | Promise<void>;
+  /** A search has passed all checks and is known from now on; it is started next. */
+  onStored?(searchId: string): void;
 }
 
 /** How long a use case waits for a search. Left out: until it ends. */

@@ -174,7 +174,9 @@ export async function checkAndStore(
   const { fork } = asking;
   const before = fork === undefined ? await inputOf(store, input.searchId) : null;
   await saveAsked(store, withFirstClock(before, input), app.now());
-  return fork === undefined ? null : storeFork({ store, hash: sha256 }, fork);
+  const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
+  app.onStored?.(input.searchId);
+  return state;
 }
 
 /** All steps of a search have one clock: that of the asking that began it (`withClockOfAsking`). */

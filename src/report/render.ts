@@ -99,13 +99,13 @@ const TITLE_CHARS = 280;
 const DOUBTS = 6;
 
 /** The answer in one sentence, how far it is proved, and where to doubt it. */
-export function reportHead(trace: Trace): Html {
+export function reportHead(trace: Trace, what = 'GATE report'): Html {
   const { record, input } = trace;
   const { says, tone } = STATUS_WORDS[record?.status ?? 'running'];
   const { title, more } = headline(trace);
   const after = record?.after ?? input?.question.after;
   return markup`<header>
-    <p class="status">${badge(says, tone)} <span class="soft">GATE report</span></p>
+    <p class="status">${badge(says, tone)} <span class="soft">${what}</span></p>
     <p class="question"><span class="soft">Question:</span> ${questionOf(trace)}</p>
     ${after && markup`<p class="soft">Follows: <code>${after}</code> (<code>gate show ${after}</code>)</p>`}
     ${record?.understoodAs && markup`<p class="soft">Understood as: ${record.understoodAs}</p>`}

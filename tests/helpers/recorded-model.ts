@@ -15,9 +15,21 @@ export interface RecordedModel {
   close(): Promise<void>;
 }
 
-export async function startRecordedModel(file: string, name = 'recorded'): Promise<RecordedModel> {
+/** `change`: of the texts of its replies. */
+export async function startRecordedModel(
+  file: string,
+  {
+    name = 'recorded',
+    change = (texts) => texts,
+  }: { readonly name?: string; readonly change?: (texts: string[]) => string[] } = {},
+): Promise<RecordedModel> {
   const [, ...lines] = readFileSync(file, 'utf8').trim().split('\n');
-  const replies = lines.map((line) => (JSON.parse(line) as { readonly reply: ModelReply }).reply);
+  const recorded = lines.map((line) => (JSON.parse(line) as { readonly reply: ModelReply }).reply);
+  const replies = change(recorded.map((reply) => reply.text)).map((said, at) => ({
+    ...recorded[0],
+    ...recorded[at],
+    text: said,
+  }));
   let [answered, waiting, gate, release] = [0, 0, Promise.resolve(), (): void => undefined];
   const server = createServer((request, response) => {
     void (async () => {

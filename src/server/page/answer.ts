@@ -40,7 +40,7 @@ export function answerBody(answer: Answer): Html {
   };
   const sections = reportSections(trace, rerun, rowsPart(answer));
   return markup`<div class="answer">
-    ${reportHead(trace)}
+    ${reportHead(trace, '')}
     ${record.replacedBy && markup`<p><a href="${path`/q/${record.replacedBy.id}`}">The search that takes its place</a></p>`}
     ${followPart(answer)}
     <div class="sections">${sectionLinks(sections)}</div>

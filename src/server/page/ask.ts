@@ -39,8 +39,8 @@ export function askBody(page: AskPage): View['body'] {
               <legend>Database</legend>
               <div class="choices">${usable.map((one, at) => databaseChoice(one, chosen === undefined ? at === 0 : chosen === one.name))}</div>
             </fieldset>
-            <div class="line">
-              <div>${field('cost', 'cost', 'May cost at most, in US dollars', markup` class="short" inputmode="decimal" placeholder="no limit" value="${typed['cost'] ?? ceilingUsd ?? ''}"`)}</div>
+            <div class="line cost">
+              ${field('cost', 'cost', 'May cost at most $', markup` class="short" inputmode="decimal" placeholder="no limit" value="${typed['cost'] ?? ceilingUsd ?? ''}"`)}
               <button class="button primary">Ask</button>
             </div>
             <details>

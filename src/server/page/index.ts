@@ -73,6 +73,17 @@ export function openPage(app: App, closing: AbortSignal): Page {
     });
   };
 
+  /** The page of a search, as soon as it is known; the rest of its start goes on, and its page shows what becomes of it. */
+  const begun = (start: (app: App) => Promise<Asked>): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const stored = (id: string): void => {
+        looker.begin(id, work);
+        resolve(path`/q/${id}`);
+      };
+      const work = start({ ...looker.app(), onStored: stored });
+      work.then((asked) => resolve(path`/q/${idOf(asked)}`), reject);
+    });
+
   // Asking
   const askPage = async (more: Partial<AskPage> = {}): Promise<AskPage> => ({
     ...{ databases: places.known(), ceilingUsd: looker.app().config.budgets.costUsd, model: places.model() },
@@ -87,7 +98,7 @@ export function openPage(app: App, closing: AbortSignal): Page {
     '/',
     () => askView(),
     () => ({
-      everyMs: SLOW_MS,
+      everyMs: SLOW_MS / 3,
       sign: async () => JSON.stringify([places.known(), await looker.list(RECENT)]),
       page: async () => mainOf(await askView()).text,
     }),
@@ -105,7 +116,7 @@ export function openPage(app: App, closing: AbortSignal): Page {
         ...(context && { context }),
         ...(form.get('fresh') === 'yes' && { fresh: true }),
       });
-      return path`/q/${idOf(await ask(request, looker.app(), 'background'))}`;
+      return await begun((app) => ask(request, app, 'background'));
     } catch (error) {
       const after = form.get('after');
       return after === null ? askView({ typed }, failed(error)) : searchView(after, { said: failed(error) });
@@ -143,7 +154,7 @@ export function openPage(app: App, closing: AbortSignal): Page {
     const search = await looker.searching(id);
     return {
       title: title(search.input?.question.text ?? id),
-      place: 'ask',
+      place: 'answers',
       said,
       live: path`/q/${id}/live`,
       body: searchingBody(search),
@@ -186,14 +197,13 @@ export function openPage(app: App, closing: AbortSignal): Page {
   for (const kind of ['pause', 'resume', 'stop', 'cancel'] as const) steer(kind, () => ({ kind }));
   onSearch('go-on', async (id) => {
     const { goOn } = await import('../../app/go-on');
-    return path`/q/${idOf(await goOn(id, looker.app()))}`;
+    return begun((app) => goOn(id, app));
   });
   onSearch('fork', async (id, form) => {
     const { fork } = await import('../../app/fork');
-    const at = looker.app();
     const hint = text(form, 'hint').trim();
-    const given = hint === '' ? {} : { hint: { author: authorOf(undefined, at), text: hint } };
-    return path`/q/${idOf(await fork(id, { at: wholeIn(text(form, 'at')), ...given }, at, 'background'))}`;
+    const given = hint === '' ? {} : { hint: { author: authorOf(undefined, app), text: hint } };
+    return begun((here) => fork(id, { at: wholeIn(text(form, 'at')), ...given }, here, 'background'));
   });
   post('/q/:id/checks/:number', async (request) => {
     const [id, number] = [idIn(request), wholeIn(request.params['number'] ?? '')];

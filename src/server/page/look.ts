@@ -4,19 +4,23 @@
  */
 import type { App } from '../../app/app';
 import { outagesOf } from '../../app/outages';
+import { errorText } from '../../app/errors';
 import { openRunning, statusWithoutRecord } from '../../app/open-temporal';
 import { traceOf } from '../../app/report';
 import { searches, waitingIn, type SearchRow } from '../../app/search-list';
-import { recordOf, sha256 } from '../../app/services';
+import { inputOf, recordOf, sha256 } from '../../app/services';
 import type { TemporalSession } from '../../app/temporal-session';
 import { resolveDatabase } from '../../config/databases';
-import type { SearchInput } from '../../domain';
+import type { SearchInput, Usage } from '../../domain';
+import { NO_USAGE } from '../../domain/control-view';
+import type { ModelReply } from '../../domain/model-call';
 import { loadConfig } from '../../config';
 import { createRunStore } from '../../record/run-store';
 import { followers } from '../../record/search-index';
 import type { Progress } from '../../search/progress';
 import { budgetsOf } from '../../search/steering';
 import { isPolled } from '../../workers/running-elsewhere';
+import { servedBy } from '../../workers/task-queues';
 import { isPaused, type QuestionDescription } from '../../workers/workflow-views';
 import type { Answer } from './answer';
 import type { Searching } from './searching';
@@ -25,6 +29,9 @@ import type { Searching } from './searching';
 const TELL_MS = 400;
 /** Descriptions by Temporal change rarely and cost more than all else. */
 const DESCRIBED_MS = 1_500;
+
+/** How soon a search without a worker gets one again. */
+const AGAIN_MS = 15_000;
 
 interface Described {
   readonly atMs: number;
@@ -38,6 +45,8 @@ export class Looker {
   #triedMs = -Infinity;
   readonly #described = new Map<string, Described>();
   readonly #progress = new Map<string, Progress>();
+  /** Searches that are being started; a text: why they could not be. */
+  readonly #starting = new Map<string, string | null>();
   readonly #base: App;
 
   constructor(base: App) {
@@ -77,6 +86,31 @@ export class Looker {
     const session = await this.#session;
     this.#session = null;
     await session?.close();
+  }
+
+  /** Somebody begins a search: it is being started until `work` ends, and shows why it could not be. */
+  begin(id: string, work: Promise<unknown>): void {
+    this.#starting.set(id, null);
+    const over = (problem: string | null): void => {
+      if (problem === null) this.#starting.delete(id);
+      else this.#starting.set(id, problem);
+      this.forget(id);
+    };
+    work.then(
+      () => over(null),
+      (error: unknown) => over(errorText(error, false)),
+    );
+  }
+
+  /** A search that runs and has lost its worker gets another one, as long as somebody watches it. */
+  async #revive(id: string, live: QuestionDescription): Promise<void> {
+    // An interrupted batch waits for the command that goes on with it.
+    if (servedBy(live.taskQueue) === null || this.#starting.has(id)) return;
+    const app = this.app();
+    if (!this.#isAskable(app, await inputOf(app.store, id))) return;
+    const { goOn } = await import('../../app/go-on');
+    this.begin(id, goOn(id, app));
+    setTimeout(() => this.#starting.delete(id), AGAIN_MS).unref();
   }
 
   /** Something was done to it: what was known of it counts no more. */
@@ -129,6 +163,7 @@ export class Looker {
         served: isRunning && (await isPolled(session.gate, live.taskQueue, nowMs)),
       };
     });
+    if (described?.live?.status === 'RUNNING' && !described.served) void this.#revive(id, described.live);
     const now = described ?? { atMs: nowMs, live: null, paused: false, served: false };
     this.#described.set(id, now);
     return now;
@@ -144,9 +179,13 @@ export class Looker {
     const trace = await traceOf(id, app);
     const { input, state } = trace;
     const run = createRunStore(app.store, id, sha256);
-    const [described, remarks, updates] = await Promise.all([this.#describe(id), run.all('remark'), run.all('update')]);
+    const [described, remarks, updates, intents, replies] = await Promise.all([
+      ...([this.#describe(id), run.all('remark'), run.all('update')] as const),
+      ...([run.all('intent'), run.all('reply')] as const),
+    ]);
     const { live, paused, served } = described;
     const isRunning = live?.status === 'RUNNING';
+    const begun = this.#starting.get(id);
     const progress = isRunning ? await this.#progressOf(id) : null;
     const otherwise = async (): Promise<string> => {
       const waiting = await this.asking((session) => waitingIn(app)(session));
@@ -169,7 +208,8 @@ export class Looker {
         status: withdrawn.has(update) ? 'withdrawn' : 'active',
       })),
       remarks: [...remarks.values()],
-      usage: progress?.usage ?? state?.usage ?? null,
+      usage: usageOf(progress?.usage ?? state?.usage ?? NO_USAGE, [...replies.values()]),
+      asked: [...intents].filter(([call]) => !replies.has(call)).map(([, { role }]) => role),
       ceilingUsd:
         input === null ? null : (state === null ? input.settings.budgets : budgetsOf(state, input.settings)).costUsd,
       ui: (await this.asking((session) => Promise.resolve(session.uiOf(id)))) ?? null,
@@ -207,6 +247,18 @@ export class Looker {
       return false;
     }
   }
+}
+
+/** A workflow counts the calls of a turn when it ends; the journal knows them before. */
+function usageOf(told: Usage, replies: readonly { readonly reply: ModelReply }[]): Usage {
+  if (replies.length <= told.llmCalls) return told;
+  const sum = (of: (reply: ModelReply) => number): number => replies.reduce((all, { reply }) => all + of(reply), 0);
+  return {
+    ...{ ...told, llmCalls: replies.length },
+    promptTokens: sum(({ promptTokens }) => promptTokens),
+    completionTokens: sum(({ completionTokens }) => completionTokens),
+    costUsd: sum(({ costUsd }) => costUsd),
+  };
 }
 
 /** Entries of the layer by the claims that have the same check. */

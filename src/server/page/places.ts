@@ -33,6 +33,7 @@ export interface OpenedLayer {
 
 export class Places {
   readonly #reached = new Map<string, { readonly atMs: number; readonly reached: Reached }>();
+  readonly #described = new Map<string, { readonly atMs: number; readonly page: Promise<DatabasePage> }>();
   readonly #looker: Looker;
 
   constructor(looker: Looker) {
@@ -85,7 +86,20 @@ export class Places {
     return { app, open: await app.openLayer(at, this.named(name)), said };
   }
 
-  async described(name: string, only: string | null): Promise<DatabasePage> {
+  /** Profiles take seconds: they are remembered for a while. */
+  described(name: string, only: string | null): Promise<DatabasePage> {
+    const key = JSON.stringify([name, only]);
+    const nowMs = this.#looker.app().now();
+    const found = this.#described.get(key);
+    if (found !== undefined && nowMs - found.atMs < REACHED_MS) return found.page;
+    const page = this.#describe(name, only);
+    for (const [old, { atMs }] of this.#described) if (nowMs - atMs > REACHED_MS) this.#described.delete(old);
+    this.#described.set(key, { atMs: nowMs, page });
+    page.catch(() => this.#described.delete(key));
+    return page;
+  }
+
+  async #describe(name: string, only: string | null): Promise<DatabasePage> {
     const at = this.#looker.app();
     const { config } = at;
     const database = namedDatabase(config, this.named(name));

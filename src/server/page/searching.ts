@@ -28,7 +28,11 @@ export interface Searching {
   readonly proved: readonly { readonly id: string; readonly says: string; readonly status: string }[];
   readonly remarks: readonly Remark[];
   /** What it has used until now. */
-  readonly usage: Usage | null;
+  readonly usage: Usage;
+  /** What models are asked for just now. */
+  readonly asked: readonly string[];
+  /** Why it could not be started; left out: nothing went wrong. */
+  readonly problem?: string;
   /** What it may cost; null: no limit. */
   readonly ceilingUsd: number | null;
   /** In the Temporal UI. */
@@ -43,7 +47,7 @@ export function searchingBody(search: Searching): Html {
   const committed = lastCommit(trace);
   return markup`<div class="sides">
     <div>
-      <p class="status">${statusBadge(status)} <span class="soft">on ${input?.question.database}</span></p>
+      <p class="status">${statusBadge(status === 'starting' ? 'running' : status)} <span class="soft">on ${input?.question.database}</span></p>
       <h1>${input?.question.text ?? id}</h1>
       ${input?.question.after && markup`<p class="soft">Follows <a href="${path`/q/${input.question.after}`}">an earlier question</a>.</p>`}
       ${nowPart(search)} ${sentencePart(committed)} ${claimsPart(trace, committed, rerun)} ${provedPart(search)} ${stepsPart(trace)}
@@ -54,24 +58,29 @@ export function searchingBody(search: Searching): Html {
 }
 
 /** What is done just now, in plain words; read out when it changes. */
-function nowPart({ id, status, progress, outages, input, askable, trace }: Searching): Html {
-  const goOn = button(path`/q/${id}/go-on`, 'Go on', 'button primary');
-  const say = (text: string, more: Html | null = null): Html =>
+function nowPart(search: Searching): Html {
+  const { id, status, progress, outages, input, askable, problem } = search;
+  const goOn = askable && input?.parent === undefined && button(path`/q/${id}/go-on`, 'Go on', 'button primary');
+  const say = (text: string, more: Html | null | false = null): Html =>
     markup`<div id="now"><p class="now" role="status">${text}</p>${more}</div>`;
   switch (status) {
     case 'paused':
       return say(
-        'Paused. Nothing is asked or paid until it goes on.',
+        'Paused: nothing is asked or paid until it goes on.',
         button(path`/q/${id}/resume`, 'Go on', 'button primary'),
       );
     case 'waiting':
       return say('Waiting: its batch has not begun it yet.');
-    case 'unknown':
-      return say('No Temporal answers, so nobody can tell how it stands. What follows is what the store holds.');
+    case 'starting':
+      return say('It is being started.');
     case 'interrupted':
+    case 'unknown':
       return say(
-        'Nobody works on it any more. It goes on where it was, and nothing is paid twice.',
-        askable && input?.parent === undefined ? goOn : null,
+        problem ??
+          (status === 'unknown'
+            ? 'No Temporal answers, so nobody can tell how it stands.'
+            : 'Nobody works on it any more. It goes on where it was, and nothing is paid twice.'),
+        goOn,
       );
     default: {
       const [outage] = outages;
@@ -79,26 +88,31 @@ function nowPart({ id, status, progress, outages, input, askable, trace }: Searc
       const clock =
         waiting &&
         markup`<p class="soft">for <time datetime="${new Date(waiting.sinceMs).toISOString()}" data-since></time></p>`;
-      if (outage !== undefined)
-        return say(
-          `A step is tried again (${counted(outage.attempt, 'try', 'tries')}): ${outage.reason}`,
-          clock ?? null,
-        );
-      if (progress === null)
-        return say(
-          trace.state === null && trace.turns === undefined ? 'It is being started.' : 'No worker answers just now.',
-          askable ? markup`<div class="quiet">${goOn}</div>` : null,
-        );
-      return say(
-        waiting === undefined ? 'Working out what follows from the last result.' : doing(waiting.what),
-        clock ?? null,
-      );
+      if (outage !== undefined) return say(`A step is tried again (try ${outage.attempt}): ${outage.reason}`, clock);
+      if (progress === null) return say('It has begun.');
+      return say(doing(search, waiting?.what), clock);
     }
   }
 }
 
-const doing = (what: string): string =>
-  what.startsWith('the database') ? 'The database counts and reads rows.' : `${capital(what)} is thinking.`;
+function doing({ asked }: Searching, waitedFor: string | undefined): string {
+  if (waitedFor === undefined) return 'It works out what follows from the last result.';
+  if (waitedFor.startsWith('the database')) return 'The database counts and reads rows.';
+  return `${waitedFor} ${ASKED[asked.at(-1) ?? ''] ?? 'is asked'}.`;
+}
+
+/** Completes a model's name. */
+const ASKED: Readonly<Record<string, string>> = {
+  look: 'decides what to look at, or writes its SQL and what it takes for granted',
+  plan: 'plans the steps of the answer',
+  propose: 'thinks of rival readings and of a query that tells them apart',
+  ground: 'judges what the query showed',
+  evaluate: 'weighs which way to go on',
+  select: 'chooses between the results',
+  keep: 'words what was proved, for later questions',
+  learn: 'reads tables and claims what holds in them',
+  react: 'decides on its next query',
+};
 
 type Commit = { readonly turn: string; readonly reply: LookReply; readonly isJudged: boolean };
 
@@ -240,16 +254,16 @@ export function costMeter(used: number, ceiling: number | null): Html | null {
 }
 
 function costPart({ usage, ceilingUsd, trace, progress, input, ui }: Searching): Html {
-  const used = usage?.costUsd ?? 0;
+  const used = usage.costUsd;
   const begun = input?.askedAt ?? (trace.state && new Date(trace.state.startedAtMs).toISOString());
   return markup`<section aria-labelledby="cost">
     <h2 id="cost">${dollars(used)}${ceilingUsd === null ? ', no limit' : ` of at most ${dollars(ceilingUsd)}`}</h2>
     ${costMeter(used, ceilingUsd)}
     <dl class="figures">
       ${begun && markup`<dt>Time</dt><dd><time datetime="${begun}" data-since></time></dd>`}
-      <dt>Model calls</dt><dd>${usage?.llmCalls ?? 0}</dd>
-      <dt>Tokens</dt><dd>${((usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0)).toLocaleString('en-US')}</dd>
-      <dt>Queries</dt><dd>${(usage?.sqlExecutions ?? 0).toLocaleString('en-US')}</dd>
+      <dt>Model calls</dt><dd>${usage.llmCalls}</dd>
+      <dt>Tokens</dt><dd>${(usage.promptTokens + usage.completionTokens).toLocaleString('en-US')}</dd>
+      <dt>Queries</dt><dd>${usage.sqlExecutions.toLocaleString('en-US')}</dd>
       ${progress?.proved !== undefined && markup`<dt>Claims proved</dt><dd>${progress.proved}</dd>`}
       ${progress !== null && progress.candidates > 0 && markup`<dt>Candidates</dt><dd>${progress.candidates}</dd>`}
     </dl>
@@ -281,20 +295,20 @@ function steerPart({ id, status, remarks, ceilingUsd, trace }: Searching): Html 
         <ul class="plain">${remarks.map(({ kind, author, text, at }) => markup`<li class="reading">${badge(kind, 'warn')} ${text}<div class="soft">${author}, ${utc(at)}</div></li>`)}</ul>
       </section>`
     }
-    ${checkpoints > 0 && forkPart(id, checkpoints)}`;
+    ${checkpoints > 0 && markup`<section aria-label="Fork">${forkPart(id, checkpoints)}</section>`}`;
 }
 
 export function forkPart(id: string, checkpoints: number): Html {
-  return markup`<section aria-labelledby="fork">
-    <h2 id="fork">Fork</h2>
-    ${form(
+  return details(
+    'Fork from here',
+    form(
       path`/q/${id}/fork`,
       markup`<div class="stack">
         <p class="soft">A new search from the state of this one, which stays as it is. It pays its own calls only.</p>
         <div>${field('fork-at', 'at', 'After round', markup` class="short" type="number" min="1" max="${checkpoints}" value="${checkpoints}" required`)}</div>
         <div>${field('fork-hint', 'hint', 'And told', markup` maxlength="2000"`)}</div>
-        <button class="button">Fork from here</button>
+        <button class="button">Fork</button>
       </div>`,
-    )}
-  </section>`;
+    ),
+  );
 }

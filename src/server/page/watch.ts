@@ -2,6 +2,7 @@
  * Tells readers of a page when it has changed. All readers of one page share one look, which goes on while there are any; a reader
  * who comes late or again gets the page as it is now.
  */
+import { pause } from '../../app/waiting';
 import type { ServerEvent } from '../http/route';
 
 /** Far below what a person notices. */
@@ -87,9 +88,6 @@ async function look(watch: Watch, { sign, page, everyMs = LOOK_MS }: Watched): P
     } catch {
       // A store or a database that is out of reach for a moment: the next look sees it again.
     }
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, everyMs);
-      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-    });
+    await pause(everyMs, signal);
   }
 }
