@@ -1,4 +1,5 @@
 /** The replies of a recording behind an OpenAI-compatible endpoint, in their order: for processes that take no `--replay`. */
+import { once, EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -7,40 +8,45 @@ import { listenOn } from '../../src/workers/http-server';
 
 export interface RecordedModel {
   readonly baseUrl: string;
-  /** Calls that were answered, and those that wait. */
-  readonly answered: () => number;
-  readonly waiting: () => number;
-  /** Calls wait from now on, until the function that it gives is called. */
-  hold(): () => void;
+  answered(): number;
+  /** Calls beyond so many replies wait from now on. Resolves once one does. */
+  holdAfter(replies: number): Promise<void>;
+  release(): void;
   close(): Promise<void>;
 }
 
-/** `change`: of the texts of its replies. */
+interface Recorded {
+  /** Of the model. */
+  readonly name?: string;
+  /** Other texts of its replies. */
+  readonly change?: (texts: string[]) => string[];
+}
+
 export async function startRecordedModel(
   file: string,
-  {
-    name = 'recorded',
-    change = (texts) => texts,
-  }: { readonly name?: string; readonly change?: (texts: string[]) => string[] } = {},
+  { name = 'recorded', change = (texts) => texts }: Recorded = {},
 ): Promise<RecordedModel> {
   const [, ...lines] = readFileSync(file, 'utf8').trim().split('\n');
   const recorded = lines.map((line) => (JSON.parse(line) as { readonly reply: ModelReply }).reply);
   const replies = change(recorded.map((reply) => reply.text)).map((said, at) => ({
-    ...recorded[0],
-    ...recorded[at],
+    ...(recorded[at] ?? recorded[0]),
     text: said,
   }));
-  let [answered, waiting, gate, release] = [0, 0, Promise.resolve(), (): void => undefined];
+  const events = new EventEmitter();
+  let [answered, most] = [0, Infinity];
   const server = createServer((request, response) => {
     void (async () => {
       const send = (value: unknown): void =>
         void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
       if (request.method === 'GET') return send({ object: 'list', data: [{ id: name, object: 'model' }] });
       await text(request);
-      waiting += 1;
-      await gate;
-      waiting -= 1;
-      const reply = replies[answered % replies.length];
+      while (answered >= most) {
+        events.emit('waits');
+        await once(events, 'released');
+      }
+      // Whoever asked has gone.
+      if (response.destroyed) return;
+      const reply = replies[Math.min(answered, replies.length - 1)];
       answered += 1;
       send({
         ...{ id: 'recorded', object: 'chat.completion', created: 0, model: name },
@@ -51,10 +57,34 @@ export async function startRecordedModel(
   });
   const { url, close } = await listenOn(server, '127.0.0.1', 0);
   return {
-    ...{ baseUrl: `${url}/v1`, close, answered: () => answered, waiting: () => waiting },
-    hold: () => {
-      gate = new Promise((resolve) => (release = resolve));
-      return () => release();
+    ...{ baseUrl: `${url}/v1`, close, answered: () => answered },
+    holdAfter: async (replies) => {
+      most = replies;
+      events.emit('released');
+      await once(events, 'waits');
+    },
+    release: () => {
+      most = Infinity;
+      events.emit('released');
     },
   };
+}
+
+/** The replies of the demo, with a commit in between whose second claim the rows do not show. */
+export function doubted([look = '', commit = '']: string[]): string[] {
+  const reply = JSON.parse(commit) as { readonly claims: readonly { readonly check: string }[] };
+  const [claim] = reply.claims;
+  const naive = {
+    ...claim,
+    statement: 'final_time of a runner-up is a plain number of seconds.',
+    check: claim?.check.replace(
+      'SUM(ABS(gap - tms) < 2), SUM(ABS(gap - naive) < 2)',
+      'SUM(ABS(gap - naive) < 2), SUM(ABS(gap - tms) < 2)',
+    ),
+    rivals: [
+      { reading: 'it has minutes, too, before a colon', instead: null },
+      { reading: 'it is the duration itself', instead: null },
+    ],
+  };
+  return [look, JSON.stringify({ ...reply, claims: [...reply.claims, naive] }), commit];
 }

@@ -186,7 +186,9 @@ export function openPage(app: App, closing: AbortSignal): Page {
   const steer = (name: string, commandOf: (form: URLSearchParams) => SteerCommand): void =>
     onSearch(name, async (id, form) => {
       const { command } = await import('../../app/steer');
-      await command(id, commandOf(form), looker.app());
+      const told = commandOf(form);
+      const { id: known } = await command(id, told, looker.app());
+      if (told.kind === 'budget') looker.ceilings.set(known, told.budgets.costUsd ?? null);
       return null;
     });
   const text = (form: URLSearchParams, name: string): string => form.get(name) ?? '';

@@ -17,6 +17,7 @@ import type { ModelReply } from '../../domain/model-call';
 import { loadConfig } from '../../config';
 import { createRunStore } from '../../record/run-store';
 import { followers } from '../../record/search-index';
+import type { Trace } from '../../report';
 import type { Progress } from '../../search/progress';
 import { budgetsOf } from '../../search/steering';
 import { isPolled } from '../../workers/running-elsewhere';
@@ -112,6 +113,9 @@ export class Looker {
     this.begin(id, goOn(id, app));
     setTimeout(() => this.#starting.delete(id), AGAIN_MS).unref();
   }
+
+  /** What it may cost from now on; its checkpoint tells that only after its present round. */
+  readonly ceilings = new Map<string, number | null>();
 
   /** Something was done to it: what was known of it counts no more. */
   forget(id: string): void {
@@ -210,11 +214,16 @@ export class Looker {
       remarks: [...remarks.values()],
       usage: usageOf(progress?.usage ?? state?.usage ?? NO_USAGE, [...replies.values()]),
       asked: [...intents].filter(([call]) => !replies.has(call)).map(([, { role }]) => role),
-      ceilingUsd:
-        input === null ? null : (state === null ? input.settings.budgets : budgetsOf(state, input.settings)).costUsd,
+      ceilingUsd: this.#ceilingOf(id, trace),
       ui: (await this.asking((session) => Promise.resolve(session.uiOf(id)))) ?? null,
       askable: this.#isAskable(app, input),
     };
+  }
+
+  #ceilingOf(id: string, { input, state }: Trace): number | null {
+    const told = this.ceilings.get(id);
+    if (told !== undefined || input === null) return told ?? null;
+    return (state === null ? input.settings.budgets : budgetsOf(state, input.settings)).costUsd;
   }
 
   /** null: it has not ended. */
