@@ -36,14 +36,16 @@ async function runUi({ port: wanted, open }: UiFlags, io: Io): Promise<void> {
 function openBrowser(address: string, { platform, env }: Io): void {
   // Nobody sits before a machine without a display.
   if (platform === 'linux' && !env['DISPLAY'] && !env['WAYLAND_DISPLAY']) return;
-  const [command, ...args] =
+  const by =
     platform === 'darwin'
       ? ['open']
       : platform === 'win32'
         ? ['rundll32', 'url.dll,FileProtocolHandler']
         : ['xdg-open'];
   void import('node:child_process').then(({ spawn }) => {
-    const child = spawn(command ?? '', [...args, address], { stdio: 'ignore', detached: true });
+    const [command = '', ...args] = by;
+    const child = spawn(command, [...args, address], { stdio: 'ignore', detached: true });
+    // Who sees no browser opens the address by hand.
     child.once('error', () => undefined);
     child.unref();
   });

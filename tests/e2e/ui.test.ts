@@ -132,10 +132,10 @@ test('from the question to its answer: reloaded, in two tabs, steered, with its 
   await hint.fill('gaps are in seconds');
   await page.getByRole('button', { name: 'Tell it' }).click();
   await other.getByText('gaps are in seconds').waitFor();
-  await page.getByLabel('May cost, US dollars').fill('2.5');
+  await page.getByLabel('May cost $').fill('2.5');
   await page.getByRole('button', { name: 'Change' }).click();
   await other.getByRole('heading', { name: '$0 of at most $2.50' }).waitFor();
-  await page.getByLabel('May cost, US dollars').fill('much');
+  await page.getByLabel('May cost $').fill('much');
   await page.getByRole('button', { name: 'Change' }).click();
   await page.getByRole('alert').filter({ hasText: 'is no amount' }).waitFor();
 

@@ -38,7 +38,10 @@ export async function startRecordedModel(
     void (async () => {
       const send = (value: unknown): void =>
         void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-      if (request.method === 'GET') return send({ object: 'list', data: [{ id: name, object: 'model' }] });
+      if (request.method === 'GET') {
+        send({ object: 'list', data: [{ id: name, object: 'model' }] });
+        return;
+      }
       await text(request);
       while (answered >= most) {
         events.emit('waits');

@@ -122,16 +122,11 @@ function verdictPart({ checked, unseen, broken, fell, heldAgain }: Verdict): Htm
 function questionsPart(questions: readonly OpenQuestion[], to: (entry: string) => string): Html | null {
   if (questions.length === 0) return null;
   return markup`<h2 id="questions">Only a person knows</h2>
-    ${questions.map(
-      ({ questionId, text }) =>
-        markup`<article class="card assumed entry">
-          ${form(
-            to('answer'),
-            markup`${hidden('question', questionId)}<label for="${anchor('answer', questionId)}">${text}</label>
-              <div class="line"><div class="grow"><input id="${anchor('answer', questionId)}" name="text" required maxlength="2000" autocomplete="off" /></div><button class="button">Answer</button></div>`,
-          )}
-        </article>`,
-    )}`;
+    ${questions.map(({ questionId, text }) => {
+      const id = anchor('answer', questionId);
+      const answer = markup`<div class="line"><div class="grow">${field(id, 'text', 'Answer', markup` required maxlength="2000"`)}</div><button class="button">Answer</button></div>`;
+      return details(text, form(to('answer'), markup`${hidden('question', questionId)}${answer}`));
+    })}`;
 }
 
 const TONES: Readonly<Record<Held['status'], string>> = {

@@ -136,6 +136,7 @@ export class Looker {
       this.#describe(id),
     ]);
     return JSON.stringify([
+      ...[this.#starting.get(id), this.ceilings.get(id)],
       keys.length,
       progress,
       live?.status,
@@ -195,16 +196,12 @@ export class Looker {
       const waiting = await this.asking((session) => waitingIn(app)(session));
       return waiting?.has(id) ? 'waiting' : statusWithoutRecord(app.config, app.env, waiting !== null);
     };
+    const runningAs = (): string => (paused ? 'paused' : served || progress !== null ? 'running' : 'interrupted');
     const withdrawn = new Set(state?.updates.flatMap((one) => (one.status === 'active' ? [] : [one.id])));
     return {
       ...{ id, input, trace, progress },
-      status: isRunning
-        ? paused
-          ? 'paused'
-          : served || progress !== null
-            ? 'running'
-            : 'interrupted'
-        : await otherwise(),
+      ...(typeof begun === 'string' && { problem: begun }),
+      status: begun === null && progress === null ? 'starting' : isRunning ? runningAs() : await otherwise(),
       outages: live === null ? [] : outagesOf(live, app.now()),
       proved: [...updates].map(([update, { mapping }]) => ({
         id: update,

@@ -284,7 +284,7 @@ function steerPart({ id, status, remarks, ceilingUsd, trace }: Searching): Html 
             ${status === 'running' ? button(path`/q/${id}/pause`, 'Pause') : button(path`/q/${id}/resume`, 'Go on')}
             ${button(path`/q/${id}/stop`, 'Answer now')} ${button(path`/q/${id}/cancel`, 'Cancel', 'button danger')}
           </div>
-          ${form(path`/q/${id}/budget`, markup`<div class="line"><div>${field('budget', 'cost', 'May cost, US dollars', markup` class="short" inputmode="decimal" placeholder="no limit" value="${ceilingUsd ?? ''}"`)}</div><button class="button">Change</button></div>`)}
+          ${form(path`/q/${id}/budget`, markup`<div class="line cost">${field('budget', 'cost', 'May cost $', markup` class="short" inputmode="decimal" placeholder="no limit" value="${ceilingUsd ?? ''}"`)}<button class="button">Change</button></div>`)}
         </div>
       </section>`
   }

@@ -24,7 +24,7 @@ input.short { width: 7rem !important; font-variant-numeric: tabular-nums; }
 fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }
 form { margin: 0; } form[aria-busy] button { opacity: .55; cursor: progress; }
 .stack > * + * { margin-top: .8rem; } .line { display: flex; flex-wrap: wrap; gap: .5rem .6rem; align-items: end; } .pair { display: flex; flex-wrap: wrap; gap: .4rem .6rem; align-items: baseline; } .cost { align-items: center; } .cost label { margin: 0; }
-.line > .grow { flex: 1 1 12rem; min-width: 0; }
+.line .button { padding: .4rem .9rem; } .line > .grow { flex: 1 1 12rem; min-width: 0; }
 .button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-size: .9375rem; padding: .35rem 1.1rem; } .button.primary:hover { filter: brightness(1.08); }
 .button.danger { color: var(--bad); } .ask { max-width: 48rem; } .ask textarea { font-size: 1.0625rem; line-height: 1.45; padding: .6rem .75rem; }
 .choices { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .5rem; }
@@ -32,7 +32,7 @@ form { margin: 0; } form[aria-busy] button { opacity: .55; cursor: progress; }
 .app .scroll { width: 100%; max-height: none; } .app .card .scroll, .app .rows .scroll, .app details .scroll { width: fit-content; max-height: 34rem; } .app .card table, .app details table { width: auto; } .app table { width: 100%; } .app td, .app th { padding: .38rem .7rem; max-width: none; } .app .rows .scroll, .app .rows table { width: auto; } .app .rows td { max-width: 26rem; }
 .app td a { text-decoration: none; } .app td a:hover { text-decoration: underline; } td .soft { display: block; font-size: .8125rem; } td.tight, th.tight { white-space: nowrap; width: 1%; }
 .pages { display: flex; gap: 1rem; margin: .8rem 0; align-items: baseline; }
-.now { font-size: 1.0625rem; font-weight: 550; margin: 0 0 .2rem; } .now time { font-variant-numeric: tabular-nums; color: var(--soft); font-weight: 400; }
+#now { display: flex; flex-wrap: wrap; gap: 0 .7rem; align-items: baseline; min-height: 2rem; } .now { font-size: 1.0625rem; font-weight: 550; margin: 0 0 .2rem; } .now time { font-variant-numeric: tabular-nums; color: var(--soft); font-weight: 400; }
 .saying { border-left: 3px solid var(--line); padding-left: .9rem; font-size: 1.125rem; margin: .4rem 0; } .saying .place { background: var(--calm-bg); border-radius: 4px; padding: 0 .35em; color: var(--soft); font-size: .875em; }
 dl.figures { display: grid; grid-template-columns: 1fr auto; gap: .25rem .75rem; margin: .4rem 0; } dl.figures dt { color: var(--soft); } dl.figures dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; }
 .meter { display: block; width: 100%; height: .5rem; border-radius: 3px; } .meter .track { fill: var(--calm-bg); } .meter .used { fill: var(--accent); } .meter .good { fill: var(--good); } .meter .bad { fill: var(--bad); }
