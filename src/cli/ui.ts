@@ -1,11 +1,14 @@
 /** `gate ui`: the local page. Its address holds a token for one opening, which the browser exchanges for a cookie. */
 import { Command } from 'commander';
+import type { App } from '../app/app';
+import { GateError } from '../app/errors';
 import { port, withExamples, type CommandFactory } from './options';
 import type { Io } from './io';
 
 interface UiFlags {
   readonly port?: number;
   readonly open: boolean;
+  readonly debug?: boolean;
 }
 
 const PORT = 8735;
@@ -13,24 +16,60 @@ const PORT = 8735;
 export const uiCommand: CommandFactory = (io) =>
   withExamples(
     new Command('ui')
-      .description('open the local page: ask, watch a search, read answers, layers, databases and batches')
-      .option('--port <n>', `port on 127.0.0.1 (default: ${PORT} or a free one)`, port)
+      .description(
+        'open the local page: ask, watch searches, read answers, layers, databases and batches (docs/page.md)',
+      )
+      .option('--port <n>', `port on 127.0.0.1 (default: ${PORT}, or a free one)`, port)
       .option('--no-open', 'print the address, and open no browser')
       .action((flags: UiFlags) => runUi(flags, io)),
     'gate ui',
     'gate ui --no-open --port 9000',
   );
 
-async function runUi({ port: wanted, open }: UiFlags, io: Io): Promise<void> {
-  const [{ startUi }, { untilStopped }] = await Promise.all([import('../server/ui'), import('./interrupts')]);
+async function runUi({ port: wanted, open, debug = false }: UiFlags, io: Io): Promise<void> {
+  const { openApp } = await import('../app/app');
+  const app = openApp(io);
+  const show = (address: string): void => {
+    io.out(`${address}\n`);
+    io.err('The address opens once, within ten minutes.\n');
+    if (open) openBrowser(address, io);
+  };
+  const running = wanted === undefined ? await addressOfRunning(app) : null;
+  if (running !== null) {
+    show(running);
+    return;
+  }
+  const [{ startServer }, { LOCAL }, { errorText }, { untilStopped }] = await Promise.all([
+    ...([import('../server/start'), import('../server/http/caller')] as const),
+    ...([import('../app/errors'), import('./interrupts')] as const),
+  ]);
+  const log = (line: string, error: unknown): void => io.err(`${line}: ${errorText(error, debug)}\n`);
+  const start = (at: number) => startServer(app, { host: '127.0.0.1', port: at, log });
   await untilStopped(io, async (stop) => {
-    const ui = await startUi({ port: wanted ?? PORT, isWanted: wanted !== undefined }, io);
-    io.out(`${ui.address}\n`);
-    io.err('The address opens once, within ten minutes. Ctrl-C stops the page; searches go on.\n');
-    if (open) openBrowser(ui.address, io);
+    const server = await start(wanted ?? PORT).catch((error: unknown) => {
+      if (wanted !== undefined || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      return start(0);
+    });
+    show(server.loginUrl(LOCAL));
+    io.err('Ctrl-C stops the page; searches go on in the background (gate dev --stop ends them).\n');
     await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
-    await ui.close();
+    await server.close();
   });
+}
+
+/** Of a server of this configuration and store that runs already; null: none does. */
+async function addressOfRunning({ config }: App): Promise<string | null> {
+  const [{ runningServer }, { localTokenOf }] = await Promise.all([
+    import('../server/start'),
+    import('../server/http/access'),
+  ]);
+  const url = runningServer(config);
+  if (url === null) return null;
+  const headers = { authorization: `Bearer ${localTokenOf(config.folders.state)}`, 'content-type': 'application/json' };
+  const response = await fetch(`${url}/v1/logins`, { method: 'POST', headers, body: '{}' });
+  if (!response.ok)
+    throw new GateError(`the server at ${url} gives no address (status ${response.status}): stop it, or give --port`);
+  return ((await response.json()) as { readonly url: string }).url;
 }
 
 function openBrowser(address: string, { platform, env }: Io): void {

@@ -1,4 +1,4 @@
-/** GATE's server: the API, and what other doors add to it. */
+/** GATE's server: the API, the page, and what other doors add to it. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { App } from '../app/app';
@@ -14,6 +14,7 @@ import { isAlive } from '../workers/process-identity';
 import { apiRoutes, type Api } from './api/routes';
 import { ONCE_PARAMETER } from './http/access';
 import type { Route } from './http/route';
+import { openPage } from './page';
 import { startHttpServer, type HttpServer, type ServerOptions } from './http/server';
 
 export interface StartOptions extends Pick<ServerOptions, 'host' | 'port' | 'log' | 'limits'> {
@@ -29,6 +30,8 @@ export async function startServer(app: App, { routes = () => [], ...options }: S
       `--host ${host}: anybody who reaches it could ask; set "server.tokens" (gate serve --new-token)`,
     );
   let server: HttpServer | null = null;
+  const closing = new AbortController();
+  const page = openPage(app, closing.signal);
   const api: Api = {
     ...{ app, askers: new Askers(app), events: new SearchEvents(app) },
     loginUrl: (caller, origin, path) => `${origin}${path}?${ONCE_PARAMETER}=${server?.access.once(caller) ?? ''}`,
@@ -36,7 +39,7 @@ export async function startServer(app: App, { routes = () => [], ...options }: S
   server = await startHttpServer({
     ...options,
     config,
-    routes: [...apiRoutes(api), ...routes(api)],
+    routes: [...apiRoutes(api), ...page.routes, ...routes(api)],
     now: () => app.now(),
     readiness: readinessOf(app),
   });
@@ -51,7 +54,9 @@ export async function startServer(app: App, { routes = () => [], ...options }: S
     ...started,
     close: async (graceMs) => {
       forget();
+      closing.abort();
       await started.close(graceMs);
+      await page.close();
       await (
         await holding
       )();

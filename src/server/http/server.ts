@@ -229,7 +229,7 @@ function checked(
   if (known === null && scope !== 'open')
     throw new HttpError(
       'unauthorized',
-      'send a token as Authorization: Bearer …, or open the address that gate serve prints',
+      'send a token as Authorization: Bearer …, or open the address that gate ui prints',
       CHALLENGE,
     );
   const caller = known ?? NOBODY;

@@ -87,7 +87,7 @@ export function openPage(app: App, closing: AbortSignal): Page {
   // Asking
   const askPage = async (more: Partial<AskPage> = {}): Promise<AskPage> => ({
     ...{ databases: places.known(), ceilingUsd: looker.app().config.budgets.costUsd, model: places.model() },
-    recent: await looker.list(RECENT),
+    recent: (await looker.list(RECENT)).rows,
     ...more,
   });
   const askView = async (more?: Partial<AskPage>, said: Said | null = null): Promise<View> => ({
@@ -123,14 +123,8 @@ export function openPage(app: App, closing: AbortSignal): Page {
     }
   });
   get('/answers', async ({ query }) => {
-    const rows = await looker.list(LISTED + 1, placeIn(query.get('after')));
-    const last = rows.length > LISTED ? rows[LISTED - 1] : undefined;
-    const next = last === undefined ? null : `${last.startedAt} ${last.id}`;
-    return {
-      title: 'Answers',
-      place: 'answers',
-      body: answersBody(rows.slice(0, LISTED), { isFirst: !query.has('after'), next }),
-    };
+    const { rows, next } = await looker.list(LISTED, query.get('after') ?? undefined);
+    return { title: 'Answers', place: 'answers', body: answersBody(rows, { isFirst: !query.has('after'), next }) };
   });
 
   // One search, running or ended
@@ -449,9 +443,4 @@ function dollarsIn(given: string): number | null {
 function wholeIn(given: string): number {
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
   throw new UsageError(`'${given}' is no number: give a whole one from 1`);
-}
-
-function placeIn(given: string | null): { readonly id: string; readonly startedAt: string } | null {
-  const [, startedAt, id] = /^(\d{4}-[\d:.T-]+Z) (q-[0-9a-f]+)$/.exec(given ?? '') ?? [];
-  return startedAt === undefined || id === undefined || Number.isNaN(Date.parse(startedAt)) ? null : { startedAt, id };
 }

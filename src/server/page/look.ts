@@ -7,7 +7,7 @@ import { outagesOf } from '../../app/outages';
 import { errorText } from '../../app/errors';
 import { openRunning, statusWithoutRecord } from '../../app/open-temporal';
 import { traceOf } from '../../app/report';
-import { searches, waitingIn, type SearchRow } from '../../app/search-list';
+import { searchRows, waitingIn, type RowPage } from '../../app/search-list';
 import { inputOf, recordOf, sha256 } from '../../app/services';
 import type { TemporalSession } from '../../app/temporal-session';
 import { resolveDatabase } from '../../config/databases';
@@ -122,9 +122,11 @@ export class Looker {
     this.#described.delete(id);
   }
 
-  list(limit: number, before: Pick<SearchRow, 'id' | 'startedAt'> | null = null): Promise<readonly SearchRow[]> {
+  /** `after`: where the page begins. */
+  list(limit: number, after?: string): Promise<RowPage> {
     const app = this.app();
-    return searches(app, limit, { before, living: () => this.asking((session) => session.living(waitingIn(app))) });
+    const living = () => this.asking((session) => session.living(waitingIn(app)));
+    return searchRows(app, { limit, after }, living);
   }
 
   /** What may tell that a search has changed: looked at often, so it costs little. */
