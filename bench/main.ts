@@ -24,6 +24,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   layer: '10,000 entries of a semantic layer, and 1,000 of its checks',
   batch: '1,044 questions as one batch, 100 in flight; the same while its process is killed; S3 against a folder',
   load: '200 concurrent searches and 1,000, everything on this machine',
+  page: 'the first page, events after they happen, lists of 10,000 searches',
   stored: 'commands that look at the store, with 1,000 and with 100,000 stored searches',
   scale: 'a simulation, held against measured loads, and what a million questions a day need',
   serverless: 'workers that Temporal starts: the packaged function on a Lambda service of our own',

@@ -150,7 +150,7 @@ test('from the question to its answer: reloaded, in two tabs, steered, with its 
   await page.getByText('This is wrong').first().click();
   await page.getByLabel('What is right').first().fill('sprint_results.performance holds times in seconds');
   await page.getByRole('button', { name: 'Keep it as a rule' }).first().click();
-  await page.waitForLoadState();
+  await page.getByRole('status').filter({ hasText: 'Later questions are told it' }).waitFor();
   await page.goto(`${url}/layer`);
   await page.getByText('sprint_results.performance holds times in seconds').waitFor();
   expect(await problems(page)).toEqual([]);

@@ -96,7 +96,6 @@ export function batchBody({ status, run, failed }: BatchPage): Html {
         markup`<h2 id="flight">Under way</h2>
           <ul>${inFlight.slice(0, 50).map(({ n, searchId }) => markup`<li><a href="${path`/q/${searchId}`}">Question ${n + 1}</a></li>`)}</ul>`
       }
-      ${run !== null && markup`<h2 id="figures">${run.name}: figures</h2><p class="soft">${run.complete ? 'Every question has ended.' : 'Not complete: some questions have not ended.'} Made by <code>${run.command}</code>.</p>${runFigures(run)}`}
     </div>
     <div class="side">
       <section aria-label="Control">
@@ -115,5 +114,6 @@ export function batchBody({ status, run, failed }: BatchPage): Html {
         ${ui !== null && markup`<p><a href="${ui}">In the Temporal UI</a></p>`}
       </section>
     </div>
-  </div>`;
+  </div>
+    ${run !== null && markup`<h2 id="figures">${run.name}: figures</h2><p class="soft">${run.complete ? 'Every question has ended.' : 'Not complete: some questions have not ended.'} Made by <code>${run.command}</code>.</p>${runFigures(run)}`}`;
 }

@@ -165,14 +165,15 @@ export function openPage(app: App, closing: AbortSignal): Page {
   );
   const onSearch = (
     name: string,
-    work: (id: string, form: URLSearchParams, request: HttpRequest) => Promise<string | null>,
+    work: (id: string, form: URLSearchParams, request: HttpRequest) => Promise<string | Said | null>,
   ): void =>
     post(`/q/:id/${name}`, async (request, form) => {
       const id = idIn(request);
       try {
-        const to = await work(id, form, request);
+        const done = await work(id, form, request);
         looker.forget(id);
-        return to ?? path`/q/${id}`;
+        if (typeof done === 'string') return done;
+        return done === null ? path`/q/${id}` : await searchView(id, { said: done });
       } catch (error) {
         return searchView(id, { said: failed(error) });
       }
@@ -213,13 +214,18 @@ export function openPage(app: App, closing: AbortSignal): Page {
   onSearch('wrong/:number', async (id, form, request) => {
     const number = wholeIn(request.params['number'] ?? '');
     const answer = await looker.answer(id, 1, new Map());
-    if (answer === null) throw new GateError(`${id} has not ended`, 'conflict');
+    if (answer?.askable !== true) throw new GateError(`${id} has not ended, or its database is not here`, 'conflict');
     const layer = await places.layer(answer.record.database);
     const entry = answer.kept.get(number);
-    if (entry !== undefined)
-      await layer.app.decideEntry(layer.open, 'rejected', entry.entryId, layer.said(text(form, 'note')));
-    else await layer.app.addRule(layer.open, text(form, 'statement'), layer.said(''));
-    return null;
+    if (entry === undefined) {
+      await layer.app.addRule(layer.open, text(form, 'statement'), layer.said(''));
+      return { kind: 'done', text: 'Later questions are told it, as what you said.' };
+    }
+    await layer.app.decideEntry(layer.open, 'rejected', entry.entryId, layer.said(text(form, 'note')));
+    return {
+      kind: 'done',
+      text: 'The layer uses it no more, nor what rests on it. Ask again to see what that changes.',
+    };
   });
   const file = (at: string, make: (id: string, request: HttpRequest) => Promise<Reply>): void => {
     routes.push({

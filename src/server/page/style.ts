@@ -4,7 +4,7 @@ export const PAGE_STYLE = `
 @media (prefers-color-scheme: dark) { :root { --field: #76818d; --accent: #82b6ff; --on-accent: #10141a; --bar: #1a1e23; } }
 .app { font-size: .9375rem; line-height: 1.55; }
 .app main { max-width: 72rem; padding-top: 1.6rem; padding-bottom: 4rem; outline: none; }
-.app h1 { font-size: 1.5rem; margin: 0 0 1rem; } .app h2 { font-size: 1.0625rem; margin: 2.25rem 0 .5rem; } .app h3 { font-size: .9375rem; }
+.app h1 { font-size: 1.5rem; margin: 0 0 1rem; } .app h2 { font-size: 1.0625rem; margin: 2.25rem 0 .5rem; } .app h3 { font-size: .9375rem; } .scroll + h3 { margin-top: 1.3rem; }
 .app main header { padding: 0; max-width: none; margin: 0; } .app main nav { padding: 0; max-width: none; margin-left: 0; } .app .doubts h2 { margin: 0 0 .15rem; font-size: .9375rem; }
 .app header h1 { font-size: 1.625rem; }
 header.bar { max-width: none; display: flex; align-items: center; flex-wrap: wrap; gap: 0 1.75rem; padding: 0 1.25rem; background: var(--bar); border-bottom: 1px solid var(--line); }
