@@ -3,13 +3,14 @@
  * The server is a process of its own with a worker, the embedded Temporal and a recorded model.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocalStore } from '../src/adapters/local/store';
 import { buildSprintDatabase, DEMO_QUESTION, demoFiles } from '../src/app/demo';
 import { inputOf } from '../src/app/services';
+import { userFolders } from '../src/config/folders';
 import { writeIndex } from '../src/record/search-index';
 import { sha256 } from '../src/sha256';
 import { builtFile } from '../src/workers/package-folder';
@@ -48,7 +49,7 @@ async function open(folder: string, env: NodeJS.ProcessEnv, port: number): Promi
   return { url, headers, firstPageMs, close };
 }
 
-/** From the file of a step to the event with the page that shows it. */
+/** From the file of a reply to the event with the page that shows it. */
 async function eventDelay(
   { url, headers }: Opened,
   store: string,
@@ -75,12 +76,9 @@ async function eventDelay(
   }
   const shownAt = Date.now();
   leave.abort();
-  const steps = join(store, 'runs', path.slice('/q/'.length), 'steps');
-  const wrote = readdirSync(steps)
-    .map((name) => join(steps, name))
-    .filter((file) => readFileSync(file, 'utf8').includes('"action":"look"'))
-    .map((file) => statSync(file).mtimeMs);
-  return shownAt - Math.min(...wrote);
+  // The first reply of the model, with the turn that the page shows.
+  const replies = join(store, 'runs', path.slice('/q/'.length), 'reply');
+  return shownAt - Math.min(...readdirSync(replies).map((name) => statSync(join(replies, name)).mtimeMs));
 }
 
 async function fill(store: string): Promise<void> {
@@ -121,7 +119,7 @@ bench(async (): Promise<readonly Figure[]> => {
     PATH: process.env['PATH'],
     HOME: home,
     GATE_STORE: store,
-    XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'],
+    XDG_CACHE_HOME: dirname(userFolders(process.env).cache),
     ...keys,
   };
   const ui = await open(folder, env, 8791);
@@ -156,7 +154,7 @@ bench(async (): Promise<readonly Figure[]> => {
         value: median(delays),
         unit: 'ms',
         atMost: 300,
-        how: `from the file of a step to its event, median of ${RUNS}`,
+        how: `from the file of a reply to its event, median of ${RUNS}`,
       },
       {
         name: 'page: event after it happened, slowest',

@@ -1,4 +1,4 @@
-/** The replies of a recording behind an OpenAI-compatible endpoint, in their order: for processes that take no `--replay`. */
+/** The replies of a recording behind an OpenAI-compatible endpoint, in their order and then again: for processes that take no `--replay`. */
 import { once, EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -48,8 +48,8 @@ export async function startRecordedModel(
         await once(events, 'released');
       }
       // Whoever asked has gone.
-      if (response.destroyed) return;
-      const reply = replies[Math.min(answered, replies.length - 1)];
+      if (request.socket.destroyed) return;
+      const reply = replies[answered % replies.length];
       answered += 1;
       send({
         ...{ id: 'recorded', object: 'chat.completion', created: 0, model: name },

@@ -41,11 +41,14 @@ interface Described {
   readonly served: boolean;
 }
 
+const NOTHING: Described = { atMs: 0, live: null, paused: false, served: false };
+
 export class Looker {
   #session: Promise<TemporalSession | null> | null = null;
   #triedMs = -Infinity;
   readonly #described = new Map<string, Described>();
   readonly #progress = new Map<string, Progress>();
+  readonly #underway = new Map<string, Promise<void>>();
   /** Searches that are being started; a text: why they could not be. */
   readonly #starting = new Map<string, string | null>();
   readonly #base: App;
@@ -120,6 +123,7 @@ export class Looker {
   /** Something was done to it: what was known of it counts no more. */
   forget(id: string): void {
     this.#described.delete(id);
+    this.#underway.delete(`description ${id}`);
   }
 
   /** `after`: where the page begins. */
@@ -148,32 +152,51 @@ export class Looker {
     ]);
   }
 
+  /** As it was told last, where it was: a worker answers only between two tasks. Asked anew meanwhile. */
   async #progressOf(id: string): Promise<Progress | null> {
     const { live, served } = await this.#describe(id);
     if (live?.status !== 'RUNNING' || !served) return null;
-    const told = await this.asking((session) => session.progress(id, TELL_MS));
-    if (told === null) return this.#progress.get(id) ?? null;
-    this.#progress.set(id, told);
-    return told;
+    const asking = this.#once(`progress ${id}`, async () => {
+      const told = await this.asking((session) => session.progress(id, TELL_MS));
+      if (told !== null) this.#progress.set(id, told);
+    });
+    if (!this.#progress.has(id)) await asking;
+    return this.#progress.get(id) ?? null;
   }
 
+  /** One at a time. */
+  #once(what: string, work: () => Promise<void>): Promise<void> {
+    const found = this.#underway.get(what);
+    if (found !== undefined) return found;
+    const begun = work().finally(() => this.#underway.delete(what));
+    this.#underway.set(what, begun);
+    return begun;
+  }
+
+  /** As it was described last, where that is not long ago; described anew meanwhile. */
   async #describe(id: string): Promise<Described> {
-    const nowMs = this.#base.now();
     const found = this.#described.get(id);
-    if (found !== undefined && nowMs - found.atMs < DESCRIBED_MS) return found;
+    if (found !== undefined && this.#base.now() - found.atMs < DESCRIBED_MS) return found;
+    const describing = this.#once(`description ${id}`, () => this.#describeNow(id));
+    if (found !== undefined) return found;
+    await describing;
+    return this.#described.get(id) ?? NOTHING;
+  }
+
+  async #describeNow(id: string): Promise<void> {
+    const atMs = this.#base.now();
     const described = await this.asking(async (session): Promise<Described> => {
       const live = await session.describe(id);
       const isRunning = live?.status === 'RUNNING';
       return {
-        ...{ atMs: nowMs, live },
+        ...{ atMs, live },
         paused: isRunning && (await isPaused(session.gate, id)),
-        served: isRunning && (await isPolled(session.gate, live.taskQueue, nowMs)),
+        served: isRunning && (await isPolled(session.gate, live.taskQueue, atMs)),
       };
     });
     if (described?.live?.status === 'RUNNING' && !described.served) void this.#revive(id, described.live);
-    const now = described ?? { atMs: nowMs, live: null, paused: false, served: false };
-    this.#described.set(id, now);
-    return now;
+    // What was done to it meanwhile counts more.
+    if ((this.#described.get(id)?.atMs ?? 0) <= atMs) this.#described.set(id, described ?? { ...NOTHING, atMs });
   }
 
   async isRunning(id: string): Promise<boolean> {
