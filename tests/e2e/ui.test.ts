@@ -152,7 +152,6 @@ test('from the question to its answer: reloaded, in two tabs, steered, with its 
   await page.getByRole('button', { name: 'Keep it as a rule' }).first().click();
   await page.getByRole('status').filter({ hasText: 'Later questions are told it' }).waitFor();
   await page.goto(`${url}/layer`);
-  process.stderr.write(`${page.url()} ${(await page.locator('main').textContent()) ?? ''}`.replace(/\s+/g, ' ').slice(0, 1500));
   await page.getByRole('heading', { name: 'sprint_results.performance holds times in seconds' }).waitFor();
   expect(await problems(page)).toEqual([]);
 
