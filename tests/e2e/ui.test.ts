@@ -164,7 +164,7 @@ test('from the question to its answer: reloaded, in two tabs, steered, with its 
 });
 
 test('a killed worker: whoever watches gets the answer, and no reply is paid twice', async () => {
-  const { page, model, home } = await openUi();
+  const { page, model, home } = await openUi({ change: ([look = '', commit = '']) => [look, commit, commit] });
   const waits = model.holdAfter(1);
   await ask(page, DEMO_QUESTION);
   await waits;
