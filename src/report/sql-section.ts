@@ -1,5 +1,6 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
 import type { AnswerRecord, Claim, Dialect } from '../domain';
+import { BoundedMap } from '../bounded-map';
 import { tokensOf } from '../sql/lexer';
 import { definedTexts } from '../text/claim-text';
 import { anchor, type Html, markup } from './html';
@@ -89,6 +90,17 @@ const LINE = 76;
  * engine's lexer sees the same tokens in it; else the SQL is shown as it is.
  */
 export function formattedSql(sql: string): string {
+  const known = formatted.get(sql);
+  if (known !== undefined) return known;
+  const text = formattedAnew(sql);
+  formatted.set(sql, text, sql.length + text.length);
+  return text;
+}
+
+/** A live page shows the same statements again and again. */
+const formatted = new BoundedMap<string>(4 * 1024 * 1024);
+
+function formattedAnew(sql: string): string {
   if (sql.length <= LINE && !sql.includes('\n')) return sql;
   const tokens = (text: string): string =>
     JSON.stringify(DIALECTS.map((dialect) => tokensOf(text, dialect).map(({ raw }) => raw)));

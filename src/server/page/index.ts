@@ -14,6 +14,7 @@ import { recordOf } from '../../app/services';
 import type { Verdict } from '../../app/layer';
 import { markup } from '../../report/html';
 import { renderReport } from '../../report/render';
+import { formattedSql } from '../../report/sql-section';
 import { spreadsheetFile } from '../../report/result-section';
 import { HttpError, httpError } from '../http/errors';
 import type { HttpRequest, Reply, Route } from '../http/route';
@@ -33,6 +34,8 @@ export interface Page {
   close(): Promise<void>;
 }
 
+/** After the first page. */
+const WARM_MS = 2_000;
 const RECENT = 12;
 const LISTED = 50;
 
@@ -41,6 +44,8 @@ export function openPage(app: App, closing: AbortSignal): Page {
   const places = new Places(looker);
   const watches = new Watches();
   const routes: Route[] = [];
+  // Loading the formatter would hold up the first event of a search.
+  setTimeout(() => formattedSql(`SELECT ${'1, '.repeat(40)}1`), WARM_MS).unref();
 
   const get = (
     at: string,
