@@ -3,11 +3,12 @@ import { Command } from 'commander';
 import type { App } from '../app/app';
 import { GateError } from '../app/errors';
 import { port, withExamples, type CommandFactory } from './options';
-import type { Io } from './io';
+import { printJson, type Io } from './io';
 
 interface UiFlags {
   readonly port?: number;
   readonly open: boolean;
+  readonly json?: boolean;
   readonly debug?: boolean;
 }
 
@@ -21,16 +22,18 @@ export const uiCommand: CommandFactory = (io) =>
       )
       .option('--port <n>', `port on 127.0.0.1 (default: ${PORT}, or a free one)`, port)
       .option('--no-open', 'print the address, and open no browser')
+      .option('--json', 'print JSON')
       .action((flags: UiFlags) => runUi(flags, io)),
     'gate ui',
     'gate ui --no-open --port 9000',
   );
 
-async function runUi({ port: wanted, open, debug = false }: UiFlags, io: Io): Promise<void> {
+async function runUi({ port: wanted, open, json, debug = false }: UiFlags, io: Io): Promise<void> {
   const { openApp } = await import('../app/app');
   const app = openApp(io);
   const show = (address: string): void => {
-    io.out(`${address}\n`);
+    if (json) printJson(io, { url: address });
+    else io.out(`${address}\n`);
     io.err('The address opens once, within ten minutes.\n');
     if (open) openBrowser(address, io);
   };
