@@ -69,7 +69,7 @@ export class SearchEvents {
     this.#searches.set(searchId, followed);
     followed.enter();
     try {
-      const [own, number] = (after ?? '').split('.');
+      const [, own, number] = /^([0-9a-f]+)\.(\d{1,9})$/.exec(after ?? '') ?? [];
       let next = own === followed.name ? Number(number) + 1 : 0;
       let seen = 0;
       for (;;) {
@@ -119,8 +119,11 @@ class Followed {
     this.#readers += 1;
     clearTimeout(this.#forgetting);
     if (this.#readers > 1 || this.isEnded) return;
-    this.#over = new AbortController();
-    void this.#follow(this.#over.signal).catch((error: unknown) => {
+    const over = new AbortController();
+    this.#over = over;
+    void this.#follow(over.signal).catch((error: unknown) => {
+      // Nobody reads what it followed, or another look does.
+      if (over.signal.aborted) return;
       this.failure = gateError(error);
       this.#tell();
     });
@@ -157,6 +160,8 @@ class Followed {
           continue;
         }
         const record = await recordOf(app.store, searchId);
+        // Whoever left and came back has begun another look meanwhile, which tells it.
+        if (isOver(end)) return;
         if (record !== null) {
           this.lasting.push({ kind: 'ended', record: shortened(record) });
           this.isEnded = true;
