@@ -586,5 +586,9 @@ describe('over HTTP', () => {
     expect(await post(known, JSON.stringify({ x: 'y'.repeat(300_000) }))).toBe(413);
     expect(await post(known, 'no json')).toBe(400);
     expect(await post({ ...known, 'content-type': 'text/plain' })).toBe(415);
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'databases', arguments: {} } };
+    expect(await post(known, JSON.stringify([list, list]))).toBe(400);
+    const put = { method: 'PUT', headers: known, body: 'x'.repeat(300_000) };
+    expect((await fetch(`${server.url}/mcp`, put)).status).toBe(405);
   });
 });

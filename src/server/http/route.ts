@@ -7,8 +7,8 @@ import type * as z from 'zod';
 import type { Caller, Scope } from './caller';
 
 export interface Route {
-  /** `GET` also answers `HEAD`. `*`: all of them. */
-  readonly method: 'GET' | 'POST' | 'DELETE' | '*';
+  /** `GET` also answers `HEAD`. */
+  readonly method: 'GET' | 'POST';
   /** Segments; `:name` takes one, decoded: `/v1/questions/:id/events`. */
   readonly path: string;
   /** What the caller must be allowed. `login`: any known caller. `open`: nobody has to be known. */
@@ -76,7 +76,7 @@ export function findRoute(
     return params === null ? [] : [{ route, params }];
   });
   const asked = method === 'HEAD' ? 'GET' : method;
-  const found = here.find(({ route }) => route.method === asked || route.method === '*');
+  const found = here.find(({ route }) => route.method === asked);
   return found ?? { route: null, allowed: [...new Set(here.map(({ route }) => route.method))] };
 }
 

@@ -37,10 +37,10 @@ export function mcpRoutes({ app, askers }: { readonly app: App; readonly askers:
   };
   return [
     {
-      ...{ method: '*', path: '/mcp', scope: 'ask' },
+      ...{ method: 'POST', path: '/mcp', scope: 'ask' },
       handler: async (request) => {
-        // Read here, so that the limit of the server holds.
-        const body = request.method === 'POST' ? await request.json(z.unknown()) : undefined;
+        // Read here, so that the limit of the server holds; an object, because each call of a list would be none of its requests.
+        const body = await request.json(z.looseObject({}));
         const handler = handlers.get(request.caller) ?? handlerFor(request.caller);
         return { handledBy: (incoming, response) => handler(incoming, response, body) };
       },
