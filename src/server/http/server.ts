@@ -2,7 +2,7 @@
  * HTTP over `node:http`: a list of routes behind the same checks, limits and form of errors. `/livez` and `/readyz` are built in.
  *
  * 1. Nothing of a request is read before its host and its site are checked, and no body before its caller is known.
- * 2. A caller may send so many requests a minute and hold so many event streams; the server holds so many connections. What is
+ * 2. A caller may send so many requests a minute and so many at the same time; the server holds so many connections. What is
  *    slow is cut: headers within ten seconds, a request within thirty.
  * 3. `close` takes no new request, ends event streams, lets requests finish for a while, then cuts them.
  */
@@ -21,8 +21,8 @@ export interface Limits {
   readonly bodyBytes: number;
   readonly connections: number;
   readonly requestsPerMinute: number;
-  /** Event streams of one caller. */
-  readonly streams: number;
+  /** Requests of one caller at the same time: those that wait and event streams, too. */
+  readonly atOnce: number;
   readonly headersMs: number;
   readonly requestMs: number;
 }
@@ -31,7 +31,7 @@ export const LIMITS: Limits = {
   bodyBytes: 256 * 1024,
   connections: 512,
   requestsPerMinute: 600,
-  streams: 200,
+  atOnce: 200,
   headersMs: 10_000,
   requestMs: 30_000,
 };
@@ -72,8 +72,8 @@ export async function startHttpServer(options: ServerOptions): Promise<HttpServe
   });
   server.maxConnections = limits.connections;
   const asked = windows(now);
-  const streams = new Map<string, number>();
-  const at: Serving = { options, limits, access, isStopping: () => isStopping, asking, asked, streams };
+  const held = new Map<string, number>();
+  const at: Serving = { options, limits, access, isStopping: () => isStopping, asking, asked, held };
   server.on('request', (request, response) => void answer(request, response, at));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
@@ -115,7 +115,8 @@ interface Serving {
   /** Of requests under way. */
   readonly asking: Set<AbortController>;
   readonly asked: ReturnType<typeof windows>;
-  readonly streams: Map<string, number>;
+  /** Requests under way, by who asks. */
+  readonly held: Map<string, number>;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, at: Serving): Promise<void> {
@@ -166,7 +167,7 @@ async function respond(
     });
   }
   const address = `address ${request.socket.remoteAddress ?? ''}`;
-  const { found, caller } = checked(request, path, at, address);
+  const { found, caller, name } = checked(request, path, at, address);
   const { route, params } = found;
   const body = (): Promise<Buffer> => bodyOf(request, limits.bodyBytes);
   const asked: HttpRequest = {
@@ -181,17 +182,15 @@ async function respond(
       return new URLSearchParams((await body()).toString('utf8'));
     },
   };
-  const reply = await route.handler(asked);
-  if (!('events' in reply)) return sendReply(request, response, reply, leave);
-  const name = caller.token ?? 'local';
-  const open = at.streams.get(name) ?? 0;
-  if (open >= limits.streams)
-    throw new HttpError('too-many', `at most ${limits.streams} event streams at the same time`);
-  at.streams.set(name, open + 1);
+  const open = (at.held.get(name) ?? 0) + 1;
+  if (open > limits.atOnce) throw new HttpError('too-many', `at most ${limits.atOnce} requests at the same time`);
+  at.held.set(name, open);
   try {
-    await sendReply(request, response, reply, leave);
+    await sendReply(request, response, await route.handler(asked), leave);
   } finally {
-    at.streams.set(name, (at.streams.get(name) ?? 1) - 1);
+    const left = (at.held.get(name) ?? 1) - 1;
+    if (left > 0) at.held.set(name, left);
+    else at.held.delete(name);
   }
 }
 
@@ -209,7 +208,7 @@ function checked(
   path: string,
   at: Serving,
   address: string,
-): { found: Found; caller: Caller } {
+): { found: Found; caller: Caller; name: string } {
   const { asked, access, options, limits } = at;
   const found = findRoute(options.routes, request.method ?? '', path);
   if (found.route === null) {
@@ -233,11 +232,12 @@ function checked(
       CHALLENGE,
     );
   const caller = known ?? NOBODY;
-  if (asked.add(known === null ? `open ${address}` : `token ${caller.token ?? ''}`) > limits.requestsPerMinute)
+  const name = known === null ? `open ${address}` : `token ${caller.token ?? ''}`;
+  if (asked.add(name) > limits.requestsPerMinute)
     throw tooMany(`more than ${limits.requestsPerMinute} requests a minute`, asked.secondsLeft());
   if (scope !== 'open' && scope !== 'login' && !caller.scopes.has(scope))
     throw new HttpError('forbidden', `this token lacks the scope ${scope}`);
-  return { found, caller };
+  return { found, caller, name };
 }
 
 function tooMany(what: string, seconds: number): HttpError {

@@ -66,7 +66,7 @@ const ROUTES: readonly Route[] = [
     },
   },
   {
-    method: '*',
+    method: 'POST',
     path: '/taken',
     scope: 'ask',
     handler: () => ({ handledBy: async (_, response) => void response.writeHead(202).end('own') }),
@@ -257,7 +257,7 @@ describe('requests and replies', () => {
     expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET']);
     const head = await ask(`${url}/open`, { method: 'HEAD' });
     expect([head.status, head.headers['content-length'], head.text]).toEqual([200, '9', '']);
-    expect(await ask(`${url}/taken`, { method: 'DELETE', headers: local() })).toMatchObject({
+    expect(await ask(`${url}/taken`, { method: 'POST', headers: local() })).toMatchObject({
       status: 202,
       text: 'own',
     });
@@ -327,13 +327,17 @@ describe('event streams', () => {
   });
 
   it('end when the reader leaves and when the server stops', async () => {
-    const server = await serverWith({ limits: { streams: 2 } });
+    const tokens = { local: { sha256: hashOf('secret') } };
+    const server = await serverWith({ limits: { atOnce: 2 }, server: { tokens } });
     const before = left;
     const reading = new AbortController();
     const headers = local();
     const one = await fetch(`${server.url}/endless`, { headers, signal: reading.signal });
     const two = await fetch(`${server.url}/endless`, { headers });
     expect((await ask(`${server.url}/endless`, { headers })).status).toBe(429);
+    expect((await ask(`${server.url}/who`, { headers })).status).toBe(429);
+    const other = { authorization: 'Bearer secret' };
+    expect((await ask(`${server.url}/who`, { headers: other })).status).toBe(200);
     reading.abort();
     while (left === before) await new Promise((resolve) => setTimeout(resolve, 5));
     await server.close(5_000);
