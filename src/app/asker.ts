@@ -46,15 +46,21 @@ export const OthersQuestion = z.strictObject({
 export type OthersQuestion = z.input<typeof OthersQuestion>;
 
 /** Throws as if there were no such search where it is another's. `id`: whole. */
-export async function ownSearch(store: ObjectStore, id: string, { token, namespace }: Asker): Promise<SearchInput> {
+export async function ownSearch(store: ObjectStore, id: string, asker: Asker): Promise<SearchInput> {
   const input = SEARCH_ID.test(id) ? await inputOf(store, id) : null;
-  if (input === null || (token !== null && input.namespace !== namespace)) throw unknownSearch(id);
+  const isOwn = input !== null && (asker.token === null || input.namespace === asker.namespace);
+  if (!isOwn || !mayAsk(asker, input.question.database)) throw unknownSearch(id);
   return input;
 }
 
+/** Also of what it asked before a database was taken from it. */
+export function mayAsk({ databases }: Asker, name: string): boolean {
+  return databases?.has(name) ?? true;
+}
+
 /** Configured names that it may ask, in their order. */
-export function ownDatabases({ config }: Pick<App, 'config'>, { databases }: Asker): readonly string[] {
-  return Object.keys(config.databases).filter((name) => databases?.has(name) ?? true);
+export function ownDatabases({ config }: Pick<App, 'config'>, asker: Asker): readonly string[] {
+  return Object.keys(config.databases).filter((name) => mayAsk(asker, name));
 }
 
 /** `db` left out: the only one. */

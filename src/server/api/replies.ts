@@ -78,7 +78,8 @@ export const Described = z.object({
   text: z.string(),
 });
 
-const Held = z.looseObject({ entry: z.union([LayerEntry, LayerRule]), status: z.string() });
+const Entry = LayerEntry.partial({ from: true });
+const Held = z.looseObject({ entry: z.union([Entry, LayerRule]), status: z.string() });
 
 export const Layer = z.object({
   database: z.string(),

@@ -1,7 +1,7 @@
 /** `/v1`: what a user can do, over HTTP. Each route calls one use case of `src/app`; what is another's is not found. */
 import * as z from 'zod';
 import type { App } from '../../app/app';
-import { OthersQuestion, ownDatabase, ownDatabases, ownSearch, type Askers } from '../../app/asker';
+import { mayAsk, OthersQuestion, ownDatabase, ownDatabases, ownSearch, type Askers } from '../../app/asker';
 import { GateError } from '../../app/errors';
 import { recordOf } from '../../app/services';
 import { SteerCommand } from '../../app/steer';
@@ -10,6 +10,7 @@ import { PostedBatch } from '../../app/run/posted-batch';
 import type { SearchEvents } from '../../app/search-events';
 import { BudgetLimits, type AnswerRecord } from '../../domain';
 import { sha256 } from '../../sha256';
+import type { Held } from '../../layer/state';
 import { csvLine } from '../../text/result-text';
 import type { Caller } from '../http/caller';
 import { HttpError } from '../http/errors';
@@ -89,7 +90,7 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
         const { searchRows } = await import('../../app/search-list');
         const namespace = caller.token === null ? undefined : caller.namespace;
         const { rows, next } = await searchRows(app, { ...query, namespace });
-        return { json: { questions: rows, next } };
+        return { json: { questions: rows.filter(({ database }) => mayAsk(caller, database)), next } };
       },
     }),
     apiRoute({
@@ -295,6 +296,11 @@ const LayerCommand = z.discriminatedUnion('kind', [
 ]);
 const CHECK_MS = 25_000;
 
+/** Whose question proved an entry, and how it was asked, is not for a token. */
+export function heldFor({ token }: Caller, held: Held): object {
+  return token === null ? held : { ...held, entry: { ...held.entry, from: undefined } };
+}
+
 function layers({ app }: Api): ApiRoute[] {
   return [
     apiRoute({
@@ -305,7 +311,8 @@ function layers({ app }: Api): ApiRoute[] {
         const { openLayer } = await import('../../app/layer');
         const { layer, database } = await openLayer(app, ownDatabase(app, query.db, caller));
         const { entries, rules, questions: open, verifiedAt } = layer;
-        return { json: { database: database.name, entries, rules, questions: open, verifiedAt } };
+        const shown = entries.map((held) => heldFor(caller, held));
+        return { json: { database: database.name, entries: shown, rules, questions: open, verifiedAt } };
       },
     }),
     apiRoute({
@@ -327,10 +334,12 @@ function layers({ app }: Api): ApiRoute[] {
           case 'confirm':
           case 'reject': {
             const kind = body.kind === 'confirm' ? 'confirmed' : 'rejected';
-            return { json: { held: await use.decideEntry(open, kind, body.entry, by) } };
+            return { json: { held: heldFor(caller, await use.decideEntry(open, kind, body.entry, by)) } };
           }
           case 'edit':
-            return { json: { held: (await use.editEntry(open, body.entry, body.statement, by)).held } };
+            return {
+              json: { held: heldFor(caller, (await use.editEntry(open, body.entry, body.statement, by)).held) },
+            };
           case 'add':
             return { json: { held: (await use.addRule(open, body.statement, by)).held } };
           case 'answer':
