@@ -175,7 +175,7 @@ const Token = z.strictObject({
 const Server = z.strictObject({
   tokens: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,60}$/), Token).default({}),
   /** Names by which clients reach the server, without port, where it does not listen on loopback. */
-  hosts: texts,
+  hosts: texts.transform((hosts) => hosts.map((host) => host.toLowerCase())),
 });
 export type ServerConfig = z.output<typeof Server>;
 

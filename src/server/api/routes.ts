@@ -108,9 +108,10 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
       summary: 'What happens, as server-sent events from the beginning, until "ended"',
       query: z.strictObject({ lastEventId: z.string().optional() }),
       headers: { 'Last-Event-ID': 'only what comes after it' },
-      replies: { 200: 'text/event-stream' },
+      replies: { 200: 'text/event-stream', 204: 'text/event-stream' },
       handle: async ({ request: { caller, lastEventId, leave }, id }) => {
         await ownSearch(app.store, id, caller);
+        if (lastEventId === ENDED) return { status: 204 };
         return { events: sent(events, id, lastEventId, leave) };
       },
     }),
@@ -171,6 +172,9 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
 const REPORT_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'none'";
 
+/** A browser that lost the connection after the last event asks again with its id, and stops at a 204. */
+const ENDED = 'ended';
+
 async function* sent(
   events: SearchEvents,
   id: string,
@@ -178,7 +182,7 @@ async function* sent(
   leave: AbortSignal,
 ): AsyncGenerator<ServerEvent, void> {
   for await (const { id: eventId, event } of events.read(id, after, leave))
-    yield { ...(eventId !== null && { id: eventId }), event: event.kind, data: event };
+    yield { ...(eventId !== null && { id: event.kind === 'ended' ? ENDED : eventId }), event: event.kind, data: event };
 }
 
 const ROWS_AT_ONCE = 500;

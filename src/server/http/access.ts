@@ -13,6 +13,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
+import { GateError } from '../../app/errors';
 import type { Config } from '../../config';
 import { isLoopback } from '../../workers/codec-server';
 import { LOCAL, tokenCaller, type Caller } from './caller';
@@ -20,6 +21,7 @@ import { HttpError } from './errors';
 
 export const ONCE_PARAMETER = 'token';
 const ONCE_MS = 10 * 60_000;
+const KEY_BYTES = 32;
 const COOKIE_SECONDS = 30 * 24 * 3600;
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -139,7 +141,7 @@ function keyIn(stateFolder: string): Buffer {
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const made = `${file}.${process.pid}`;
-    writeFileSync(made, randomBytes(32), { mode: 0o600 });
+    writeFileSync(made, randomBytes(KEY_BYTES), { mode: 0o600 });
     try {
       // Whole or not at all, and the first of two processes wins.
       linkSync(made, file);
@@ -149,7 +151,9 @@ function keyIn(stateFolder: string): Buffer {
       rmSync(made);
     }
   }
-  return readFileSync(file);
+  const key = readFileSync(file);
+  if (key.length !== KEY_BYTES) throw new GateError(`${file} holds no key: delete it, and a new one is made`);
+  return key;
 }
 
 export function hashOf(token: string): string {

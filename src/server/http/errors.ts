@@ -45,7 +45,12 @@ export function httpError(error: unknown): { readonly error: HttpError; readonly
   const known = error instanceof Error && (error.name.startsWith('Gate') || TOLD.has(error.name));
   if (!known && code === 'failed')
     return { error: new HttpError('failed', "it failed inside; the server's log says why"), known };
-  return { error: new HttpError(code, message.split('\n').join('; ')), known };
+  const line = message.split('\n').join('; ');
+  const told = code === 'failed' ? line.replace(PLACES, '…') : line;
+  return { error: new HttpError(code, told), known: known && told === line };
 }
+
+/** Paths and addresses: where things lie is for the server's log. */
+const PLACES = /(?:\b[a-z][a-z0-9+.-]*:\/\/|(?<![\w.])\/(?=[\w.~-]+\/))[^\s'",;)]*/gi;
 
 const TOLD = new Set(['UsageError', 'SearchFailedError', 'ConfigError', 'SqlEngineError']);

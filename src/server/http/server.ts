@@ -132,7 +132,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, at: Se
     // Nobody is there any more to be told.
     if (response.destroyed) return;
     const { error, known } = httpError(thrown);
-    if (!known) at.options.log(`${request.method ?? ''} ${request.url ?? ''}`, thrown);
+    if (!known) at.options.log(`${request.method ?? ''} ${(request.url ?? '').split('?', 1)[0] ?? ''}`, thrown);
     sendError(request, response, error);
   }
 }

@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../../../src/app/app';
+import { GateError } from '../../../src/app/errors';
 import { sha256 } from '../../../src/app/services';
 import { loadConfig } from '../../../src/config';
 import type { SearchInput } from '../../../src/domain';
 import { storeInput } from '../../../src/record/run-store';
 import { writeIndex } from '../../../src/record/search-index';
 import { apiRoutes, heldFor } from '../../../src/server/api/routes';
+import { httpError } from '../../../src/server/http/errors';
 import { LOCAL, tokenCaller } from '../../../src/server/http/caller';
 import type { HttpRequest } from '../../../src/server/http/route';
 import { createMemoryStore } from '../../helpers/scripted/store';
@@ -17,7 +19,11 @@ const folder = mkdtempSync(join(tmpdir(), 'gate-api-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What a token that asked `sales` once gets, with the databases that it has now. */
-async function got(path: string, databases: readonly string[] | null): Promise<unknown> {
+async function got(
+  path: string,
+  databases: readonly string[] | null,
+  lastEventId: string | null = null,
+): Promise<unknown> {
   const at = { env: { HOME: folder }, cwd: folder, platform: process.platform, now: () => 0 };
   const deps = { store: createMemoryStore(), hash: sha256 };
   const input = {
@@ -37,7 +43,7 @@ async function got(path: string, databases: readonly string[] | null): Promise<u
     scopes: ['ask'],
     usdPerDay: null,
   });
-  const request = { caller, params: { id: ID }, query: new URLSearchParams(), lastEventId: null };
+  const request = { caller, params: { id: ID }, query: new URLSearchParams(), lastEventId };
   return route?.handler(request as unknown as HttpRequest);
 }
 
@@ -50,6 +56,20 @@ it('what a token asked of a database that was taken from it is not found', async
   expect(await got('/v1/questions', ['other'])).toEqual({ json: { questions: [], next: null } });
   for (const path of ['', '/events', '/rows.csv', '/report'])
     await expect(got(`/v1/questions/:id${path}`, ['other'])).rejects.toMatchObject({ code: 'not-found' });
+});
+
+it('a reader who had the last event is told to stop', async () => {
+  expect(await got('/v1/questions/:id/events', null, 'ended')).toEqual({ status: 204 });
+});
+
+it('a failure is told without the places that it names', () => {
+  const failure = new GateError(
+    "no worker (gate: /srv/x/gate.config.json); its log is '/var/w/1.log', at http://10.0.0.1:7233/a; 1/2",
+  );
+  const { error, known } = httpError(failure);
+  expect(error.message).toBe("no worker (gate: …); its log is '…', at …; 1/2");
+  expect(known).toBe(false);
+  expect(httpError(new GateError('/v1/x is no path', 'usage')).error.message).toBe('/v1/x is no path');
 });
 
 it('a token is not told whose question proved an entry', () => {
