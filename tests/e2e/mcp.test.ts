@@ -13,6 +13,7 @@ import type { HttpServer } from '../../src/server/http/server';
 import { mcpRoutes } from '../../src/server/mcp/http';
 import { startServer } from '../../src/server/start';
 import { text } from '../unit/roles/fixtures';
+import { BAD_QUESTIONS, FOREIGN_DATABASES } from '../hostile/doors';
 
 /** Device B stores milliseconds. One car's name is an instruction, and another's ends what encloses it. */
 const LAPS = `
@@ -413,10 +414,25 @@ const mistakes: readonly Mistake[] = [
   { what: 'an empty query', tool: 'sql', given: { db: 'laps', query: '' }, says: /^the query is empty/ },
 ];
 
+/** What every door gets; an option that MCP does not take is no setting there. */
+const TAKEN = new Set(['db', 'context', 'after']);
+const shared: readonly Mistake[] = [
+  ...BAD_QUESTIONS.map(({ what, question, options, code, says }) => ({
+    ...{ what, tool: 'ask', given: { ...options, question, db: 'laps' } },
+    ...(Object.keys(options).every((name) => TAKEN.has(name))
+      ? { code: code === 'conflict' ? undefined : code, says }
+      : { says: /^ask: \w+: unknown setting/ }),
+  })),
+  ...FOREIGN_DATABASES.map((db) => ({
+    ...{ what: `the database "${db}"`, tool: 'ask', given: { ...ASKED, db } },
+    ...(db === '' ? { says: /^ask: db: / } : { code: 'not-found' as const, says: /^no database of that name/ }),
+  })),
+];
+
 test('wrong input is one line and a code, as on the command line', async () => {
   const { connect } = await user();
   const { call, client } = await connect({ args: ['--sql'] });
-  for (const { what, tool, given, code = 'usage', says } of mistakes) {
+  for (const { what, tool, given, code = 'usage', says } of [...mistakes, ...shared]) {
     const { isError, said } = await call(tool, given);
     expect([what, isError, said]).toEqual([what, true, { code, error: expect.stringMatching(says) as string }]);
     expect(said['error']).not.toMatch(/\n/);
