@@ -63,6 +63,11 @@ export type Asked =
   /** `servedBy`: a line that says who works on it. */
   | { readonly kind: 'running'; readonly searchId: string; readonly ui: string | null; readonly servedBy: string };
 
+/** The id of its search. */
+export function searchOf(asked: Asked): string {
+  return asked.kind === 'answer' ? asked.record.id : asked.searchId;
+}
+
 export function openApp(at: Surroundings, onEvent: App['onEvent'] = () => undefined): App {
   return { ...at, ...openServices(at), onEvent };
 }

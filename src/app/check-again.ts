@@ -1,14 +1,12 @@
 /** Counts one claim of a stored answer again, as its check stands, without a model. The answer stays as it is. */
 import type { Claim } from '../domain';
 import { countedClaim, readCounts } from '../sql/claims';
-import { withEngines } from './check-database';
+import { CHECK_MS, withEngines } from './check-database';
 import type { App } from './app';
 import { GateError } from './errors';
 import { sameDatabase } from './question-input';
 import { rowsOf } from './rows';
 import { inputOf, recordOf } from './services';
-
-const CHECK_MS = 25_000;
 
 /** `number`: its place in the answer, from 1. */
 export async function checkAgain(id: string, number: number, app: App, signal: AbortSignal): Promise<Claim> {

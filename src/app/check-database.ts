@@ -6,6 +6,8 @@ import { openEngines, type Engines } from '../workers/engines';
 import { GateError } from './errors';
 
 const WAIT_MS = 20_000;
+/** Of one check of a claim, unless somebody gives it more. */
+export const CHECK_MS = 25_000;
 
 export async function checkDatabase(databases: Pick<Engines, 'engine'>, name: string): Promise<DatabaseDescription> {
   const { engine } = await databases.engine(name);

@@ -14,7 +14,7 @@ import { visibleLayer } from '../roles/layer/entries';
 import { importEntries, type Imported } from '../roles/layer/import';
 import { lowerOf, verifyEntries } from '../roles/layer/verify';
 import { visibleLine } from '../clip';
-import { checkDatabase, lookAt, withEngines } from './check-database';
+import { CHECK_MS, checkDatabase, lookAt, withEngines } from './check-database';
 import { GateError, UsageError } from './errors';
 import { askedDatabase, words } from './question-input';
 import { openServices, sha256, type Services } from './services';
@@ -133,8 +133,8 @@ async function append({ place }: OpenLayer, event: LayerEvent): Promise<Held> {
 }
 
 export interface CheckOptions {
-  /** Of one check. */
-  readonly timeoutMs: number;
+  /** Of one check. Left out: 25,000. */
+  readonly timeoutMs?: number;
   readonly signal: AbortSignal;
   readonly now: number;
 }
@@ -156,7 +156,12 @@ export interface Verdict extends Pick<Drift, 'fell' | 'heldAgain'> {
 /** Runs all checks again and keeps what they show. `fell`: all entries that hold for fewer rows than is kept. */
 export async function verifyLayer(
   { layer, place, database, config, events: before }: OpenLayer,
-  { timeoutMs, signal, now, progress }: CheckOptions & { readonly progress?: (done: number, of: number) => void },
+  {
+    timeoutMs = CHECK_MS,
+    signal,
+    now,
+    progress,
+  }: CheckOptions & { readonly progress?: (done: number, of: number) => void },
 ): Promise<Verdict> {
   return withEngines(config, database, async (engines) => {
     const description = await checkDatabase(engines, database.name);
@@ -215,7 +220,7 @@ async function withWidths(entries: readonly HeldEntry[], { config, database }: O
   const leftOut: { readonly entryId: string; readonly why: string }[] = [];
   await withEngines(config, database, async (engines) => {
     const { engine } = await engines.engine(database.name);
-    const options = { timeoutMs: 25_000, maxRows: 2, signal, tag: 'gate layer export' };
+    const options = { timeoutMs: CHECK_MS, maxRows: 2, signal, tag: 'gate layer export' };
     const checks = entries.map(({ entry }) => entry.check);
     const { results } = await engine.run(checks, options);
     for (const [at, held] of entries.entries()) {
@@ -289,7 +294,7 @@ async function proveClaims(
   { config, database, events: before, place }: OpenLayer,
   claims: readonly ClaimedEntry[],
   source: 'import' | 'add',
-  { timeoutMs, signal, now }: CheckOptions,
+  { timeoutMs = CHECK_MS, signal, now }: CheckOptions,
 ): Promise<readonly Proved[]> {
   return withEngines(config, database, async (engines) => {
     const description = await checkDatabase(engines, database.name);

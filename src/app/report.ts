@@ -46,12 +46,12 @@ export async function difference(wantedA: string, wantedB: string, { store }: Pi
   return searchDiff(...(await Promise.all([side(wantedA), side(wantedB)])));
 }
 
-/** The report of a search as one HTML file. */
-export async function reportText(wanted: string, app: Pick<App, 'config' | 'store'>): Promise<string> {
-  return (await reported(wanted, app, null)).text;
-}
-
-async function reported(wanted: string, { config, store }: Pick<App, 'config' | 'store'>, db: string | null) {
+/** The report of a search as one HTML file. `db`: where an unconfigured database is. */
+export async function reported(
+  wanted: string,
+  { config, store }: Pick<App, 'config' | 'store'>,
+  db: string | null = null,
+): Promise<{ readonly text: string; readonly searchId: string }> {
   const trace = await traceOf(wanted, { store });
   const name = trace.record?.database ?? trace.input?.question.database ?? '';
   const database = config.databases[name] === undefined ? db : name;

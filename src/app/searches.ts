@@ -52,6 +52,10 @@ export async function earlierSearch(
   return input;
 }
 
+export function unknownBatch(id: string): GateError {
+  return new GateError(`no batch ${id} in the store; gate batch status shows the known ones`, 'not-found');
+}
+
 export function unknownSearch(id: string): GateError {
   return new GateError(`no search ${id} in the store; gate list shows the known ones`, 'not-found');
 }

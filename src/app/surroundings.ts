@@ -30,6 +30,14 @@ export function authorOf(author: string | undefined, { env }: Pick<Surroundings,
   return name;
 }
 
+/** By whom, when and why something is said of a layer. */
+export function saidBy(
+  at: Pick<Surroundings, 'env' | 'now'>,
+  { author, note = null }: { readonly author?: string; readonly note?: string | null },
+): { readonly at: string; readonly author: string; readonly note: string | null } {
+  return { at: new Date(at.now()).toISOString(), author: authorOf(author, at), note };
+}
+
 function systemUser(): string {
   try {
     return userInfo().username;

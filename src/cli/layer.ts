@@ -5,7 +5,7 @@ import { Command, Option } from 'commander';
 import { GateError, UsageError } from '../app/errors';
 import type * as AppLayer from '../app/layer';
 import type { Watch } from '../app/layer-watch';
-import { authorOf } from '../app/surroundings';
+import { saidBy } from '../app/surroundings';
 import { visibleLine } from '../clip';
 import { counted, someOf } from '../counted';
 import { fallText } from '../layer/drift';
@@ -44,10 +44,6 @@ const onLayer = async <T>(flags: Pick<Flags, 'db'>, io: Io, work: (app: App, ope
 };
 const short = ({ entryId }: { readonly entryId: string }): string => entryId.slice(0, 9);
 const entries = (count: number): string => counted(count, 'entry', 'entries');
-
-function by(flags: Flags, io: Io): AppLayer.Said {
-  return { at: new Date(io.now()).toISOString(), author: authorOf(flags.author, io), note: flags.note ?? null };
-}
 
 /** Work with checks, which an interrupt ends. */
 function checking<T>(flags: Flags, io: Io, work: (options: AppLayer.CheckOptions) => Promise<T>): Promise<T> {
@@ -280,7 +276,7 @@ function decided(name: string, kind: 'confirmed' | 'rejected', description: stri
       ofEntry(action(name, description, `gate layer ${name} e3f9 --db shop --note "as the handbook says"`)),
     ).action((entry: string, flags: Flags) =>
       onLayer(flags, io, async (app, open) => {
-        const held = await app.decideEntry(open, kind, entry, by(flags, io));
+        const held = await app.decideEntry(open, kind, entry, saidBy(io, flags));
         printStated({ held, namesTable: true }, flags, io);
       }),
     );
@@ -309,7 +305,7 @@ const edit: CommandFactory = (io) =>
     ).argument('<statement>', 'one sentence that says no more than the check counts'),
   ).action((entry: string, said: string, flags: Flags) =>
     onLayer(flags, io, async (app, open) =>
-      printStated(await app.editEntry(open, entry, said, by(flags, io)), flags, io),
+      printStated(await app.editEntry(open, entry, said, saidBy(io, flags)), flags, io),
     ),
   );
 
@@ -325,7 +321,7 @@ const answer: CommandFactory = (io) =>
     .argument('<text>', 'the answer')
     .action((question: string, said: string, flags: Flags) =>
       onLayer(flags, io, async (app, open) =>
-        printStated(await app.answerQuestion(open, question, said, by(flags, io)), flags, io),
+        printStated(await app.answerQuestion(open, question, said, saidBy(io, flags)), flags, io),
       ),
     );
 
@@ -368,7 +364,7 @@ const add: CommandFactory = (io, outcome) =>
       if (check === undefined && (rivals.length > 0 || rows !== ''))
         throw new UsageError('--rival and --rows say what --check counts: give it, too');
       await onLayer(flags, io, async (app, open) => {
-        const author = by(flags, io);
+        const author = saidBy(io, flags);
         if (check === undefined) {
           printStated(await app.addRule(open, statement, author), flags, io);
           return;

@@ -1,6 +1,7 @@
 /** `gate serve`: the HTTP API, until it is stopped. */
 import { Command } from 'commander';
 import { errorText } from '../app/errors';
+import { aborted } from '../app/waiting';
 import { printJson, type Io } from './io';
 import { port, withExamples, type CommandFactory } from './options';
 
@@ -59,7 +60,7 @@ async function serve({ host, port: at, json, debug = false }: ServeFlags, io: Io
     if (!json) io.err(`you, on this machine: Authorization: Bearer ${access.localToken}\n`);
     if (!json && tokens.length > 0) io.err(`others: the tokens of ${tokens.join(', ')}\n`);
     io.err('Ctrl-C stops; questions go on in the background (gate dev --stop ends them)\n');
-    await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+    await aborted(stop);
     await server.close();
   });
 }

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { App } from '../app/app';
 import { GateError } from '../app/errors';
+import { aborted } from '../app/waiting';
 import { port, withExamples, type CommandFactory } from './options';
 import { printJson, type Io } from './io';
 
@@ -55,7 +56,7 @@ async function runUi({ port: wanted, open, json, debug = false }: UiFlags, io: I
     });
     show(server.loginUrl(LOCAL));
     io.err('Ctrl-C stops the page; searches go on in the background (gate dev --stop ends them).\n');
-    await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+    await aborted(stop);
     await server.close();
   });
 }

@@ -3,7 +3,7 @@
  * Nothing is printed, no signal is listened to and no process is ended. Everything that goes wrong is a `GateError`.
  */
 import * as z from 'zod';
-import { openApp, type App, type AppEvent } from '../app/app';
+import { openApp, searchOf, type App, type AppEvent } from '../app/app';
 import { UsageError } from '../app/errors';
 import type { AskOptions } from '../app/given';
 import type { SearchStatus } from '../app/read';
@@ -139,7 +139,7 @@ export class Gate {
       const app = this.#inside.app();
       const [{ ask }, { askRequest }] = await Promise.all([import('../app/ask'), import('../app/given')]);
       const asked = await ask(askRequest(text, options), app, 'background');
-      return { id: asked.kind === 'answer' ? asked.record.id : asked.searchId, ui: asked.ui };
+      return { id: searchOf(asked), ui: asked.ui };
     });
   }
 

@@ -1,7 +1,7 @@
 import type * as AppLayer from '../app/layer';
 import type { Held, HeldEntry, HeldRule, OpenQuestion } from '../layer/state';
 import type { LayerEvent } from '../domain';
-import { authorOf } from '../app/surroundings';
+import { saidBy } from '../app/surroundings';
 import { either, told, type Inside } from './inside';
 
 export interface OfDatabase {
@@ -34,8 +34,6 @@ export interface ListedLayer {
   /** ISO time; null: never. */
   readonly verifiedAt: string | null;
 }
-
-const CHECK_MS = 25_000;
 
 /** `entry` is everywhere the id of an entry or a rule, or the beginning of one. */
 export class Layers {
@@ -105,12 +103,11 @@ export class Layers {
     });
   }
 
-  #said({ author, note }: Saying): AppLayer.Said {
-    const at = this.#inside.at();
-    return { at: new Date(at.now()).toISOString(), author: authorOf(author, at), note: note ?? null };
+  #said(saying: Saying): AppLayer.Said {
+    return saidBy(this.#inside.at(), saying);
   }
 
-  #checking({ timeoutMs = CHECK_MS, leave }: Checking): AppLayer.CheckOptions {
+  #checking({ timeoutMs, leave }: Checking): AppLayer.CheckOptions {
     const { at, closing } = this.#inside;
     return { timeoutMs, now: at().now(), signal: either(leave, closing) };
   }

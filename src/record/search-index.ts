@@ -82,8 +82,9 @@ export interface Follower {
   readonly later: string;
 }
 
-export async function followers(store: ObjectStore): Promise<readonly Follower[]> {
-  return (await store.list(AFTER)).flatMap((key) => {
+/** Of one search, or all. */
+export async function followers(store: ObjectStore, of?: string): Promise<readonly Follower[]> {
+  return (await store.list(of === undefined ? AFTER : `${AFTER}${of}-`)).flatMap((key) => {
     const [, earlier, later] = /(q-[0-9a-f]+)-(q-[0-9a-f]+)\.json$/.exec(key) ?? [];
     return earlier === undefined || later === undefined ? [] : [{ key, earlier, later }];
   });
@@ -131,7 +132,7 @@ export async function searchPage(
       last = key;
     }
   }
-  const found = await each([...newest.values()], (key) => readStored(store, { key, kind: KIND, schema: Listed, hash }));
+  const found = await each([...newest.values()], (key) => readIndex({ store, hash }, key));
   // One may have been removed meanwhile.
   const searches = found.filter((entry) => entry !== null);
   return { searches, next: newest.size < limit ? null : last.slice(ASKED.length) };

@@ -12,7 +12,6 @@ import { parsedJson } from '../json';
 import { isLoopback } from '../workers/codec-server';
 import { isAlive } from '../workers/process-identity';
 import { apiRoutes, type Api } from './api/routes';
-import { ONCE_PARAMETER } from './http/access';
 import type { Route } from './http/route';
 import { openPage } from './page';
 import { startHttpServer, type HttpServer, type ServerOptions } from './http/server';
@@ -34,7 +33,7 @@ export async function startServer(app: App, { routes = () => [], ...options }: S
   const page = openPage(app, closing.signal);
   const api: Api = {
     ...{ app, askers: new Askers(app), events: new SearchEvents(app) },
-    loginUrl: (caller, origin, path) => `${origin}${path}?${ONCE_PARAMETER}=${server?.access.once(caller) ?? ''}`,
+    loginUrl: (caller, path, origin) => server?.loginUrl(caller, path, origin) ?? '',
   };
   server = await startHttpServer({
     ...options,

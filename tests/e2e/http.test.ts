@@ -7,7 +7,7 @@ import addFormats from 'ajv-formats';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { openApp, type App } from '../../src/app/app';
 import { stopBackground } from '../../src/app/background';
-import { hashOf } from '../../src/server/http/access';
+import { sha256 } from '../../src/sha256';
 import type { AnswerRecord } from '../../src/domain';
 import type { HttpServer } from '../../src/server/http/server';
 import { runningServer, startServer } from '../../src/server/start';
@@ -39,9 +39,9 @@ beforeAll(async () => {
   const path = data.address({ engine: 'sqlite', database: 'sprint' });
   const all = ['ask', 'steer', 'layer'];
   const tokens = {
-    ann: { sha256: hashOf('ann-secret'), databases: [db], scopes: all },
-    bob: { sha256: hashOf('bob-secret') },
-    poor: { sha256: hashOf('poor-secret'), scopes: all, usdPerDay: 1.5 },
+    ann: { sha256: sha256('ann-secret'), databases: [db], scopes: all },
+    bob: { sha256: sha256('bob-secret') },
+    poor: { sha256: sha256('poor-secret'), scopes: all, usdPerDay: 1.5 },
   };
   const databases = { [db]: { path }, [other]: { path, id: 'the-other' } };
   writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ databases, server: { tokens } }));

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { loadConfig } from '../../src/config';
 import { stopBackground } from '../../src/app/background';
-import { hashOf, localTokenOf } from '../../src/server/http/access';
+import { localTokenOf } from '../../src/server/http/access';
+import { sha256 } from '../../src/sha256';
 import { runningServer } from '../../src/server/start';
 import { freePort } from '../helpers/free-port';
 import { gateHome, type GateHome } from '../helpers/gate-process';
@@ -45,7 +46,7 @@ it('refuses in one line what it cannot do', async () => {
   expect([open.code, open.out]).toEqual([2, '']);
   expect(open.err).toMatch(/^gate: --host 0\.0\.0\.0: anybody who reaches it could ask; set "server\.tokens"/);
   expect((await home.here(['serve', '--port', 'x'])).code).toBe(2);
-  const wrong = user({ tokens: { a: { sha256: 'abc' }, b: { sha256: hashOf('b'), databases: ['none'] } } });
+  const wrong = user({ tokens: { a: { sha256: 'abc' }, b: { sha256: sha256('b'), databases: ['none'] } } });
   const { code, err } = await wrong.home.here(['serve']);
   expect(code).toBe(2);
   expect(err).toMatch(/server\.tokens\.a\.sha256: give the SHA-256 of the token/);
@@ -55,7 +56,7 @@ it('makes tokens that its configuration knows by their hash', async () => {
   const { home } = user();
   const { out, code } = await home.here(['serve', '--new-token', '--json']);
   const { token, entry } = JSON.parse(out) as { token: string; entry: { sha256: string } };
-  expect([code, entry.sha256]).toEqual([0, hashOf(token)]);
+  expect([code, entry.sha256]).toEqual([0, sha256(token)]);
   expect((await home.here(['serve', '--new-token', '--json'])).out).not.toContain(token);
 });
 

@@ -10,7 +10,8 @@ import { groupBy } from '../../group-by';
 import { parsedJson } from '../../json';
 import { each } from '../../limiter';
 import type { ObjectStore } from '../../domain/ports';
-import { GateError, UsageError, withoutSecrets } from '../errors';
+import { UsageError, withoutSecrets } from '../errors';
+import { unknownBatch } from '../searches';
 
 /** The file of results in the folder that `--out` names. */
 export const RESULTS = 'results.jsonl';
@@ -86,8 +87,7 @@ export async function findBatch(store: ObjectStore, wanted: string): Promise<Lis
   const found = wanted === 'last' ? batches.slice(0, 1) : batches.filter(({ id }) => id.startsWith(wanted));
   if (found.length > 1)
     throw new UsageError(`'${wanted}' is the beginning of ${found.length} batch ids; give more of the id`);
-  if (found[0] === undefined)
-    throw new GateError(`no batch ${wanted} in the store; gate batch status shows the known ones`, 'not-found');
+  if (found[0] === undefined) throw unknownBatch(wanted);
   return found[0];
 }
 

@@ -61,7 +61,7 @@ export async function recall(context: StepContext, description: DatabaseDescript
 }
 
 /** Runs the checks of entries; one that its check no longer shows is broken from here on. */
-export async function countAgain(context: StepContext, entries: readonly HeldEntry[]) {
+async function countAgain(context: StepContext, entries: readonly HeldEntry[]) {
   const afterMs = Math.min(context.settings.sqlTimeoutMs, CHECK_MS);
   const { results, usage } = await runSql(
     { ...context, settings: { ...context.settings, sqlTimeoutMs: afterMs } },

@@ -86,6 +86,8 @@ export async function accountedFor(
     padded: shown.split('\n').filter((line) => /^(?!--).*(?:~> |leading zeros|written otherwise in)/.test(line)),
     coverage: [reply.coverage, reply.control].filter((sql) => sql !== null),
   };
+  const left = uncovered(used, said, dialect);
+  if (left.length === 0) return { unsaid: [], defined };
   const seen: Seen = {
     rows: [...shownRows(shown), ...(await lookedAt(context, turns))],
     notes: [
@@ -96,7 +98,7 @@ export async function accountedFor(
       ),
     ],
   };
-  const open = uncovered(used, said, dialect).map((use) => ({
+  const open = left.map((use) => ({
     ...{ operator: use.operator, sql: use.text },
     sayings: use.values.map((value) => sayingOf(value, use, seen, said.asked)),
   }));

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { AnswerRecord, LayerEntry, LayerRule } from '../../domain';
 import { BatchStatus } from '../../app/run/batch-status';
 import { Usage } from '../../domain/state';
+import { Listed } from '../../record/search-index';
 
 const Outage = z.object({
   step: z.string(),
@@ -38,20 +39,7 @@ export const Question = z
 export const Accepted = z.object({ id: z.string(), status: z.literal('running'), ui: z.string().nullable() });
 
 export const Questions = z.object({
-  questions: z.array(
-    z.object({
-      id: z.string(),
-      question: z.string(),
-      after: z.string().optional(),
-      database: z.string(),
-      method: z.string(),
-      preset: z.string().nullable(),
-      startedAt: z.string(),
-      status: z.string(),
-      answer: z.string().nullable().describe('in one line; else why there is none'),
-      costUsd: z.number().nullable(),
-    }),
-  ),
+  questions: z.array(Listed.extend({ status: z.string() })),
   next: z.string().nullable().describe('"after" of the next page'),
 });
 

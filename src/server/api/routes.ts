@@ -1,11 +1,12 @@
 /** `/v1`: what a user can do, over HTTP. Each route calls one use case of `src/app`; what is another's is not found. */
 import * as z from 'zod';
-import type { App } from '../../app/app';
+import { searchOf, type App } from '../../app/app';
 import { mayAsk, OthersQuestion, ownDatabase, ownDatabases, ownSearch, type Askers } from '../../app/asker';
 import { GateError } from '../../app/errors';
+import { unknownBatch } from '../../app/searches';
 import { recordOf } from '../../app/services';
 import { SteerCommand } from '../../app/steer';
-import { authorOf } from '../../app/surroundings';
+import { authorOf, saidBy } from '../../app/surroundings';
 import { PostedBatch } from '../../app/run/posted-batch';
 import type { SearchEvents } from '../../app/search-events';
 import { BudgetLimits, type AnswerRecord } from '../../domain';
@@ -24,7 +25,7 @@ export interface Api {
   readonly askers: Askers;
   readonly events: SearchEvents;
   /** The address of a page for one opening in a browser, under the name by which the server was reached. */
-  readonly loginUrl: (caller: Caller, origin: string, path: string) => string;
+  readonly loginUrl: (caller: Caller, path: string, origin: string) => string;
 }
 
 const AT_MOST_S = 60;
@@ -75,7 +76,7 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
       handle: async ({ request: { caller, headers, leave }, body }) => {
         const key = keys.checked(caller, headers['idempotency-key'], body);
         const asked = await askers.ask(caller, body, key);
-        const id = asked.kind === 'answer' ? asked.record.id : asked.searchId;
+        const id = searchOf(asked);
         const location = { location: `/v1/questions/${id}` };
         if (asked.kind === 'answer') return { headers: location, json: await standing(id, caller, 0, leave) };
         const ui = caller.token === null ? asked.ui : null;
@@ -138,11 +139,11 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
       replies: { 200: 'text/html' },
       handle: async ({ request: { caller }, id }) => {
         await ownSearch(app.store, id, caller);
-        const { reportText } = await import('../../app/report');
+        const { reported } = await import('../../app/report');
         return {
           type: 'text/html',
           headers: { 'content-security-policy': REPORT_POLICY },
-          body: await reportText(id, app),
+          body: (await reported(id, app)).text,
         };
       },
     }),
@@ -162,7 +163,7 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
       replies: { 201: z.object({ url: z.string() }) },
       handle: ({ request: { caller, origin }, body }) => ({
         status: 201,
-        json: { url: loginUrl(caller, origin, body.path) },
+        json: { url: loginUrl(caller, body.path, origin) },
       }),
     }),
   ];
@@ -298,7 +299,6 @@ const LayerCommand = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('answer'), question: text, text, ...said }),
   z.strictObject({ kind: z.literal('verify') }),
 ]);
-const CHECK_MS = 25_000;
 
 /** Whose question proved an entry, and how it was asked, is not for a token. */
 export function heldFor({ token }: Caller, held: Held): object {
@@ -332,8 +332,7 @@ function layers({ app }: Api): ApiRoute[] {
       handle: async ({ request: { caller, leave }, query, body }) => {
         const use = await import('../../app/layer');
         const open = await use.openLayer(app, ownDatabase(app, query.db, caller));
-        const note = ('note' in body ? body.note : undefined) ?? null;
-        const by = { note, author: authorOf(caller.token ?? undefined, app), at: new Date(app.now()).toISOString() };
+        const by = saidBy(app, { author: caller.token ?? undefined, note: 'note' in body ? body.note : null });
         switch (body.kind) {
           case 'confirm':
           case 'reject': {
@@ -349,7 +348,7 @@ function layers({ app }: Api): ApiRoute[] {
           case 'answer':
             return { json: { held: (await use.answerQuestion(open, body.question, body.text, by)).held } };
           case 'verify':
-            return { json: await use.verifyLayer(open, { timeoutMs: CHECK_MS, signal: leave, now: app.now() }) };
+            return { json: await use.verifyLayer(open, { signal: leave, now: app.now() }) };
           default:
             return body satisfies never;
         }
@@ -361,8 +360,7 @@ function layers({ app }: Api): ApiRoute[] {
 /** Batches are run by people at this machine: of a token there are none. */
 function batches({ app }: Api): ApiRoute[] {
   const only = ({ token }: Caller, id: string): void => {
-    if (token !== null)
-      throw new GateError(`no batch ${id} in the store; gate batch status shows the known ones`, 'not-found');
+    if (token !== null) throw unknownBatch(id);
   };
   return [
     apiRoute({
@@ -404,7 +402,7 @@ function batches({ app }: Api): ApiRoute[] {
         replies: { 200: replies.Steered },
         handle: async ({ request: { caller }, id }) => {
           only(caller, id);
-          if (!id.startsWith('b-')) throw new GateError(`no batch ${id} in the store`, 'not-found');
+          if (!id.startsWith('b-')) throw unknownBatch(id);
           const { command } = await import('../../app/steer');
           return { json: await command(id, { kind, author: authorOf(undefined, app) }, app) };
         },

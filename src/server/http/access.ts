@@ -15,6 +15,7 @@ import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { GateError } from '../../app/errors';
 import type { Config } from '../../config';
+import { sha256 } from '../../sha256';
 import { isLoopback } from '../../workers/codec-server';
 import { LOCAL, tokenCaller, type Caller } from './caller';
 import { HttpError } from './errors';
@@ -49,9 +50,9 @@ export function openAccess(
     hash: entry.sha256,
     caller: tokenCaller(name, entry),
   }));
-  callers.push({ hash: hashOf(localToken), caller: LOCAL });
+  callers.push({ hash: sha256(localToken), caller: LOCAL });
   const bearer = (token: string): Caller | undefined => {
-    const hash = hashOf(token);
+    const hash = sha256(token);
     return callers.filter((one) => isSame(one.hash, hash))[0]?.caller;
   };
   const byCookie = (value: string): Caller | null => {
@@ -66,12 +67,12 @@ export function openAccess(
     once: (caller) => {
       for (const [token, { until }] of waiting) if (until < now()) waiting.delete(token);
       const token = randomBytes(24).toString('base64url');
-      waiting.set(hashOf(token), { caller, until: now() + ONCE_MS });
+      waiting.set(sha256(token), { caller, until: now() + ONCE_MS });
       return token;
     },
     exchanged: (token, port) => {
-      const found = waiting.get(hashOf(token));
-      waiting.delete(hashOf(token));
+      const found = waiting.get(sha256(token));
+      waiting.delete(sha256(token));
       if (found === undefined || found.until < now()) return null;
       const name = found.caller.token ?? '';
       const hash = callers.find(({ caller }) => caller === found.caller)?.hash ?? '';
@@ -154,10 +155,6 @@ function keyIn(stateFolder: string): Buffer {
   const key = readFileSync(file);
   if (key.length !== KEY_BYTES) throw new GateError(`${file} holds no key: delete it, and a new one is made`);
   return key;
-}
-
-export function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }
 
 function isSame(one: string, other: string): boolean {

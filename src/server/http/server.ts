@@ -53,8 +53,8 @@ export interface ServerOptions {
 export interface HttpServer {
   readonly url: string;
   readonly access: Access;
-  /** The address of a page for one opening in a browser. */
-  loginUrl(caller: Caller, path?: string): string;
+  /** The address of a page for one opening in a browser. `origin`: by which it is reached. Left out: where it listens. */
+  loginUrl(caller: Caller, path?: string, origin?: string): string;
   close(graceMs?: number): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export async function startHttpServer(options: ServerOptions): Promise<HttpServe
   return {
     url,
     access,
-    loginUrl: (caller, path = '/') => `${url}${path}?${ONCE_PARAMETER}=${access.once(caller)}`,
+    loginUrl: (caller, path = '/', origin = url) => `${origin}${path}?${ONCE_PARAMETER}=${access.once(caller)}`,
     close: async (graceMs = 5_000) => {
       isStopping = true;
       for (const one of asking) one.abort();

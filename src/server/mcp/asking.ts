@@ -13,7 +13,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { cut, visibleLine } from '../../clip';
-import type { App } from '../../app/app';
+import { searchOf, type App } from '../../app/app';
 import type { OthersQuestion } from '../../app/asker';
 import { GateError } from '../../app/errors';
 import { aborted, overAfter } from '../../app/waiting';
@@ -58,7 +58,7 @@ async function begun(question: Question, { door, mcp }: Call, until: number): Pr
     throw new GateError(
       `the search did not begin within ${WAIT_S} s; ask again: it goes on, and nothing is paid twice`,
     );
-  return asked.kind === 'answer' ? asked.record.id : asked.searchId;
+  return searchOf(asked);
 }
 
 /** Waits until then at the latest. */

@@ -5,7 +5,7 @@
  * 1. A form answers with a redirect, or with its page and what went wrong, so that all works without a script.
  * 2. What a form names is checked by the use case; databases come by configured name alone.
  */
-import type { App, Asked } from '../../app/app';
+import { searchOf, type App, type Asked } from '../../app/app';
 import { errorText, UsageError, GateError } from '../../app/errors';
 import { authorOf } from '../../app/surroundings';
 import type { SteerCommand } from '../../app/steer';
@@ -13,7 +13,6 @@ import { findSearch } from '../../app/searches';
 import { recordOf } from '../../app/services';
 import type { Verdict } from '../../app/layer';
 import { markup } from '../../report/html';
-import { renderReport } from '../../report/render';
 import { formattedSql } from '../../report/sql-section';
 import { spreadsheetFile } from '../../report/result-section';
 import { HttpError, httpError } from '../http/errors';
@@ -61,9 +60,8 @@ export function openPage(app: App, closing: AbortSignal): Page {
       ...{ method: 'GET', path: at === '/' ? '/live' : `${at}/live`, scope: 'login' },
       handler: (request) => {
         local(request);
-        const { page, sign } = watched(request);
         const key = `${request.path}?${request.query.toString()}`;
-        return { events: watches.follow(key, { ...watched(request), page, sign }, request.leave) };
+        return { events: watches.follow(key, watched(request), request.leave) };
       },
     });
   };
@@ -86,7 +84,7 @@ export function openPage(app: App, closing: AbortSignal): Page {
         resolve(path`/q/${id}`);
       };
       const work = start({ ...looker.app(), onStored: stored });
-      work.then((asked) => resolve(path`/q/${idOf(asked)}`), reject);
+      work.then((asked) => resolve(path`/q/${searchOf(asked)}`), reject);
     });
 
   // Asking
@@ -250,15 +248,11 @@ export function openPage(app: App, closing: AbortSignal): Page {
     return { type: 'text/csv', headers: { 'content-disposition': `attachment; filename="${record.id}.csv"` }, body };
   });
   file('report', async (id) => {
-    const { traceOf } = await import('../../app/report');
-    const trace = await traceOf(id, looker.app());
-    const database = trace.record?.database ?? '';
-    const body = renderReport(trace, {
-      database: looker.app().config.databases[database] === undefined ? null : database,
-    });
+    const { reported } = await import('../../app/report');
+    const { text: body, searchId } = await reported(id, looker.app());
     return {
       type: 'text/html',
-      headers: { 'content-disposition': `attachment; filename="${trace.searchId}.html"` },
+      headers: { 'content-disposition': `attachment; filename="${searchId}.html"` },
       body,
     };
   });
@@ -295,7 +289,6 @@ export function openPage(app: App, closing: AbortSignal): Page {
     try {
       const { app: use, open } = await places.layer(name);
       const verdict = await use.verifyLayer(open, {
-        timeoutMs: 25_000,
         signal: AbortSignal.any([request.leave, closing]),
         now: app.now(),
       });
@@ -435,10 +428,6 @@ const html = (view: View, status = 200): Reply => ({
 /** In one line, without passwords. */
 function failed(error: unknown): Said {
   return { kind: 'failed', text: errorText(error, false) };
-}
-
-function idOf(asked: Asked): string {
-  return asked.kind === 'answer' ? asked.record.id : asked.searchId;
 }
 
 /** Null: no limit. */

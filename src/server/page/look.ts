@@ -255,7 +255,7 @@ export class Looker {
     if (record === null) return null;
     const trace = await traceOf(id, app);
     const askable = this.#isAskable(app, trace.input);
-    const later = (await followers(app.store)).filter(({ earlier }) => earlier === id).map((one) => one.later);
+    const later = (await followers(app.store, id)).map((one) => one.later);
     return {
       ...{ trace, record, askable, rowsPage, again },
       ui: await this.asking(async (session) => ((await session.describe(id)) === null ? null : session.uiOf(id))),

@@ -10,7 +10,7 @@ import { batchStatus, listStatuses, type ListedStatus, type Looking } from '../.
 import { SUMMARY } from '../../app/run/results';
 import { findBatch, isFailure, resultFolder, storedBatch } from '../../app/run/stored-batches';
 import { inputOf } from '../../app/services';
-import { authorOf } from '../../app/surroundings';
+import { saidBy } from '../../app/surroundings';
 import { OPENAI_BASE_URL } from '../../adapters/openai';
 import { namedDatabase } from '../../config/databases';
 import { parsedJson } from '../../json';
@@ -79,10 +79,7 @@ export class Places {
   async layer(name: string): Promise<OpenedLayer> {
     const at = this.#looker.app();
     const app = await import('../../app/layer');
-    const said = (note: string) => ({
-      ...{ at: new Date(at.now()).toISOString(), author: authorOf(undefined, at) },
-      note: note.trim() === '' ? null : note.trim(),
-    });
+    const said = (note: string) => saidBy(at, { note: note.trim() === '' ? null : note.trim() });
     return { app, open: await app.openLayer(at, this.named(name)), said };
   }
 

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { GateError, UsageError } from '../../../src/app/errors';
 import { ConfigFile } from '../../../src/config';
-import { hashOf, localTokenOf } from '../../../src/server/http/access';
+import { localTokenOf } from '../../../src/server/http/access';
+import { sha256 } from '../../../src/sha256';
 import { LOCAL } from '../../../src/server/http/caller';
 import type { Route, ServerEvent } from '../../../src/server/http/route';
 import { startHttpServer, type HttpServer, type ServerOptions } from '../../../src/server/http/server';
@@ -131,14 +132,14 @@ describe('who may ask', () => {
   });
 
   it('knows tokens by their hash, with their scopes', async () => {
-    const tokens = { reader: { sha256: hashOf('secret') }, steerer: { sha256: hashOf('other'), scopes: ['steer'] } };
+    const tokens = { reader: { sha256: sha256('secret') }, steerer: { sha256: sha256('other'), scopes: ['steer'] } };
     const { url } = await serverWith({ server: { tokens } });
     const as = (token: string) => ({ headers: { authorization: `Bearer ${token}`, ...JSON_TYPE }, method: 'POST' });
     expect(JSON.parse((await ask(`${url}/who`, { ...as('secret'), method: 'GET' })).text)).toEqual({ token: 'reader' });
     expect((await ask(`${url}/steer`, as('other'))).status).toBe(204);
     const lacking = await ask(`${url}/steer`, as('secret'));
     expect([lacking.status, errorOf(lacking)]).toEqual([403, 'forbidden']);
-    for (const wrong of ['secre', 'secret2', hashOf('secret'), 'x'.repeat(5_000)])
+    for (const wrong of ['secre', 'secret2', sha256('secret'), 'x'.repeat(5_000)])
       expect((await ask(`${url}/who`, { ...as(wrong), method: 'GET' })).status).toBe(401);
   });
 
@@ -189,7 +190,7 @@ describe('who may ask', () => {
 
   it('forgets the cookie of a token that is gone, and of one that was changed', async () => {
     const with_ = (sha256: string) => ({ server: { tokens: { one: { sha256 } } } });
-    const server = await serverWith(with_(hashOf('a')));
+    const server = await serverWith(with_(sha256('a')));
     const port = Number(new URL(server.url).port);
     const caller = { ...LOCAL, token: 'one' };
     const known = server.access.callerOf({ headers: { authorization: 'Bearer a' }, socket: {} } as never) ?? caller;
@@ -197,7 +198,7 @@ describe('who may ask', () => {
     const headers = { cookie: cookie.split(';')[0] ?? '' };
     expect(JSON.parse((await ask(`${server.url}/who`, { headers })).text)).toEqual({ token: 'one' });
     await server.close(0);
-    const changed = await serverWith({ ...with_(hashOf('b')), port });
+    const changed = await serverWith({ ...with_(sha256('b')), port });
     expect((await ask(`${changed.url}/who`, { headers })).status).toBe(401);
     await changed.close(0);
     expect((await ask(`${(await serverWith({ port })).url}/who`, { headers })).status).toBe(401);
@@ -327,7 +328,7 @@ describe('event streams', () => {
   });
 
   it('end when the reader leaves and when the server stops', async () => {
-    const tokens = { local: { sha256: hashOf('secret') } };
+    const tokens = { local: { sha256: sha256('secret') } };
     const server = await serverWith({ limits: { atOnce: 2 }, server: { tokens } });
     const before = left;
     const reading = new AbortController();
