@@ -7,7 +7,7 @@ import Database from 'libsql';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGuardedEngine } from '../src/adapters/guard';
+import { createGuardedEngine } from '../src/adapters/kit/guard';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { BENCHMARKS } from '../benchmarks/boards';
 import { each } from '../src/limiter';

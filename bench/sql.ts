@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { Client } from 'pg';
-import { createGuardedEngine } from '../src/adapters/guard';
+import { createGuardedEngine } from '../src/adapters/kit/guard';
 import { createLocalStore } from '../src/adapters/local/store';
 import { createPostgresEngine, createPostgresInspector } from '../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';

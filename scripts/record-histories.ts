@@ -7,7 +7,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGuardedEngine } from '../src/adapters/guard';
+import { createGuardedEngine } from '../src/adapters/kit/guard';
 import { createMemoryStore } from '../tests/helpers/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { batchPorts } from '../src/workers/composition';

@@ -3,7 +3,7 @@
  * is right. The *right* body yields the gold rows, a *wrong* one yields each of them several times. Each derivation has its
  * own form of the text, so that two derivations share no body.
  */
-import { quoteIdentifier } from '../src/sql/compile';
+import { quoteIdentifier } from '../src/sql/dialects';
 import type { Gold } from './gold';
 
 /** A word in every wrong body and in no right one, by which the simulated judge recognises them. */

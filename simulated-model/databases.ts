@@ -1,4 +1,7 @@
 /** The databases that the gold queries run on, by name or by a template with {database}; opened on first use. */
+import { engineFor } from '../src/adapters/engines';
+import { dialectOfName } from '../src/config/database-file';
+import { serverOfUrl } from '../src/config/places';
 import type { Dialect } from '../src/domain';
 import { GoldError, type OpenDatabase } from './gold';
 
@@ -22,12 +25,8 @@ export function openDatabases(specs: DatabaseSpecs) {
   };
 }
 
-const POSTGRES = /^postgres(ql)?:\/\//i;
-const SNOWFLAKE = /^snowflake:\/\//i;
-
 function dialectOf(address: string): Dialect {
-  if (POSTGRES.test(address)) return 'postgresql';
-  return SNOWFLAKE.test(address) ? 'snowflake' : 'sqlite';
+  return serverOfUrl(address) ?? dialectOfName(address);
 }
 
 function addressOf(specs: DatabaseSpecs, name: string, dialect: Dialect): string {
@@ -42,15 +41,10 @@ function addressOf(specs: DatabaseSpecs, name: string, dialect: Dialect): string
 }
 
 async function openAt(address: string, dialect: Dialect): Promise<OpenDatabase> {
-  if (dialect === 'sqlite') {
-    const { createSqliteEngine, createSqliteInspector } = await import('../src/adapters/sqlite');
-    return { engine: createSqliteEngine({ path: address }), inspector: createSqliteInspector() };
-  }
-  if (dialect === 'snowflake') {
-    const { createSnowflakeEngine, createSnowflakeInspector } = await import('../src/adapters/snowflake');
-    const engine = createSnowflakeEngine({ url: address, options: { allowPrivilegedRole: true } });
-    return { engine, inspector: createSnowflakeInspector() };
-  }
-  const { createPostgresEngine, createPostgresInspector } = await import('../src/adapters/postgres');
-  return { engine: createPostgresEngine({ url: address }), inspector: await createPostgresInspector() };
+  const { open, inspector } = await engineFor(dialect);
+  const snowflake = { login: null, accessUrl: null, allowPrivilegedRole: true, functions: [] };
+  return {
+    engine: open({ address, role: null, schemas: [], cacheFolder: null, snowflake }),
+    inspector: await inspector([]),
+  };
 }

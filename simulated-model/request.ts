@@ -3,7 +3,8 @@
  * `src/prompts`. Only structure is read: names, states, outcomes and counts, never what rows say.
  */
 import * as z from 'zod';
-import { Role, type Dialect } from '../src/domain';
+import { Dialect, Role } from '../src/domain';
+import { DIALECTS } from '../src/sql/dialects';
 
 export const ChatBody = z.object({
   model: z.string(),
@@ -80,9 +81,7 @@ export function sectionsNamed(asked: Asked, name: RegExp): readonly Section[] {
 }
 
 function dialectOf(system: string): Dialect | null {
-  if (/\bPostgreSQL\b/.test(system)) return 'postgresql';
-  if (/\bSQLite\b/.test(system)) return 'sqlite';
-  return /\bSnowflake\b/.test(system) ? 'snowflake' : null;
+  return Dialect.options.find((dialect) => new RegExp(`\\b${DIALECTS[dialect].name}\\b`).test(system)) ?? null;
 }
 
 /** How the rules of each role begin, for clients whose request carries no schema name. */

@@ -1,5 +1,5 @@
 /** The real steps over a real store, database and HTTP endpoint, as one process of a bench composes them. */
-import { createGuardedEngine } from '../../src/adapters/guard';
+import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import { createLocalStore } from '../../src/adapters/local/store';
 import { createOpenAiModel } from '../../src/adapters/openai';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';

@@ -1,7 +1,8 @@
 /** What a user can do with databases: add one to the configuration file, list, check, describe and query them. */
 import { existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import type { DatabaseCheck } from '../adapters/database-check';
+import { engineFor } from '../adapters/engines';
+import type { DatabaseCheck } from '../adapters/kit/database-check';
 import { ConfigError, configFile, ConfigFile, loadConfig, type Config } from '../config';
 import { databaseOf } from '../config/database';
 import { namedDatabase, resolveDatabase, type ResolvedDatabase } from '../config/databases';
@@ -18,6 +19,7 @@ import { checkDatabase as described, withEngines } from './check-database';
 import { errorText, UsageError } from './errors';
 import { askedDatabase, questionText } from './question-input';
 import { rowsOf, type Rows } from './rows';
+import { cacheOf, openingOf } from '../workers/engines';
 import type { Surroundings } from './surroundings';
 
 export interface AddFlags {
@@ -72,7 +74,7 @@ function entryOf(flags: AddFlags, cwd: string, base: string): Json {
   if ([urlEnv, urlFile].some((place) => place?.includes('://')))
     throw new UsageError('--url-env and --url-file name a variable or a file that holds the URL: do not give the URL');
   if (path !== undefined && !existsSync(resolve(cwd, path)))
-    throw new UsageError(`--path ${path}: no such file; give an SQLite file`);
+    throw new UsageError(`--path ${path}: no such file; give an SQLite or DuckDB file, or CSV, Parquet or JSON files`);
   /** Paths in the file begin at the file. */
   const fromFile = (text: string): string => {
     const full = resolve(cwd, text);
@@ -190,7 +192,7 @@ export async function checkOn(config: Config, database: ResolvedDatabase): Promi
   const about = { database: name, address, identity, id, problems };
   let check: DatabaseCheck | null = null;
   try {
-    check = await attempts(database);
+    check = await attempts(config, database);
     for (const { what, outcome, message } of check?.attempts ?? [])
       if (outcome === 'went-through') problems.push(`it could ${what}: do not use this connection`);
       else if (outcome === 'failed') problems.push(`could not try to ${what}: ${message}`);
@@ -216,19 +218,14 @@ export async function checkOn(config: Config, database: ResolvedDatabase): Promi
   }
 }
 
-async function attempts({ address, dialect, role, schemas }: ResolvedDatabase): Promise<DatabaseCheck | null> {
-  if (address.kind === 'path') {
-    const { checkSqlite } = await import('../adapters/sqlite');
-    return checkSqlite(address.path);
-  }
-  if (dialect === 'snowflake') return null;
-  const { checkPostgres } = await import('../adapters/postgres');
-  return checkPostgres({ url: address.url.reveal(), role, schemas });
+async function attempts(config: Config, database: ResolvedDatabase): Promise<DatabaseCheck | null> {
+  const { check } = await engineFor(database.dialect);
+  return check === null ? null : check(openingOf(database, cacheOf(config)));
 }
 
-function noTables({ dialect, access, role }: ResolvedDatabase): string {
+function noTables({ address, access, role }: ResolvedDatabase): string {
   if (access.allow.length > 0 || access.deny.length > 0) return 'check the access lists of the configuration';
-  if (dialect === 'sqlite') return 'check the path';
+  if (address.kind === 'path') return 'check the path';
   return `grant it: GRANT USAGE ON SCHEMA … TO ${role ?? 'the user'}; GRANT SELECT ON ALL TABLES IN SCHEMA … TO ${role ?? 'the user'};`;
 }
 

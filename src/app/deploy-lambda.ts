@@ -13,7 +13,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 import { ConfigError, loadConfig, type Config, type WrittenConfig } from '../config';
-import { engineOfUrl } from '../config/databases';
+import { serverOfUrl, type Server } from '../config/places';
 import { readConfigFile } from '../config/file';
 import { configuredTemporal } from '../workers/configured-temporal';
 import { packageFolder } from '../workers/package-folder';
@@ -57,11 +57,14 @@ export async function deployLambda(folder: string, arch: Architecture, at: Surro
   return { folder: target, parameters, secrets: settings.secrets, package: size };
 }
 
+/** Drivers that are no part of this package. */
+const DRIVERS = { snowflake: 'snowflake-sdk', mysql: 'mysql2', bigquery: '@google-cloud/bigquery' } as const;
+
 function extraPackages({ databases }: Config): readonly string[] {
-  const isSnowflake = Object.values(databases).some(
-    ({ address }) => address.kind === 'url' && engineOfUrl(address.url.reveal()) === 'snowflake',
+  const used = Object.values(databases).map(({ address }) =>
+    address.kind === 'url' ? serverOfUrl(address.url.reveal()) : null,
   );
-  return isSnowflake ? ['snowflake-sdk'] : [];
+  return Object.entries(DRIVERS).flatMap(([kind, driver]) => (used.includes(kind as Server) ? [driver] : []));
 }
 
 export async function zipped(files: Files, most = MOST_BYTES): Promise<Buffer> {

@@ -1,6 +1,7 @@
 /** What a user can do with the layer of a database: read it, check it again, decide about its entries, state what holds. */
+import { basename } from 'node:path';
 import type { ResolvedDatabase } from '../config/databases';
-import type { Dialect, EntryCounts, LayerEvent, LayerRule } from '../domain';
+import type { EntryCounts, LayerEvent, LayerRule } from '../domain';
 import { compareText } from '../domain/canonical';
 import { dbtFiles, fileName, type CountedEntry, type DbtFile } from '../layer/dbt';
 import { driftAt, fallOf, type Drift } from '../layer/drift';
@@ -14,6 +15,7 @@ import { visibleLayer } from '../roles/layer/entries';
 import { importEntries, type Imported } from '../roles/layer/import';
 import { lowerOf, verifyEntries } from '../roles/layer/verify';
 import { visibleLine } from '../clip';
+import { DIALECTS } from '../sql/dialects';
 import { CHECK_MS, checkDatabase, lookAt, withEngines } from './check-database';
 import { GateError, UsageError } from './errors';
 import { askedDatabase, words } from './question-input';
@@ -195,9 +197,6 @@ export interface ExportedLayer {
   readonly leftOut: readonly { readonly entryId: string; readonly why: string }[];
 }
 
-/** Where names without a schema are looked up. */
-const SCHEMA: Readonly<Record<Dialect, string>> = { postgresql: 'public', sqlite: 'main', snowflake: 'PUBLIC' };
-
 export async function exportLayer(open: OpenLayer, format: LayerFormat, signal: AbortSignal): Promise<ExportedLayer> {
   const { layer, database } = open;
   const { name, dialect, schemas } = database;
@@ -211,7 +210,10 @@ export async function exportLayer(open: OpenLayer, format: LayerFormat, signal: 
     return { files: [{ path: `${file}.ossie.json`, text }], leftOut: [] };
   }
   const { counted, leftOut } = await withWidths(active.filter(isCounted), open, signal);
-  return { files: dbtFiles(name, schemas[0] ?? SCHEMA[dialect], active, counted), leftOut };
+  return {
+    files: dbtFiles(name, schemas[0] ?? DIALECTS[dialect].schema ?? basename(database.addressLabel), active, counted),
+    leftOut,
+  };
 }
 
 /** The checks run once, because only the database knows how many columns `SELECT *` gives. */

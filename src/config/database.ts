@@ -1,5 +1,6 @@
 /** A database of the configuration: its address, which may come from a variable or a file, how one logs in, its ceilings. */
 import { resolve } from 'node:path';
+import { serverOfUrl } from './places';
 import type { DatabaseEntry } from './schema';
 import { holdsPassword, lateSecret, Secret, type Place } from './secrets';
 
@@ -55,12 +56,13 @@ function checkCeilings(
   { where, problems }: Place,
 ): void {
   if (address.kind === 'unset') return;
-  const isSnowflake = address.kind === 'url' && /^snowflake:/i.test(address.url.reveal());
-  const isPostgres = address.kind === 'url' && /^postgres(ql)?:/i.test(address.url.reveal());
-  if (maxPlanCost !== null && !isPostgres)
-    problems.push(`${where}.maxPlanCost: only PostgreSQL has it; ${isSnowflake ? 'set maxScanBytes' : 'leave it out'}`);
-  if (maxScanBytes !== null && !isSnowflake)
-    problems.push(`${where}.maxScanBytes: only Snowflake has it; ${isPostgres ? 'set maxPlanCost' : 'leave it out'}`);
+  const kind = address.kind === 'url' ? serverOfUrl(address.url.reveal()) : null;
+  const isScanned = kind === 'snowflake' || kind === 'bigquery';
+  const instead = isScanned ? 'set maxScanBytes' : kind === 'postgresql' ? 'set maxPlanCost' : 'leave it out';
+  if (maxPlanCost !== null && kind !== 'postgresql')
+    problems.push(`${where}.maxPlanCost: only PostgreSQL has it; ${instead}`);
+  if (maxScanBytes !== null && !isScanned)
+    problems.push(`${where}.maxScanBytes: only Snowflake and BigQuery have it; ${instead}`);
 }
 
 const WAYS = ['privateKeyFile', 'privateKeyEnv', 'tokenEnv', 'tokenFile', 'passwordEnv', 'passwordFile'] as const;

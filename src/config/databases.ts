@@ -7,16 +7,18 @@
  * 3. A server's database is host, port and database (Snowflake: account, database and schema), and what decides which rows and
  *    tables a session sees: the search path, and the role where one is set, else the login. Passwords, keys, TLS, warehouse and
  *    access lists change none of it.
- * 4. A file is its real path, so one that is replaced every night stays the same database: what is kept of it is counted again
+ * 4. A file, or a folder of data files, is its real path, so one that is replaced every night stays the same database: what is kept of it is counted again
  *    before it is used, as after any other write. One that moved is another database.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Dialect } from '../domain/question';
 import { databaseOf } from './database';
+import { databaseFile, FILE_NAMES, fileVersion, type DatabaseFile } from './database-file';
 import { ConfigError, Secret, type Config, type DatabaseConfig } from './index';
+import { SERVERS, serverOfUrl, type Server } from './places';
 import { DatabaseEntry } from './schema';
 
 export interface ResolvedDatabase extends Omit<DatabaseConfig, 'address'> {
@@ -32,18 +34,9 @@ export interface ResolvedDatabase extends Omit<DatabaseConfig, 'address'> {
   readonly addressLabel: string;
 }
 
-type Server = Exclude<Dialect, 'sqlite'>;
-
-const EXAMPLES: Readonly<Record<Server, string>> = {
-  postgresql: 'postgresql://user@host:5432/database',
-  snowflake: 'snowflake://user@account/database/schema?warehouse=…&role=…',
-};
-
 /** Null for a scheme that is not supported. */
 export function engineOfUrl(url: string): Dialect | null {
-  if (/^postgres(ql)?:\/\//i.test(url)) return 'postgresql';
-  if (/^snowflake:\/\//i.test(url)) return 'snowflake';
-  return /^(sqlite|file):/i.test(url) ? 'sqlite' : null;
+  return /^(sqlite|file):/i.test(url) ? 'sqlite' : serverOfUrl(url);
 }
 
 /** Throws `ConfigError` with one line that says what to change. */
@@ -51,16 +44,23 @@ export function resolveDatabase(config: Config, spec: string, cwd: string): Reso
   if (spec.trim() === '') throw fail('--db is empty; give a configured name, a path or postgresql://…');
   const configured = config.databases[spec];
   if (configured !== undefined) return namedDatabase(config, spec, configured);
-  const dialect = engineOfUrl(spec);
-  if (dialect === 'sqlite') return unnamedFile(sqlitePath(spec, cwd));
-  if (dialect !== null) return unnamedServer(spec, dialect);
-  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(spec)?.[1];
-  if (scheme)
-    throw fail(`${scheme}:// is not supported; use postgresql://user@host/database, snowflake://… or an SQLite file`);
-  const bare = /^(postgres(?:ql)?|snowflake):/i.exec(spec)?.[1];
-  if (bare) throw fail(`the URL cannot be read; begin it with ${bare}://`);
+  if (/^(sqlite|file):/i.test(spec)) return unnamedFile(filePath(spec, cwd));
+  const [, scheme = '', slashes] = /^([a-z][a-z0-9+.-]+):(\/\/)?/i.exec(spec) ?? [];
+  const server = serverOfUrl(spec);
+  if (server !== null && slashes === undefined) throw fail(`the URL cannot be read; begin it with ${scheme}://`);
+  if (server !== null) return unnamedServer(spec, server);
+  if (/^(https?|s3|gs|ftp)$/i.test(scheme))
+    throw fail(
+      `${scheme}:// is not read: a database stays the same while it is asked, and nothing is fetched from a network for it; download the file and give its path`,
+    );
+  if (slashes !== undefined)
+    throw fail(
+      `${scheme}:// is not supported; use ${Object.values(SERVERS)
+        .map(({ example }) => example)
+        .join(', ')} or a file`,
+    );
   const path = resolve(cwd, spec);
-  const isPath = /[/\\]/.test(spec) || /\.(db|db3|sqlite|sqlite3)$/i.test(spec);
+  const isPath = /[/\\]/.test(spec) || FILE_NAMES.test(spec);
   if (isPath || existsSync(path)) return unnamedFile(path);
   const names = Object.keys(config.databases);
   const known = names.length > 0 ? `configured: ${names.join(', ')}` : 'none is configured';
@@ -78,12 +78,16 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
   const { address, snowflake } = entry;
   const common = { ...entry, name, adHoc: false };
   if (address.kind === 'unset') throw fail(`database '${name}' has no address: ${address.fix}`);
-  if (address.kind === 'path') return { ...common, ...fileAt(sqliteFile(address.path), entry.id) };
+  if (address.kind === 'path') return { ...common, ...fileAt(databaseFile(address.path), entry.id) };
   const url = address.url.reveal();
-  const dialect = engineOfUrl(url);
+  if (/^(sqlite|file):/i.test(url)) return { ...common, ...fileAt(databaseFile(filePath(url, '.')), entry.id) };
+  const dialect = serverOfUrl(url);
   if (dialect === null)
-    throw fail(`database '${name}': its URL must start with postgresql://, snowflake:// or sqlite:`);
-  if (dialect === 'sqlite') return { ...common, ...fileAt(sqliteFile(sqlitePath(url, '.')), entry.id) };
+    throw fail(
+      `database '${name}': its URL must be like ${Object.values(SERVERS)
+        .map(({ example }) => example)
+        .join(', ')}`,
+    );
   serverUrl(url, `database '${name}': its URL`, dialect);
   const { login } = snowflake;
   if (dialect === 'snowflake' && login !== null && 'fix' in login)
@@ -93,24 +97,24 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
 
 /** A database that was resolved before: its file may have been replaced meanwhile. */
 export function asItIs(database: ResolvedDatabase): ResolvedDatabase {
-  const { address, id, version } = database;
+  const { address } = database;
   // The engine reports a file that does not exist.
   if (address.kind === 'url' || !existsSync(address.path)) return database;
-  const now = fileAt(address.path, id);
-  return now.version === version ? database : { ...database, ...now };
+  const version = fileVersion(address.path);
+  return version === database.version ? database : { ...database, version };
 }
 
 const NO_SETTINGS = databaseOf(DatabaseEntry.parse({ path: '.' }), { where: '', base: '.', env: {}, problems: [] });
 
 function unnamedFile(path: string): ResolvedDatabase {
-  const file = sqliteFile(path);
-  const name = generatedName(basename(file, extname(file)), file);
+  const file = databaseFile(path);
+  const name = generatedName(basename(file.path, extname(file.path)), file.path);
   return { ...NO_SETTINGS, name, adHoc: true, ...fileAt(file, null) };
 }
 
 function unnamedServer(text: string, dialect: Server): ResolvedDatabase {
   const { url, database } = serverUrl(text, 'the URL', dialect);
-  if (!database) throw fail(`the URL names no database; write ${EXAMPLES[dialect]}`);
+  if (!database) throw fail(`the URL names no database; write ${SERVERS[dialect].example}`);
   url.password = '';
   for (const key of [...url.searchParams.keys()]) if (/pass|secret|key|token/i.test(key)) url.searchParams.delete(key);
   const address = { kind: 'url', url: new Secret(text) } as const;
@@ -128,14 +132,12 @@ function identityOf(parts: readonly (string | readonly string[])[]): string {
   return `d-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)}`;
 }
 
-/** `path` is a real path. */
-function fileAt(path: string, id: string | null) {
-  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+function fileAt({ dialect, path, version }: DatabaseFile, id: string | null) {
   return {
-    dialect: 'sqlite',
+    dialect,
     address: { kind: 'path', path },
-    identity: id ?? identityOf(['sqlite', path]),
-    version: `${ino} ${birthtimeNs}`,
+    identity: id ?? identityOf([dialect, path]),
+    version,
     addressLabel: path,
   } as const;
 }
@@ -147,7 +149,7 @@ function serverAt(
   { id, role, schemas }: Pick<DatabaseConfig, 'id' | 'role' | 'schemas'>,
 ) {
   const url = new URL(text);
-  const { place, reader, details } = dialect === 'postgresql' ? postgresPlace(url, role) : snowflakePlace(url, role);
+  const { place, reader, details } = SERVERS[dialect].place(url, role);
   const label = `${dialect}://${reader === '' ? '' : `${reader}@`}${place.join('/')}`;
   return {
     dialect,
@@ -157,43 +159,12 @@ function serverAt(
   };
 }
 
-interface Place {
-  readonly place: readonly string[];
-  readonly reader: string;
-  /** Further settings that decide which data is visible, too long for the label. */
-  readonly details: readonly string[];
-}
-
-/** The driver takes parts that the URL does not give from the environment variables of libpq. */
-function postgresPlace({ hostname, port, pathname, username, searchParams }: URL, role: string | null): Place {
-  const { PGHOST, PGPORT, PGDATABASE, PGUSER, PGOPTIONS, USER, USERNAME } = process.env;
-  const host = searchParams.get('host') || decodeURIComponent(hostname) || PGHOST || 'localhost';
-  const user = searchParams.get('user') || decodeURIComponent(username) || PGUSER || USER || USERNAME || '';
-  const place = `${host.startsWith('/') ? host : host.toLowerCase()}:${searchParams.get('port') || port || PGPORT || '5432'}`;
-  const database = decodeURIComponent(pathname.slice(1)) || PGDATABASE || user;
-  return {
-    place: [place, database],
-    reader: role === null || role === 'none' ? user : role,
-    // May set the search path, or name the server behind a proxy.
-    details: [searchParams.get('options') || PGOPTIONS || ''],
-  };
-}
-
-function snowflakePlace({ hostname, pathname, username, searchParams }: URL, role: string | null): Place {
-  const account = hostname.toLowerCase().replace(/\.snowflakecomputing\.(com|cn)$/, '');
-  return {
-    place: [account, ...pathname.split('/').filter(Boolean).map(decodeURIComponent)],
-    reader: role ?? searchParams.get('role') ?? decodeURIComponent(username),
-    details: [],
-  };
-}
-
 const ENCODING =
   'write special characters of a password or a name as %40 for @, %2F for /, %23 for #, %3F for ?, %25 for %';
 
 /** A mistake is said without a part of the text: which part is the password is what cannot be told. */
 function serverUrl(text: string, what: string, dialect: Server): { readonly url: URL; readonly database: string } {
-  if (!URL.canParse(text)) throw fail(`${what} cannot be read; write ${EXAMPLES[dialect]}, and ${ENCODING}`);
+  if (!URL.canParse(text)) throw fail(`${what} cannot be read; write ${SERVERS[dialect].example}, and ${ENCODING}`);
   const url = new URL(text);
   // An @ behind the address is the end of a password that has a / in it.
   if (url.hash !== '' || url.pathname.includes('@')) throw fail(`${what} cannot be read; ${ENCODING}`);
@@ -210,43 +181,13 @@ function withoutLogin(text: string): string {
   return text.replace(/:[^@]*@/, ':***@');
 }
 
-function sqlitePath(spec: string, cwd: string): string {
+function filePath(spec: string, cwd: string): string {
   const [address = ''] = spec.split('?');
   try {
     if (/^file:\/\//i.test(address)) return fileURLToPath(new URL(address));
     return resolve(cwd, decodeURIComponent(address.replace(/^(sqlite|file):(\/\/)?/i, '')));
   } catch {
     throw fail(`${address} cannot be read; give the plain path of the file, or write % as %25`);
-  }
-}
-
-const HEADER = 'SQLite format 3\0';
-
-/** An existing SQLite file's real path; an empty file is a valid database without tables. */
-function sqliteFile(path: string): string {
-  try {
-    const info = statSync(path);
-    if (info.isDirectory()) throw fail(`${path} is a folder; name the SQLite file in it`);
-    if (!info.isFile()) throw fail(`${path} is not a regular file; name an SQLite file`);
-    if (info.size > 0 && headerOf(path) !== HEADER) throw fail(`${path} is not an SQLite database`);
-    return realpathSync(path);
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    const { code = 'error' } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw fail(`no file ${withoutLogin(path)}; correct the path of the SQLite database`);
-    throw fail(`cannot read ${path} (${code}); check its permissions`);
-  }
-}
-
-function headerOf(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const buffer = Buffer.alloc(HEADER.length);
-    readSync(file, buffer, 0, buffer.length, 0);
-    return buffer.toString('latin1');
-  } finally {
-    closeSync(file);
   }
 }
 

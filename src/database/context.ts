@@ -7,6 +7,7 @@ import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
 import { abridgedText, BARE, DETAILS, NAMES, identifier, tableName, tableText, type Detail } from './table-text';
 import { rankedTables, type AskedOf } from './relevance';
 import { counted } from '../counted';
+import { nameParts, schemaOf } from '../sql/dialects';
 import { groupBy } from '../group-by';
 
 /** The most characters that the schema takes in a prompt; our own value: about 15,000 tokens. */
@@ -148,11 +149,11 @@ function firstFitting(
 function nameList({ tables, dialect }: Schema, maxChars: number): string {
   const full = tables.map(({ name }) => tableName(name, dialect));
   const plain = full.join(', ');
-  if (plain.length <= maxChars || dialect === 'sqlite') return plain;
-  return [...groupBy(tables, ({ name }) => name.slice(0, Math.max(0, name.indexOf('.'))))]
+  if (plain.length <= maxChars) return plain;
+  return [...groupBy(tables, ({ name }) => schemaOf(name, dialect))]
     .map(([schema, own]) => {
-      const names = own.map(({ name }) => identifier(name.slice(name.indexOf('.') + 1), dialect)).join(', ');
-      return schema === '' ? names : `${identifier(schema, dialect)}.{${names}}`;
+      const names = own.map(({ name }) => identifier(nameParts(name, dialect).at(-1) ?? name, dialect)).join(', ');
+      return schema === '' ? names : `${tableName(schema, dialect)}.{${names}}`;
     })
     .join('; ');
 }

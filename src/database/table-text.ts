@@ -5,7 +5,7 @@
  */
 import type { ColumnDescription, Dialect, TableDescription } from '../domain';
 import { oneLine } from '../clip';
-import { RESERVED } from '../sql/compile';
+import { isPlain, nameParts, quoted } from '../sql/dialects';
 import { relevanceTo } from './relevance';
 
 export interface Detail {
@@ -83,22 +83,15 @@ export function abridgedText(
   return [...lines, `  -- ${rest.length} more columns:`, ...byType(rest, dialect, room), ')'].join('\n');
 }
 
-/** A table name as in SQL, quoted if necessary. A dot separates schema and table, except in SQLite. */
+/** A table name as in SQL, quoted where necessary. */
 export function tableName(name: string, dialect: Dialect): string {
-  const dot = dialect === 'sqlite' ? -1 : name.indexOf('.');
-  if (dot < 0) return identifier(name, dialect);
-  return `${identifier(name.slice(0, dot), dialect)}.${identifier(name.slice(dot + 1), dialect)}`;
+  return nameParts(name, dialect)
+    .map((part) => identifier(part, dialect))
+    .join('.');
 }
 
-/** Names that need no quotes, unless they are reserved: the engine does not fold their case. */
-const PLAIN: Record<Dialect, RegExp> = {
-  postgresql: /^[\p{Ll}\p{Lo}_][\p{Ll}\p{Lo}\p{N}_$]*$/u,
-  sqlite: /^[\p{L}_][\p{L}\p{N}_$]*$/u,
-  snowflake: /^[A-Z_][A-Z0-9_$]*$/,
-};
 export function identifier(name: string, dialect: Dialect): string {
-  if (PLAIN[dialect].test(name) && !RESERVED.has(name.toLowerCase())) return name;
-  return `"${withEscapedBreaks(name).replaceAll('"', '""')}"`;
+  return isPlain(name, dialect) ? name : quoted(withEscapedBreaks(name), dialect);
 }
 
 /** Line ends written out as other hidden characters are (`plain` of the prompts). */

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { ROLES } from './role-names';
 
-export const Dialect = z.enum(['postgresql', 'sqlite', 'snowflake']);
+export const Dialect = z.enum(['postgresql', 'sqlite', 'snowflake', 'duckdb', 'mysql', 'bigquery']);
 export type Dialect = z.infer<typeof Dialect>;
 
 export const Document = z.object({ name: z.string(), text: z.string() });

@@ -45,9 +45,12 @@ export function ossieModel(database: string, dialect: Dialect, facts: readonly H
 }
 
 const DIALECT: Readonly<Record<Dialect, string>> = {
-  sqlite: 'ANSI_SQL',
   postgresql: 'ANSI_SQL',
+  sqlite: 'ANSI_SQL',
   snowflake: 'SNOWFLAKE',
+  duckdb: 'ANSI_SQL',
+  mysql: 'ANSI_SQL',
+  bigquery: 'ANSI_SQL',
 };
 
 function aiContext(facts: readonly Held[]): { readonly ai_context?: { readonly instructions: string } } {

@@ -9,9 +9,9 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import * as z from 'zod';
-import type { Dialect } from '../domain';
-import { SEARCH_ID } from '../domain/question';
+import { Dialect, SEARCH_ID } from '../domain/question';
 import { contextProblem, questionProblem } from '../input-limits';
+import { DIALECTS } from '../sql/dialects';
 import { parseRows, type Row } from './python';
 
 export interface Gold {
@@ -56,14 +56,9 @@ export class QuestionFileError extends Error {
   }
 }
 
-const ENGINES: Readonly<Record<string, Dialect>> = {
-  postgresql: 'postgresql',
-  postgres: 'postgresql',
-  pg: 'postgresql',
-  sqlite: 'sqlite',
-  sqlite3: 'sqlite',
-  snowflake: 'snowflake',
-};
+const ENGINES: Readonly<Record<string, Dialect>> = Object.fromEntries(
+  Dialect.options.flatMap((dialect) => [dialect, ...DIALECTS[dialect].alsoCalled].map((name) => [name, dialect])),
+);
 
 const Text = z.string().trim().min(1, 'must not be empty');
 const OptionalText = z
@@ -79,7 +74,7 @@ const Line = z.object({
   engine: z
     .string()
     .toLowerCase()
-    .refine((name) => name in ENGINES, 'must be postgresql or sqlite')
+    .refine((name) => name in ENGINES, `must be one of ${Dialect.options.join(', ')}`)
     .nullish(),
   database: OptionalText,
   after: Id,

@@ -81,7 +81,14 @@ export function sqlHtml(sql: string, operators: ReadonlySet<string>, id?: string
 
 type Format = (sql: string, options: { readonly language: Dialect; readonly expressionWidth: number }) => string;
 
-const DIALECTS = ['postgresql', 'sqlite', 'snowflake'] as const satisfies readonly Dialect[];
+const LAYOUTS = [
+  'postgresql',
+  'sqlite',
+  'snowflake',
+  'duckdb',
+  'mysql',
+  'bigquery',
+] as const satisfies readonly Dialect[];
 /** A statement that fits on a line stays on it. */
 const LINE = 76;
 
@@ -103,7 +110,7 @@ const formatted = new BoundedMap<string>(4 * 1024 * 1024);
 function formattedAnew(sql: string): string {
   if (sql.length <= LINE && !sql.includes('\n')) return sql;
   const tokens = (text: string): string =>
-    JSON.stringify(DIALECTS.map((dialect) => tokensOf(text, dialect).map(({ raw }) => raw)));
+    JSON.stringify(LAYOUTS.map((dialect) => tokensOf(text, dialect).map(({ raw }) => raw)));
   // Literals on two lines are one literal in PostgreSQL; on one line they are an error.
   const isJoined = tokensOf(sql, 'postgresql').some(
     ({ kind }, at, all) => kind === 'string' && all[at + 1]?.kind === 'string',
@@ -111,7 +118,7 @@ function formattedAnew(sql: string): string {
   if (isJoined) return sql;
   const before = tokens(sql);
   return (
-    DIALECTS.map((language) => laidOut(sql, language)).find((text) => text !== null && tokens(text) === before) ?? sql
+    LAYOUTS.map((language) => laidOut(sql, language)).find((text) => text !== null && tokens(text) === before) ?? sql
   );
 }
 

@@ -8,6 +8,7 @@
  */
 import type { Dialect } from '../domain';
 import type { PlanOperator } from './compile';
+import { DIALECTS } from './dialects';
 
 export const CLOCK = 'gate_clock';
 
@@ -32,13 +33,11 @@ export function clockOperator(clock: string, dialect: Dialect): PlanOperator {
 }
 
 function clockSql(clock: string, dialect: Dialect): string {
-  const today = clock.slice(0, 10);
-  if (dialect === 'sqlite') return `SELECT '${clock}' AS now, '${today}' AS today`;
-  return `SELECT TIMESTAMP '${clock}' AS now, DATE '${today}' AS today`;
+  return `SELECT ${DIALECTS[dialect].clock(clock, clock.slice(0, 10))}`;
 }
 
 const COMPILED =
-  /\bgate_clock AS \(\nSELECT (TIMESTAMP )?'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d' AS now, (DATE )?'\d{4}-\d\d-\d\d' AS today\n\)/g;
+  /\bgate_clock AS \(\nSELECT (?:TIMESTAMP |DATETIME )?'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d' AS now, (?:DATE )?'\d{4}-\d\d-\d\d' AS today\n\)/g;
 
 /** A compiled statement under another clock; one that reads no clock is returned as it is. */
 export function withClock(sql: string, clock: string, dialect: Dialect): string {

@@ -7,6 +7,7 @@
  * 3. A body that reads itself becomes WITH RECURSIVE under the name that its own text uses.
  */
 import type { Body, Dialect } from '../domain';
+import { quoteIdentifier } from './dialects';
 
 export interface PlanOperator {
   readonly name: string;
@@ -45,33 +46,6 @@ export function compileSelect(operators: readonly PlanOperator[], select: Select
   const read = operators.filter((operator) => named.has(operator.name)).map((operator) => operator.name);
   return assemble(ancestors(operators, read, []), { sql: select.sql, hasWith: select.hasWith }, dialect, operators);
 }
-
-/**
- * Quotes an identifier if the engine needs it. PostgreSQL folds unquoted names to lower case, SQLite ignores case, Snowflake
- * folds to upper case: there a name in one case stays unquoted, and a name in mixed case is quoted.
- */
-export function quoteIdentifier(name: string, dialect: Dialect): string {
-  return PLAIN[dialect].test(name) && !RESERVED.has(name.toLowerCase()) ? name : `"${name.replaceAll('"', '""')}"`;
-}
-
-const PLAIN: Readonly<Record<Dialect, RegExp>> = {
-  postgresql: /^[a-z_][a-z0-9_]*$/,
-  sqlite: /^[A-Za-z_][A-Za-z0-9_]*$/,
-  snowflake: /^([a-z_][a-z0-9_]*|[A-Z_][A-Z0-9_]*)$/,
-};
-
-/** Reserved words of any engine that people use as names. */
-export const RESERVED = new Set(
-  `add all alter analyse analyze and any array as asc asymmetric authorization autoincrement between binary both by case cast
-  check collate collation column commit concurrently connect constraint create cross current current_catalog current_date
-  current_role current_schema current_time current_timestamp current_user default deferrable delete desc distinct do drop
-  else end escape except exists false fetch for foreign freeze from full grant group having if ilike in increment index
-  initially inner insert intersect into is isnull join lateral leading left like limit localtime localtimestamp minus
-  natural not nothing notnull null offset on only or order outer overlaps placing primary qualify raise references regexp
-  returning revoke right rlike row rows sample select session_user set similar some start symmetric system_user table
-  tablesample then to trailing transaction trigger true union unique update user using values variadic verbose when whenever
-  where window with`.split(/\s+/),
-);
 
 interface Query {
   readonly sql: string;

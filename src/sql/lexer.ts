@@ -3,51 +3,10 @@
  * `$tag$`, `[…]`) is code in another. Nothing is refused here: what Snowflake's rules do not know is an `unknown` token.
  */
 import type { Dialect } from '../domain';
+import { DIALECTS } from './dialects';
+import type { Patterns, Token } from './dialects/dialect';
 
-export interface Token {
-  readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'symbol' | 'unknown';
-  /** Words as the engine folds them (in SQLite in lower case), names without quotes, strings only as `'`. */
-  readonly text: string;
-  /** The token as it is written. */
-  readonly raw: string;
-  readonly at: number;
-}
-
-/** Tried in this order. */
-type Patterns = readonly (readonly [Token['kind'] | 'space', RegExp])[];
-
-/** PostgreSQL separates tokens by ASCII spaces only; other spaces are parts of names. Its comments nest (`endOfComment`). */
-const POSTGRESQL: Patterns = [
-  ['space', /[ \t\n\r\f\v]+|--[^\n\r]*|\/\*/uy],
-  ['string', /[eE]'(?:[^'\\]|''|\\[\s\S])*'|(?:[bBxXnN]|[uU]&)?'(?:[^']|'')*'/uy],
-  ['string', /\$(?<tag>(?:[A-Za-z_\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*)?)\$[\s\S]*?\$\k<tag>\$/uy],
-  ['quoted', /(?:[uU]&)?"(?:[^"]|"")*"/uy],
-  ['word', /[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*/uy],
-  ['number', /\d+/uy],
-  ['symbol', /[\s\S]/uy],
-];
-
-/** SQLite takes a byte order mark for a space, and reads what is not closed to the end. */
-const SQLITE: Patterns = [
-  ['space', /[ \t\n\r\f\ufeff]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/uy],
-  ['string', /[xX]'[0-9A-Fa-f]*'|'(?:[^']|'')*(?:'|$)/uy],
-  ['quoted', /"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)/uy],
-  ['word', /[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*/uy],
-  ['number', /\d+/uy],
-  ['symbol', /[\s\S]/uy],
-];
-
-/** Text that readers could split differently (nested comments, `//`, other characters) is unknown, so that nothing can hide. */
-const SNOWFLAKE: Patterns = [
-  ['space', /[ \t\r\n\f\v]+|--[^\n]*|\/\*(?:(?!\*\/|\/\*)[\s\S])*\*\//uy],
-  ['string', /'(?:[^'\\]|''|\\[\s\S])*'|\$\$(?:(?!\$\$)[\s\S])*\$\$/uy],
-  ['quoted', /"(?:[^"]|"")*"/uy],
-  // `$1` is a column by its position. As a number it is refused where a relation is expected.
-  ['number', /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|\$\d+/uy],
-  ['word', /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy],
-  // `|`, `?`, `^`, and `$` at the end, belong to the row patterns of MATCH_RECOGNIZE.
-  ['symbol', /(?!\/[/*])(?:->>|=>|->|::|\|\||<>|!=|<=|>=|[-+*/%(),.;:<>=[\]{}|^]|(?<=[}\)*+])\?|\$(?=\s*\)))/uy],
-];
+export type { Token } from './dialects/dialect';
 
 /**
  * For texts of any dialect. Ids of stored bodies are hashes of texts that were split so: this never changes. A quote that is
@@ -62,13 +21,11 @@ export const ANY: Patterns = [
   ['symbol', /[\s\S]/uy],
 ];
 
-const PATTERNS = { postgresql: POSTGRESQL, sqlite: SQLITE, snowflake: SNOWFLAKE, any: ANY };
-
 /** The tokens without spaces and comments. */
 export function tokensOf(sql: string, dialect: Dialect | 'any'): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < sql.length;) {
-    const [kind, raw] = next(sql, at, PATTERNS[dialect]);
+    const [kind, raw] = next(sql, at, dialect === 'any' ? ANY : DIALECTS[dialect].patterns);
     const isNested = raw === '/*' && kind === 'space';
     if (kind !== 'space') tokens.push({ kind, text: textOf(kind, raw, dialect), raw, at });
     at = isNested ? endOfComment(sql, at) : at + raw.length;
@@ -88,7 +45,7 @@ function next(sql: string, at: number, patterns: Patterns): readonly [Token['kin
 function textOf(kind: Token['kind'], raw: string, dialect: Dialect | 'any'): string {
   switch (kind) {
     case 'word':
-      return dialect === 'snowflake' ? raw.toUpperCase() : raw.toLowerCase();
+      return dialect !== 'any' && DIALECTS[dialect].fold === 'upper' ? raw.toUpperCase() : raw.toLowerCase();
     case 'quoted': {
       const quote = raw.slice(-1);
       const name = raw.slice(raw.search(/["`[]/) + 1, -1);

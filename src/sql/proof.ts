@@ -24,6 +24,7 @@ import type {
 import { countOf, standingNote, hasLost, holds, standing } from './agreement';
 import { expressionQuery, isForegone, isWithItself } from './expression';
 import { normaliseSql } from './body';
+import { DIALECTS } from './dialects';
 import { counted } from '../counted';
 
 /** `probeSql` is the compiled probe. The order is fixed: per hypothesis its predicates, then its agreement. */
@@ -99,8 +100,7 @@ export function readPredicate(
   const value = row[0] ?? null;
   if (value === null) return notEstablished('it is NULL');
   if (typeof value === 'boolean') return { outcome: value ? 'true' : 'false', note: null };
-  // SQLite has no booleans: its comparisons yield 1 and 0.
-  if (dialect === 'sqlite' && (value === 1 || value === 0))
+  if (DIALECTS[dialect].numbersAsTruth && (value === 1 || value === 0))
     return { outcome: value === 1 ? 'true' : 'false', note: null };
   return notEstablished(`it is ${JSON.stringify(value)}, not true or false`);
 }

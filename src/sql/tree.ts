@@ -1,12 +1,13 @@
 /**
  * SQL as a syntax tree (sql-parser-cst), for the rules that judge checks, probes and predicates. Which statements may run is
- * decided elsewhere. Snowflake is read by the grammar of PostgreSQL. A text that cannot be read is null, and the rules then
+ * decided elsewhere. A dialect is read by the grammar that comes nearest. A text that cannot be read is null, and the rules then
  * say nothing about it (docs/decisions/2026-11-22-sql-is-read-by-parsers.md).
  */
 import { BoundedMap } from '../bounded-map';
 import { parse, show, type Node, type CompoundSelectStmt, type SelectStmt } from 'sql-parser-cst';
 import type { Dialect } from '../domain';
 import { plainSql } from './body';
+import { DIALECTS } from './dialects';
 import { rewritten, tokensOf } from './lexer';
 
 export type { Node } from 'sql-parser-cst';
@@ -30,9 +31,7 @@ export function statementsOf(sql: string, dialect: Dialect): readonly Node[] {
 function parsed(sql: string, dialect: Dialect): readonly Node[] {
   refuseDepth(sql, dialect, 200);
   const read = (text: string): Node[] =>
-    parse(text, { dialect: dialect === 'sqlite' ? 'sqlite' : 'postgresql', ...WHOLE }).statements.filter(
-      ({ type }) => type !== 'empty',
-    );
+    parse(text, { dialect: DIALECTS[dialect].grammar, ...WHOLE }).statements.filter(({ type }) => type !== 'empty');
   try {
     return read(sql);
   } catch (error) {

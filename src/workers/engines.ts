@@ -4,12 +4,14 @@
  * 1. Here names become addresses and passwords (design D7).
  * 2. Every engine is behind the guard: the parser's fence and the access list hold for whatever SQL arrives.
  */
-import { createGuardedEngine } from '../adapters/guard';
+import { engineFor } from '../adapters/engines';
+import { createGuardedEngine } from '../adapters/kit/guard';
+import type { Opening } from '../adapters/kit/module';
 import type { Config } from '../config';
 import { asItIs, namedDatabase, type ResolvedDatabase } from '../config/databases';
 import { Secret } from '../config/secrets';
 import type { Dialect } from '../domain';
-import { SqlEngineError, type SqlEngine, type SqlInspector } from '../domain/ports';
+import { SqlEngineError, type SqlInspector } from '../domain/ports';
 import type { StepDeps } from '../roles/shared/context';
 import { observedEngine } from './telemetry/observed';
 import { withDescriptionCache } from './description-cache';
@@ -36,7 +38,7 @@ export function openEngines(config: Config, databases: readonly ResolvedDatabase
       replaced.add(before.open);
       setTimeout(() => replaced.delete(before.open) && void closeAll([before.open]), RETIRED_MS).unref();
     }
-    const open = openEngine(database).then(({ engine, inspector }) => {
+    const open = openEngine(database, cacheOf(config)).then(({ engine, inspector }) => {
       // One that is not configured is named by its path or URL, which is nobody's business.
       const observed = observedEngine(engine, database.adHoc ? 'ad-hoc' : name);
       return { engine: withDescriptionCache(observed), inspector };
@@ -76,48 +78,35 @@ async function closeAll(engines: readonly Opened[]): Promise<void> {
   for (const one of opened) if (one.status === 'fulfilled') await one.value.engine.close();
 }
 
-/** `functions`: those that a Snowflake database may call besides. */
-export async function inspectorOf(dialect: Dialect, functions: readonly string[] = []): Promise<SqlInspector> {
-  switch (dialect) {
-    case 'sqlite':
-      return (await import('../adapters/sqlite')).createSqliteInspector();
-    case 'postgresql':
-      return (await import('../adapters/postgres')).createPostgresInspector();
-    case 'snowflake':
-      return (await import('../adapters/snowflake')).createSnowflakeInspector({ functions });
-  }
+export async function inspectorOf(dialect: Dialect): Promise<SqlInspector> {
+  return (await engineFor(dialect)).inspector([]);
 }
 
-async function openEngine(database: ResolvedDatabase): Opened {
-  const { access, dialect, schemas, snowflake } = database;
-  const inspector = await inspectorOf(dialect, snowflake.functions);
-  const engine = await unguarded(database);
+async function openEngine(database: ResolvedDatabase, cacheFolder: string | null): Opened {
+  const kind = await engineFor(database.dialect);
+  const inspector = await kind.inspector(database.snowflake.functions);
+  const opening = openingOf(database, cacheFolder);
   return {
-    engine: createGuardedEngine(engine, inspector, access, dialect === 'postgresql' ? schemas : undefined),
+    engine: createGuardedEngine(kind.open(opening), inspector, database.access, kind.searchPath?.(opening)),
     inspector,
   };
 }
 
-async function unguarded(database: ResolvedDatabase): Promise<SqlEngine> {
-  const { address, role, dialect, schemas, snowflake, maxConnections, maxPlanCost, maxScanBytes } = database;
-  const poolSize = maxConnections ?? undefined;
-  if (address.kind === 'path')
-    return (await import('../adapters/sqlite')).createSqliteEngine({ path: address.path, poolSize });
-  const url = address.url.reveal();
-  if (dialect === 'snowflake') {
-    const { accessUrl, allowPrivilegedRole } = snowflake;
-    const login = snowflake.login instanceof Secret ? snowflake.login.reveal() : null;
-    const options = {
-      login,
-      role,
-      schemas,
-      accessUrl,
-      allowPrivilegedRole,
-      poolSize,
-      maxScanBytes: maxScanBytes ?? undefined,
-    };
-    return (await import('../adapters/snowflake')).createSnowflakeEngine({ url, options });
-  }
-  const options = { role: role ?? undefined, poolSize, maxPlanCost: maxPlanCost ?? undefined, schemas };
-  return (await import('../adapters/postgres')).createPostgresEngine({ url, options });
+/** Rows of files are not left in the clear beside an encrypted store. */
+export const cacheOf = ({ encryption, folders }: Config): string | null => (encryption === null ? folders.cache : null);
+
+/** With its secrets in the clear. */
+export function openingOf(database: ResolvedDatabase, cacheFolder: string | null): Opening {
+  const { address, role, schemas, snowflake, maxConnections, maxPlanCost, maxScanBytes } = database;
+  const login = snowflake.login instanceof Secret ? snowflake.login.reveal() : null;
+  return {
+    address: address.kind === 'path' ? address.path : address.url.reveal(),
+    role,
+    schemas,
+    poolSize: maxConnections ?? undefined,
+    maxPlanCost: maxPlanCost ?? undefined,
+    maxScanBytes: maxScanBytes ?? undefined,
+    cacheFolder,
+    snowflake: { ...snowflake, login },
+  };
 }

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'libsql';
 import { Client } from 'pg';
-import { createGuardedEngine } from '../../src/adapters/guard';
+import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
 import { createSnowflakeEngine, createSnowflakeInspector } from '../../src/adapters/snowflake';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
@@ -145,8 +145,8 @@ describe.each(subjects)('the engine of $name', ({ open, write, instead = {} }) =
       postgresql: 'SELECT 1 / (id - 2) FROM team',
       sqlite: 'SELECT abs(-9223372036854775807 - (id / 3)) FROM team',
       snowflake: 'SELECT code::INTEGER FROM team',
-    };
-    expect(await runOne(engine, failing[engine.dialect])).toMatchObject({ kind: 'sql-error' });
+    } as Readonly<Record<string, string>>;
+    expect(await runOne(engine, failing[engine.dialect]!)).toMatchObject({ kind: 'sql-error' });
   });
 
   test('more rows than the cap are cut and said to be cut; exactly the cap is not', async () => {
@@ -246,7 +246,7 @@ describe.each(subjects)('the engine of $name', ({ open, write, instead = {} }) =
 
   test('NULL, integers, decimals, booleans, dates, bytes and any text arrive alike, with their kinds', async () => {
     const bytes = { postgresql: ["'\\x00ff'", 'bytea'], sqlite: ["x'00ff'", 'blob'], snowflake: ["x'00ff'", 'binary'] }[
-      engine.dialect
+      engine.dialect as 'sqlite'
     ];
     const text = `one\n\r\n"two", it's;-- é 漢 😀\ttab `;
     await write('DROP TABLE IF EXISTS kinds');

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { Client } from 'pg';
-import { createGuardedEngine } from '../../src/adapters/guard';
+import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import {
   createPostgresEngine,
   createPostgresInspector,

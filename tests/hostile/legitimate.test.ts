@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGuardedEngine } from '../../src/adapters/guard';
+import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SqlEngine } from '../../src/domain/ports/sql-engine';

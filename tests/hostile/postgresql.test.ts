@@ -8,7 +8,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { createGuardedEngine } from '../../src/adapters/guard';
+import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
 import { refuseFunction } from '../../src/adapters/postgres/inspector';
 import { SqlResult } from '../../src/domain';

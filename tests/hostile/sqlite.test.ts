@@ -9,7 +9,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createGuardedEngine } from '../../src/adapters/guard';
+import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { SqlResult } from '../../src/domain';
 import type { SqlEngine } from '../../src/domain/ports/sql-engine';

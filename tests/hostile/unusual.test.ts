@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { createGuardedEngine } from '../../src/adapters/guard';
+import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
 import { createSnowflakeInspector } from '../../src/adapters/snowflake';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';

@@ -4,8 +4,8 @@
  * Then it reads which writing rights login and role have, and gives the statements that would revoke them.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
-import { identifier, literal } from '../engine';
+import type { DatabaseCheck, WriteAttempt, WritingRight } from '../kit/database-check';
+import { identifier, literal } from '../kit/engine';
 import { connect, readAddress, type GateClient } from './connection';
 import { OF_USERS } from './describe';
 import { toEngineError } from './errors';

@@ -1,8 +1,8 @@
 /** Tables, columns, keys, comments and samples of a PostgreSQL database, from its catalogues. */
 import type { DatabaseDescription, TableDescription } from '../../domain';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { identifier, literal } from '../engine';
-import { described, SAMPLE_LENGTH, type Sampled } from '../schema';
+import { identifier, literal } from '../kit/engine';
+import { described, SAMPLE_LENGTH, type Sampled } from '../kit/schema';
 import type { GateClient } from './connection';
 
 const SAMPLED_ROWS = 100;

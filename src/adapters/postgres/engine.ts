@@ -1,6 +1,6 @@
 /** A PostgreSQL database as a `SqlEngine`: its sessions (`session.ts`), schema, dangerous functions and errors. */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
-import { createEngine, type Outcome } from '../engine';
+import { createEngine, type Outcome } from '../kit/engine';
 import { connect, readAddress, type GateClient } from './connection';
 import { describePostgres, revisionOfPostgres } from './describe';
 import { toEngineError } from './errors';

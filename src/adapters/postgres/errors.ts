@@ -3,7 +3,7 @@
  * is thrown. Each message is one line and never holds the password.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, type EngineErrors, type Outcome } from '../engine';
+import { errorBy, type EngineErrors, type Outcome } from '../kit/engine';
 
 export interface Target {
   readonly host: string;

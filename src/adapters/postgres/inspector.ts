@@ -8,7 +8,7 @@
  */
 import { loadModule, parseSync } from 'libpg-query';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
-import { inspected, inspectingOnce, onlyStatement, Refusal } from '../inspection';
+import { inspected, inspectingOnce, onlyStatement, Refusal } from '../kit/inspection';
 
 export async function createPostgresInspector(): Promise<SqlInspector> {
   await loadModule();

@@ -16,8 +16,8 @@
  */
 import { Query, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
 import type { SqlValue } from '../../domain';
-import { identifier, literal, type Asked, type Outcome, type Session } from '../engine';
-import { MAX_RESULT_BYTES } from '../value-text';
+import { identifier, literal, type Asked, type Outcome, type Session } from '../kit/engine';
+import { MAX_RESULT_BYTES } from '../kit/value-text';
 import type { GateClient } from './connection';
 import { toEngineError, toOutcome, type Target } from './errors';
 import { columnKind, converterFor, digestSql } from './values';

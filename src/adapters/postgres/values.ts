@@ -3,7 +3,7 @@
  * global type parser is touched) and is converted by the column's type; dates, arrays, binary and composite values stay text.
  */
 import type { ResultColumn, SqlValue } from '../../domain';
-import { compactJson, exactNumber } from '../value-text';
+import { compactJson, exactNumber } from '../kit/value-text';
 
 const BOOL = 16;
 const INTEGERS = new Set([20, 21, 23]); // int8, int2, int4

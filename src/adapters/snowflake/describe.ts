@@ -5,8 +5,8 @@
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
-import { identifier, literal } from '../engine';
-import { described, SAMPLE_LENGTH, type Sampled } from '../schema';
+import { identifier, literal } from '../kit/engine';
+import { described, SAMPLE_LENGTH, type Sampled } from '../kit/schema';
 import { isOfStatement, Unanswered } from './errors';
 import type { Rows } from './session';
 

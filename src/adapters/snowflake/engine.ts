@@ -5,7 +5,7 @@
  * are read once, and a role that can do more than read is refused (`role.ts`), unless the configuration allows it.
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
-import { createEngine } from '../engine';
+import { createEngine } from '../kit/engine';
 import { describeSnowflake } from './describe';
 import { toEngineError } from './errors';
 import { readStatement } from './inspector';

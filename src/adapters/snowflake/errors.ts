@@ -4,7 +4,7 @@
  * an SQLSTATE: those that begin with 0 or 1 (compiling, running) belong to the statement, 39 to the login, 40 to the driver.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, type EngineErrors, type Outcome } from '../engine';
+import { errorBy, type EngineErrors, type Outcome } from '../kit/engine';
 import type { Target } from './target';
 
 interface SdkError {

@@ -4,8 +4,9 @@
  * compute from their arguments are allowed, and those that the configuration names.
  */
 
-const ALLOWED = new Set(
-  `
+import { functionRules, words, type FunctionRules } from '../kit/functions';
+
+const ALLOWED = words(`
   ABS ACOS ACOSH ADD_MONTHS ANY_VALUE APPROXIMATE_JACCARD_INDEX APPROXIMATE_SIMILARITY APPROX_COUNT_DISTINCT
   APPROX_PERCENTILE APPROX_PERCENTILE_ACCUMULATE APPROX_PERCENTILE_COMBINE APPROX_PERCENTILE_ESTIMATE APPROX_TOP_K
   APPROX_TOP_K_ACCUMULATE APPROX_TOP_K_COMBINE APPROX_TOP_K_ESTIMATE ARRAYS_OVERLAP ARRAYS_TO_OBJECT ARRAYS_ZIP
@@ -69,13 +70,10 @@ const ALLOWED = new Set(
   VECTOR_COSINE_SIMILARITY VECTOR_INNER_PRODUCT VECTOR_L1_DISTANCE VECTOR_L2_DISTANCE VECTOR_MAX VECTOR_MIN
   VECTOR_NORMALIZE VECTOR_SUM VECTOR_TRUNCATE WEEK WEEKISO WEEKOFYEAR WIDTH_BUCKET XMLGET YEAR YEAROFWEEK
   YEAROFWEEKISO ZEROIFNULL ZIPF
-  `
-    .trim()
-    .split(/\s+/),
-);
+`);
 
 /** Functions allowed in FROM, by LATERAL or TABLE(…): their rows come from their arguments. */
-const TABLE_FUNCTIONS = new Set(['FLATTEN', 'GENERATOR', 'SPLIT_TO_TABLE', 'STRTOK_SPLIT_TO_TABLE']);
+const TABLE_FUNCTIONS = words('FLATTEN GENERATOR SPLIT_TO_TABLE STRTOK_SPLIT_TO_TABLE');
 
 const REASONS: Readonly<Record<string, RegExp>> = {
   'it administers the server: select values only': /^SYSTEM\$/,
@@ -92,20 +90,13 @@ const REASONS: Readonly<Record<string, RegExp>> = {
     /^CURRENT_|^(INVOKER|IS_ROLE|IS_DATABASE_ROLE|IS_GRANTED|ALL_USER)/,
 };
 
-export interface FunctionRules {
-  refuse(name: string): string | null;
-  refuseTable(name: string): string | null;
-}
-
 /** `configured`: functions of the database that the configuration allows, as `schema.name`. */
-export function functionRules(configured: readonly string[]): FunctionRules {
-  const own = new Set(configured.map((name) => name.toUpperCase()));
-  const refuse = (name: string, allowed: ReadonlySet<string>): string | null => {
-    if (allowed.has(name) || own.has(name)) return null;
-    const reason = Object.entries(REASONS).find(([, pattern]) => pattern.test(name))?.[0];
-    const advice =
-      'it is not known to only read: use a built-in one, or add it to snowflake.functions in the configuration';
-    return `the function ${name.toLowerCase()} is not allowed: ${reason ?? advice}`;
-  };
-  return { refuse: (name) => refuse(name, ALLOWED), refuseTable: (name) => refuse(name, TABLE_FUNCTIONS) };
+export function snowflakeFunctions(configured: readonly string[]): FunctionRules {
+  const own = configured.map((name) => name.toUpperCase());
+  return functionRules({
+    values: new Set([...ALLOWED, ...own]),
+    tables: new Set([...TABLE_FUNCTIONS, ...own]),
+    reasons: REASONS,
+    advice: 'it is not known to only read: use a built-in one, or add it to snowflake.functions in the configuration',
+  });
 }

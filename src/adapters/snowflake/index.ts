@@ -1,3 +1,18 @@
-export { createSnowflakeEngine, type SnowflakeEngineSettings } from './engine';
-export { createSnowflakeInspector } from './inspector';
+import type { EngineModule } from '../kit/module';
+import { createSnowflakeEngine } from './engine';
+import { createSnowflakeInspector } from './inspector';
+
+export { createSnowflakeEngine, createSnowflakeInspector };
+export type { SnowflakeEngineSettings } from './engine';
 export type { SnowflakeLoginSettings } from './target';
+
+export const engine: EngineModule = {
+  open({ address: url, role, schemas, poolSize, maxScanBytes, snowflake }) {
+    const { login, accessUrl, allowPrivilegedRole } = snowflake;
+    const options = { login, role, schemas, accessUrl, allowPrivilegedRole, poolSize, maxScanBytes };
+    return createSnowflakeEngine({ url, options });
+  },
+  // It has no read-only transaction: the grants of the role are read when it is opened.
+  check: null,
+  inspector: (functions) => createSnowflakeInspector({ functions }),
+};

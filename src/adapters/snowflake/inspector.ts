@@ -1,23 +1,51 @@
 /** The reader of Snowflake queries (`reader.ts`) as a `SqlInspector`. */
 import { statementIn, tokensOf, type Token } from '../../sql/lexer';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
-import { inspected } from '../inspection';
-import { functionRules } from './functions';
-import { isWord, Reader } from './reader';
+import { inspected } from '../kit/inspection';
+import { words } from '../kit/functions';
+import { isWord, Reader, type Grammar } from '../kit/reader';
+import { snowflakeFunctions } from './functions';
 
 export function createSnowflakeInspector(options: { readonly functions?: readonly string[] } = {}): SqlInspector {
-  const rules = functionRules(options.functions ?? []);
+  const grammar = grammarWith(options.functions ?? []);
   return {
     inspect(sql) {
       const statement = readStatement(sql);
       if (statement.kind !== 'select') return statement;
       return inspected(() => {
-        const reader = new Reader(statement.tokens, rules);
+        const reader = new Reader(statement.tokens, grammar);
         reader.inner(new Set());
         const hasWith = isWord(statement.tokens[0], 'WITH');
         return { relations: [...reader.relations].sort(), ctes: hasWith ? [...reader.firstCtes] : [], hasWith };
       });
     },
+  };
+}
+
+/** Keywords before a bracket that do not make it a call. */
+const KEYWORDS = words(`
+  ALL AND ANY ARRAY AS ASC AT BEFORE BERNOULLI BETWEEN BIGINT BINARY BLOCK BOOLEAN BY BYTEINT CASE CHANGES CHAR CHARACTER
+  CONNECT CROSS CUBE DATE DATETIME DEC DECIMAL DEFAULT DEFINE DESC DISTINCT DOUBLE ELSE END EXCEPT EXCLUDE EXISTS FETCH FLOAT
+  FLOAT4 FLOAT8 FOR FROM FULL GEOGRAPHY GEOMETRY GROUP GROUPING HAVING ILIKE IN INNER INT INTEGER INTERSECT INTERVAL IS JOIN
+  LATERAL LIKE LIMIT MAP MATCH_CONDITION MATCH_RECOGNIZE MEASURES MINUS NATURAL NCHAR NOT NULL NULLS NUMBER NUMERIC NVARCHAR
+  OBJECT OFFSET ON OR ORDER OUTER OVER PARTITION PATTERN PER PERMUTE PIVOT PRECISION QUALIFY RANGE REAL REGEXP RENAME
+  REPEATABLE RLIKE ROLLUP ROW ROWS SAMPLE SEED SELECT SETS SKIP SMALLINT SOME STRING SUBSET SYSTEM TABLESAMPLE TEXT THEN TIME
+  TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TIMESTAMP_TZ TINYINT TOP UNION UNPIVOT USING VALUES VARBINARY VARCHAR VARIANT VECTOR
+  WHEN WHERE WITHIN XOR
+`);
+
+/** Unquoted names fold to upper case. */
+function grammarWith(functions: readonly string[]): Grammar {
+  return {
+    keywords: KEYWORDS,
+    functions: snowflakeFunctions(functions),
+    refused: new Map(),
+    name: ({ text }) => (text === text.toUpperCase() ? text.toLowerCase() : text),
+    sameName: ({ text }) => text,
+    refuseRelation: ([first, second]) =>
+      second !== undefined && first === 'snowflake'
+        ? 'the database SNOWFLAKE is not allowed: it shows the account and not the data'
+        : null,
   };
 }
 

@@ -4,7 +4,7 @@
  * that is not known to only read counts as writing.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { identifier } from '../engine';
+import { identifier } from '../kit/engine';
 import type { Request, Rows, SnowflakeSession } from './session';
 
 const READING = new Set(['SELECT', 'REFERENCES', 'MONITOR', 'READ', 'REFERENCE_USAGE', 'IMPORTED PRIVILEGES']);

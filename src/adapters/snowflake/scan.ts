@@ -4,7 +4,7 @@
  * micro-partitions left after compiling; joins may skip more of them later. A plan without the figure reads no table and
  * passes. A statement without a plan is refused, because nothing bounds it.
  */
-import type { Outcome } from '../engine';
+import type { Outcome } from '../kit/engine';
 import { isCancelled, isOfStatement } from './errors';
 
 interface Scan {

@@ -4,7 +4,7 @@
  */
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { DatabaseCheck, WritingRight } from '../database-check';
+import type { DatabaseCheck, WritingRight } from '../kit/database-check';
 import { checkFile, toEngineError } from './errors';
 import { SqliteSession } from './session';
 

@@ -13,7 +13,7 @@ import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { SqlValue } from '../../domain';
-import { MAX_RESULT_BYTES } from '../value-text';
+import { MAX_RESULT_BYTES } from '../kit/value-text';
 import { Compiler } from './program';
 import type { ChildReply, ChildRequest } from './session';
 import { statementIn, tokensOf } from '../../sql/lexer';

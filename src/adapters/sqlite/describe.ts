@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
-import { identifier, literal } from '../engine';
-import { described, SAMPLE_LENGTH, type Sampled } from '../schema';
+import { identifier, literal } from '../kit/engine';
+import { described, SAMPLE_LENGTH, type Sampled } from '../kit/schema';
 
 type Rows = readonly (readonly SqlValue[])[];
 

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { SqlEngineError, type SqlEngine } from '../../domain/ports/sql-engine';
-import { createEngine } from '../engine';
+import { createEngine } from '../kit/engine';
 import { describeSqlite, revisionOfSqlite } from './describe';
 import { checkFile, toEngineError } from './errors';
 import { SqliteSession } from './session';

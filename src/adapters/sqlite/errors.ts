@@ -2,7 +2,7 @@
 import { open, stat } from 'node:fs/promises';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { sorted } from '../error-table';
-import type { EngineErrors, Outcome } from '../engine';
+import type { EngineErrors, Outcome } from '../kit/engine';
 
 interface Failure {
   readonly code: string;

@@ -1,3 +1,13 @@
-export { checkSqlite } from './check';
-export { createSqliteEngine, type SqliteEngineSettings } from './engine';
-export { createSqliteInspector } from './inspector';
+import type { EngineModule } from '../kit/module';
+import { checkSqlite } from './check';
+import { createSqliteEngine } from './engine';
+import { createSqliteInspector } from './inspector';
+
+export { checkSqlite, createSqliteEngine, createSqliteInspector };
+export type { SqliteEngineSettings } from './engine';
+
+export const engine: EngineModule = {
+  open: ({ address: path, poolSize }) => createSqliteEngine({ path, poolSize }),
+  check: ({ address }) => checkSqlite(address),
+  inspector: createSqliteInspector,
+};

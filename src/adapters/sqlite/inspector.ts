@@ -4,7 +4,7 @@
  */
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { statementsOf } from '../../sql/tree';
-import { inspected, inspectingOnce, onlyStatement, Refusal } from '../inspection';
+import { inspected, inspectingOnce, onlyStatement, Refusal } from '../kit/inspection';
 import { refuseFunction, refuseRelation } from './program';
 
 export function createSqliteInspector(): SqlInspector {

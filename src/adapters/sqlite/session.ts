@@ -3,7 +3,7 @@
  * exceeds its time limit or its caller aborts, because nothing else can stop a query inside SQLite.
  */
 import { fork, type ChildProcess } from 'node:child_process';
-import type { Asked, Outcome, Session } from '../engine';
+import type { Asked, Outcome, Session } from '../kit/engine';
 import { childScript } from './child-script';
 import { Crashed, explained, throwIfBroken } from './errors';
 

@@ -4,7 +4,9 @@
  */
 import type { BenchmarkItem } from '../../questions';
 import { ConfigError, type Config } from '../../config';
+import { dialectOfName } from '../../config/database-file';
 import { resolveDatabase, type ResolvedDatabase } from '../../config/databases';
+import { serverOfUrl } from '../../config/places';
 import type { Dialect } from '../../domain';
 import { counted } from '../../report/printable';
 import { UsageError } from '../errors';
@@ -27,8 +29,6 @@ interface Mapping {
 }
 
 const PLACEHOLDER = '{database}';
-const POSTGRES = /^postgres(ql)?:\/\//i;
-const SNOWFLAKE = /^snowflake:\/\//i;
 
 export function questionDatabases(
   config: Config,
@@ -110,12 +110,11 @@ function specOf(config: Config, { named, templates, single }: Mapping, { databas
 function filled(spec: string, dialect: Dialect, name: string): string {
   if (/[/\\\0]/.test(name) || name === '..')
     throw new UsageError(`database '${name}' cannot be put into a template: name it with --db 'NAME=…'`);
-  return spec.replaceAll(PLACEHOLDER, dialect === 'sqlite' ? name : encodeURIComponent(name));
+  return spec.replaceAll(PLACEHOLDER, serverOfUrl(spec) === null ? name : encodeURIComponent(name));
 }
 
 function dialectOf(spec: string): Dialect {
-  if (POSTGRES.test(spec)) return 'postgresql';
-  return SNOWFLAKE.test(spec) ? 'snowflake' : 'sqlite';
+  return serverOfUrl(spec) ?? dialectOfName(spec);
 }
 
 function resolve(

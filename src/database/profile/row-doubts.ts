@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import type { Dialect, TableDescription } from '../../domain';
-import { quoteIdentifier } from '../../sql/compile';
+import { DIALECTS, quoteIdentifier } from '../../sql/dialects';
 import { type ColumnFacts, isCategory, isUnique } from './column-facts';
 import type { ColumnOptions } from './describe-column';
 import { pieceOf, type ProfilePiece } from './pieces';
@@ -123,10 +123,10 @@ export function withoutDoubt(
   { name, columns }: Pick<TableDescription, 'name' | 'columns'>,
   dialect: Dialect,
 ): string | null {
-  if (name.includes('.') || dialect === 'snowflake') return null;
+  const { hidden } = DIALECTS[dialect];
+  if (name.includes('.') || hidden === null) return null;
   const quoted = (identifier: string): string => quoteIdentifier(identifier, dialect);
-  // In SQLite a CTE that names itself is an error, even where it is not recursive.
-  const base = `${dialect === 'sqlite' ? 'main.' : ''}${quoted(name)}`;
+  const base = hidden(quoted(name));
   const all = columns.map((column) => quoted(column.name));
   return `WITH ${quoted(name)} AS (\n${tableSql()}\n)\nSELECT * FROM (\n${sql}\n) AS gate_answer`;
 

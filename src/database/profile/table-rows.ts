@@ -3,6 +3,7 @@
  * figures are of all rows; of a larger one a sample is read, and every figure says so.
  */
 import type { DatabaseDescription, Dialect, SqlResult, SqlValue, TableDescription } from '../../domain';
+import { DIALECTS, quoted, relationOf } from '../../sql/dialects';
 
 export interface TableRows {
   readonly table: TableDescription;
@@ -139,15 +140,15 @@ function rowLimit({ columns }: TableDescription, cells: number): number {
 /** One row more than the limit tells that the table has more. A second statement is for where the first is refused. */
 export function rowsQueries(table: TableDescription, dialect: Dialect, cells = CELLS): string[] {
   const limit = rowLimit(table, cells);
-  const read = (from: string): string => `SELECT ${columnList(table)} FROM ${from} LIMIT ${limit + 1}`;
-  const name = relation(table.name, dialect);
+  const read = (from: string): string => `SELECT ${columnList(table, dialect)} FROM ${from} LIMIT ${limit + 1}`;
+  const name = relationOf(table.name, dialect);
   const sample = sampled(table, dialect, name, limit);
   return sample === null ? [read(name)] : [read(sample), read(name)];
 }
 
 /** The first rows that the database gives. */
 export function firstRows(table: TableDescription, dialect: Dialect, count: number): string {
-  return `SELECT ${columnList(table)} FROM ${relation(table.name, dialect)} LIMIT ${count}`;
+  return `SELECT ${columnList(table, dialect)} FROM ${relationOf(table.name, dialect)} LIMIT ${count}`;
 }
 
 /** The rows that have one of the values in a column. */
@@ -158,28 +159,15 @@ export function rowsWith(
   count: number,
 ): string {
   const list = values.map((value) => `'${value.replaceAll("'", "''")}'`).join(', ');
-  return `SELECT ${columnList(table)} FROM ${relation(table.name, dialect)} WHERE ${quote(column)} IN (${list}) LIMIT ${count}`;
+  return `SELECT ${columnList(table, dialect)} FROM ${relationOf(table.name, dialect)} WHERE ${quoted(column, dialect)} IN (${list}) LIMIT ${count}`;
 }
 
-function columnList({ columns }: TableDescription): string {
-  return columns.map(({ name }) => quote(name)).join(', ');
+function columnList({ columns }: TableDescription, dialect: Dialect): string {
+  return columns.map(({ name }) => quoted(name, dialect)).join(', ');
 }
 
 /** The first rows of a large table are its oldest: a sample takes rows, or pages, from all over it, always the same. */
 function sampled(table: TableDescription, dialect: Dialect, name: string, limit: number): string | null {
   const rows = table.rowEstimate ?? 0;
-  if (table.kind !== 'table' || rows <= limit) return null;
-  // Not every table of SQLite has row ids.
-  if (dialect === 'sqlite') return `${name} WHERE rowid % ${Math.ceil(rows / limit)} = 0`;
-  if (rows < limit * 5) return null;
-  const share = Math.min(100, (limit / rows) * 150).toFixed(4);
-  return `${name} TABLESAMPLE SYSTEM (${share}) REPEATABLE (1)`;
+  return table.kind !== 'table' || rows <= limit ? null : DIALECTS[dialect].sample(name, rows, limit);
 }
-
-/** A dot separates the schema in PostgreSQL and Snowflake; SQLite names have none. */
-function relation(name: string, dialect: Dialect): string {
-  const dot = name.indexOf('.');
-  return dialect === 'sqlite' || dot < 0 ? quote(name) : `${quote(name.slice(0, dot))}.${quote(name.slice(dot + 1))}`;
-}
-
-const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -3,6 +3,7 @@ import { counted } from '../../counted';
 import { groupBy } from '../../group-by';
 import type { DatabaseDescription, Dialect, TableDescription } from '../../domain';
 import { identifier, tableName } from '../table-text';
+import { nameParts } from '../../sql/dialects';
 import type { TableKind } from './table-kinds';
 
 /** About 2,500 tokens. */
@@ -58,9 +59,9 @@ function columnNames({ columns }: TableDescription, dialect: Dialect): string {
 
 /** `sales.ord_{line, head, …}`; of a group of more than `most` tables the first ones and how many there are. */
 function grouped(tables: readonly TableDescription[], dialect: Dialect, most: number): string {
-  const dot = (name: string): number => (dialect === 'sqlite' ? -1 : name.indexOf('.'));
-  const start = (name: string): string => /^.*?[a-z0-9](?=[_A-Z])_?/.exec(name.slice(dot(name) + 1))?.[0] ?? '';
-  const groups = groupBy(tables, ({ name }) => `${name.slice(0, dot(name) + 1)}${start(name)}`);
+  const table = (name: string): string => nameParts(name, dialect).at(-1) ?? name;
+  const start = (name: string): string => /^.*?[a-z0-9](?=[_A-Z])_?/.exec(table(name))?.[0] ?? '';
+  const groups = groupBy(tables, ({ name }) => `${name.slice(0, name.length - table(name).length)}${start(name)}`);
   return [...groups]
     .map(([prefix, own]) => {
       const rest = own.map(({ name }) => name.slice(prefix.length));

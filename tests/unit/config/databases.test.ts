@@ -204,9 +204,9 @@ describe('resolveDatabase', () => {
   test.each([
     ['nothing', "'nothing' is neither a configured database (configured: shop, main, other, unescaped) nor a file"],
     ['missing.sqlite', `no file ${join(cwd, 'missing.sqlite')}`],
-    ['notes.txt', 'is not an SQLite database'],
+    ['notes.txt', 'is neither an SQLite nor a DuckDB database'],
     ['.', 'is a folder'],
-    ['mysql://h/d', 'mysql:// is not supported'],
+    ['oracle://h/d', 'oracle:// is not supported'],
     ['postgres://h', 'names no database'],
     ['other', 'set the variable OTHER_URL'],
     ['', '--db is empty'],
@@ -253,7 +253,7 @@ describe('a ceiling that the engine cannot keep', () => {
   test.each([
     [{ path: 'x.sqlite', maxPlanCost: 1 }, 'databases.shop.maxPlanCost: only PostgreSQL has it; leave it out'],
     [{ url: 'snowflake://a/b', maxPlanCost: 1 }, 'shop.maxPlanCost: only PostgreSQL has it; set maxScanBytes'],
-    [{ url: 'postgresql://h/d', maxScanBytes: 1 }, 'shop.maxScanBytes: only Snowflake has it; set maxPlanCost'],
+    [{ url: 'postgresql://h/d', maxScanBytes: 1 }, 'shop.maxScanBytes: only Snowflake and BigQuery have it; set maxPlanCost'],
   ])('%j is said', (entry, line) => expect(() => configured(entry)).toThrow(line));
 
   test('is not said where the engine keeps it, or is not known yet', () => {

@@ -1,6 +1,7 @@
 import Database from 'libsql';
 import fc from 'fast-check';
-import { compilePlan, compileSelect, quoteIdentifier, type PlanOperator } from '../../../src/sql/compile';
+import { compilePlan, compileSelect, type PlanOperator } from '../../../src/sql/compile';
+import { quoteIdentifier } from '../../../src/sql/dialects';
 
 const operator = (
   name: string,

@@ -6,7 +6,7 @@ import Database from 'libsql';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGuardedEngine } from '../../../../src/adapters/guard';
+import { createGuardedEngine } from '../../../../src/adapters/kit/guard';
 import { createSqliteEngine, createSqliteInspector } from '../../../../src/adapters/sqlite';
 import type { BoardScore, OpenBenchmark, Prediction } from '../../../../benchmarks/benchmark';
 import { ehrsql2024 } from '../../../../benchmarks/boards/ehrsql2024';

@@ -2,7 +2,7 @@ import Database from 'libsql';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGuardedEngine } from '../../../../src/adapters/guard';
+import { createGuardedEngine } from '../../../../src/adapters/kit/guard';
 import { createSqliteEngine, createSqliteInspector } from '../../../../src/adapters/sqlite';
 import { loadQuestions } from '../../../../src/questions';
 import type { Prediction } from '../../../../benchmarks/benchmark';

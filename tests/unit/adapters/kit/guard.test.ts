@@ -1,4 +1,4 @@
-import { createGuardedEngine, type AccessLists } from '../../../../src/adapters/guard';
+import { createGuardedEngine, type AccessLists } from '../../../../src/adapters/kit/guard';
 import { createPostgresInspector } from '../../../../src/adapters/postgres';
 import { createSnowflakeInspector } from '../../../../src/adapters/snowflake';
 import { createSqliteInspector } from '../../../../src/adapters/sqlite';

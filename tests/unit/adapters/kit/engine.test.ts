@@ -1,5 +1,5 @@
-import { createEngine, type Session } from '../../../src/adapters/engine';
-import { SqlEngineError } from '../../../src/domain/ports/sql-engine';
+import { createEngine, type Session } from '../../../../src/adapters/kit/engine';
+import { SqlEngineError } from '../../../../src/domain/ports/sql-engine';
 
 function session() {
   return {

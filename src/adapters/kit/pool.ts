@@ -1,5 +1,5 @@
 /** Connections, each used by one run at a time: opened on demand, kept for later runs, closed after an error or when idle. */
-import { limiter, type Limiter } from '../limiter';
+import { limiter, type Limiter } from '../../limiter';
 
 interface Pooled {
   isUp(): boolean;

@@ -7,9 +7,14 @@
  *    run on a fresh session; the second time is its result, and the run goes on without it.
  * 3. An abort cuts the session. After every error a session is dropped.
  */
-import type { Dialect, SqlResult } from '../domain';
-import { SqlEngineError, type SqlEngine, type SqlEngineErrorCode, type SqlOptions } from '../domain/ports/sql-engine';
-import { sorted, type ErrorTable } from './error-table';
+import type { Dialect, SqlResult } from '../../domain';
+import {
+  SqlEngineError,
+  type SqlEngine,
+  type SqlEngineErrorCode,
+  type SqlOptions,
+} from '../../domain/ports/sql-engine';
+import { sorted, type ErrorTable } from '../error-table';
 import { Pool } from './pool';
 
 /** A result without its times, which `createEngine` takes. */

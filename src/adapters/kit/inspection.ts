@@ -3,8 +3,8 @@
  * parsed once. The same statement is inspected when its reply is read, when it is compiled and when the guard checks it; a
  * profile query in every search. A parse takes milliseconds, and its result depends on the text alone.
  */
-import { BoundedMap } from '../bounded-map';
-import type { Inspection, SqlInspector } from '../domain/ports/sql-inspector';
+import { BoundedMap } from '../../bounded-map';
+import type { Inspection, SqlInspector } from '../../domain/ports/sql-inspector';
 
 /** Why a statement may not run, with what to write instead. */
 export class Refusal extends Error {}

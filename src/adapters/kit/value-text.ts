@@ -1,5 +1,5 @@
 /** Converts values that the database sends as text to JSON-safe values, without loss. */
-import type { SqlValue } from '../domain';
+import type { SqlValue } from '../../domain';
 
 /** A result larger than this is cut like one with too many rows. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;

@@ -1,17 +1,32 @@
 /**
- * A reader of Snowflake queries. No small and complete parser of this dialect exists, and the server checks the grammar
- * anyway. This reader follows only the structure that matters here: brackets, WITH, SELECT, FROM with its list of relations,
- * and calls. It refuses whatever it does not know.
+ * A reader of queries in dialects for which no small and complete parser exists. The server checks the grammar anyway, so this
+ * follows only the structure that matters here: brackets, WITH, SELECT, FROM with its list of relations, and calls. It refuses
+ * whatever it does not know.
  *
  * 1. Every SELECT keyword opens a query wherever it stands, so that no relation is missed.
  * 2. Where a relation is expected, only a name, a query, VALUES or a harmless table function is allowed.
  * 3. Every name before a bracket must be a known keyword, an alias with columns, or an allowed function.
  *
- * Unquoted names fold to upper case. A CTE shadows a relation; a CTE sees earlier ones, with RECURSIVE all of them.
+ * A CTE shadows a relation; a CTE sees earlier ones, with RECURSIVE all of them.
  */
-import { Refusal, SyntaxProblem } from '../inspection';
+import { Refusal, SyntaxProblem } from './inspection';
 import type { FunctionRules } from './functions';
 import type { Token } from '../../sql/lexer';
+
+/** What the reader has to know of a dialect. Words are in upper case. */
+export interface Grammar {
+  /** Keywords before a bracket that make it no call. */
+  readonly keywords: ReadonlySet<string>;
+  readonly functions: FunctionRules;
+  /** Words that cannot begin a query in brackets, or stand before a name, each with what to write instead. */
+  readonly refused: ReadonlyMap<string, string>;
+  /** A part of a relation's name: as the port says, lower case unless it needs quotes, where the engine folds names. */
+  readonly name: (part: Token) => string;
+  /** What is equal for names that the engine takes for the same. */
+  readonly sameName: (part: Token) => string;
+  /** Why a relation of that name may not be read; null: it may. */
+  readonly refuseRelation: (parts: readonly string[]) => string | null;
+}
 
 /** The reader's state between two brackets. */
 interface Level {
@@ -34,7 +49,7 @@ export class Reader {
 
   constructor(
     private readonly tokens: readonly Token[],
-    private readonly rules: FunctionRules,
+    private readonly grammar: Grammar,
   ) {}
 
   /** Reads up to the bracket that closes this level, or to the end. */
@@ -62,56 +77,69 @@ export class Reader {
   }
 
   private word(token: Token, level: Level): void {
+    const word = keyword(token);
     if (isSymbol(this.peek(-1), '.') || isSymbol(this.peek(-1), ':')) {
-      if (token.text === 'NEXTVAL') throw new Refusal('sequences (.nextval) are not allowed: they change state');
+      if (word === 'NEXTVAL') throw new Refusal('sequences (.nextval) are not allowed: they change state');
       if (isSymbol(this.peek(1), '(')) this.call(token, level);
       else this.#at += 1;
       return;
     }
-    if (token.text === 'WITH' && opensCtes(this.tokens, this.#at)) {
+    this.refuse(token);
+    if (word === 'WITH' && opensCtes(this.tokens, this.#at)) {
       this.ctes(level);
       return;
     }
-    if (token.text === 'SELECT') {
+    if (word === 'SELECT') {
       Object.assign(level, { clause: 'select', expects: null, values: false, alias: false });
       this.#at += 1;
       return;
     }
     if (level.expects === 'query') {
-      if (token.text === 'VALUES') level.expects = null;
-      else throw new Refusal(`${token.text} is not allowed: write one SELECT that only reads`);
+      if (word === 'VALUES') level.expects = null;
+      else throw new Refusal(`${word} is not allowed: write one SELECT that only reads`);
     }
-    if (SET_OPERATORS.has(token.text) && !isSymbol(this.peek(-1), '*')) {
+    if (SET_OPERATORS.has(word) && !isSymbol(this.peek(-1), '*')) {
       // No set operator directly follows `*`: Snowflake's exclusion of columns is `* EXCLUDE`, not `* EXCEPT`.
       level.clause = 'none';
       this.#at += 1;
-      while (SET_WORDS.has(this.tokens[this.#at]?.text ?? '') && this.tokens[this.#at]?.kind === 'word') this.#at += 1;
+      while (SET_WORDS.has(keyword(this.tokens[this.#at]))) this.#at += 1;
       level.expects = 'query';
       return;
     }
-    if (token.text === 'FROM' && (isDistinctFrom(this.tokens, this.#at) || isNthValue(this.tokens, this.#at))) {
+    if (word === 'FROM' && (isDistinctFrom(this.tokens, this.#at) || isNthValue(this.tokens, this.#at))) {
       this.#at += 1;
       return;
     }
-    if (token.text === 'FROM' && level.clause === 'select') {
+    if (word === 'FROM' && level.clause === 'select') {
       Object.assign(level, { clause: 'from', expects: 'relation' });
       this.#at += 1;
       return;
     }
-    if (level.clause === 'from' && token.text === 'JOIN') level.expects = 'relation';
-    if (AFTER_ALIAS.has(token.text)) level.alias = false;
-    if (token.text === 'FROM' && ['from', 'other'].includes(level.clause)) throw this.problem(token);
-    if (CLAUSES.has(token.text) && level.clause === 'from' && !isWord(this.peek(-1), 'WITHIN')) level.clause = 'other';
-    if (level.clause !== 'none' && token.text === 'INTO')
+    if (level.clause === 'from' && (word === 'JOIN' || word === 'STRAIGHT_JOIN')) level.expects = 'relation';
+    if (AFTER_ALIAS.has(word)) level.alias = false;
+    if (word === 'FROM' && ['from', 'other'].includes(level.clause)) throw this.problem(token);
+    if (CLAUSES.has(word) && level.clause === 'from' && !isWord(this.peek(-1), 'WITHIN')) level.clause = 'other';
+    if (level.clause !== 'none' && word === 'INTO')
       throw new Refusal('SELECT INTO is not allowed: leave INTO out, the rows are returned');
-    if (token.text === 'FOR' && isWord(this.peek(1), 'UPDATE'))
-      throw new Refusal('FOR UPDATE is not allowed: leave the locking clause out');
-    if (token.text !== 'VALUES') level.values = false;
-    if (level.pattern === true && token.text === 'PATTERN' && isSymbol(this.peek(1), '(')) {
+    if (word === 'FOR' && (isWord(this.peek(1), 'UPDATE') || isWord(this.peek(1), 'SHARE')))
+      throw new Refusal('FOR UPDATE and FOR SHARE are not allowed: leave the locking clause out');
+    if (word !== 'VALUES') level.values = false;
+    if (level.pattern === true && word === 'PATTERN' && isSymbol(this.peek(1), '(')) {
       this.#at += 1;
       this.skipBracket();
     } else if (isSymbol(this.peek(1), '(') && level.expects !== 'relation') this.call(token, level);
     else this.#at += 1;
+  }
+
+  /** A statement that is no SELECT may stand in brackets, where its relation would be missed. */
+  private refuse(token: Token): void {
+    const refused = this.grammar.refused.get(keyword(token));
+    if (refused === undefined) return;
+    const next = this.peek(1);
+    const before = this.peek(-1);
+    const isBegin = before === undefined || isSymbol(before, '(');
+    if (isBegin && (next?.kind === 'word' || next?.kind === 'quoted' || next?.kind === 'string'))
+      throw new Refusal(refused);
   }
 
   private bracket(level: Level): void {
@@ -136,8 +164,8 @@ export class Reader {
     if (recursive) this.#at += 1;
     const from = this.#at;
     const names = recursive ? cteNames(this.tokens, from) : [];
-    let scope = new Set([...level.scope, ...names]);
-    const own: string[] = [];
+    let scope = new Set([...level.scope, ...names.map((name) => this.grammar.sameName(name))]);
+    const own: Token[] = [];
     for (;;) {
       const name = this.tokens[this.#at];
       if (name === undefined || (name.kind !== 'word' && name.kind !== 'quoted')) throw this.problem(name);
@@ -150,16 +178,16 @@ export class Reader {
       if (!isSymbol(this.tokens[this.#at], '(')) throw this.problem(this.tokens[this.#at]);
       this.#at += 1;
       const first = this.tokens[this.#at];
-      if (first?.kind === 'word' && !QUERY_STARTS.has(first.text))
-        throw new Refusal(`the CTE ${shown(name.text)} is no query: a CTE may only be a SELECT`);
+      if (first?.kind === 'word' && !QUERY_STARTS.has(keyword(first)))
+        throw new Refusal(`the CTE ${this.grammar.name(name)} is no query: a CTE may only be a SELECT`);
       this.inner(scope);
       this.close();
-      own.push(name.text);
-      scope = new Set([...scope, name.text]);
+      own.push(name);
+      scope = new Set([...scope, this.grammar.sameName(name)]);
       if (!isSymbol(this.tokens[this.#at], ',')) break;
       this.#at += 1;
     }
-    if (isFirst) this.firstCtes = own.map(shown);
+    if (isFirst) this.firstCtes = own.map((name) => this.grammar.name(name));
     level.scope = scope;
     level.expects = 'query';
   }
@@ -172,7 +200,7 @@ export class Reader {
       const next = this.peek(1);
       this.#at += 1;
       Object.assign(level, { expects: null, alias: true });
-      if (next?.kind === 'word' && QUERY_STARTS.has(next.text)) this.inner(level.scope);
+      if (QUERY_STARTS.has(keyword(next))) this.inner(level.scope);
       else if (level.values) this.inner(level.scope, null, 'other');
       else this.inner(level.scope, 'relation', 'from');
       this.close();
@@ -192,8 +220,9 @@ export class Reader {
       return;
     }
     if (isWord(token, 'SELECT') || isWord(token, 'WITH')) throw this.problem(token);
-    if (token.kind === 'word' && VERBS.has(token.text) && this.peek(1)?.kind === 'word')
-      throw new Refusal(`${token.text} is not allowed: write one SELECT that only reads`);
+    this.refuse(token);
+    if (VERBS.has(keyword(token)) && this.peek(1)?.kind === 'word')
+      throw new Refusal(`${keyword(token)} is not allowed: write one SELECT that only reads`);
     if (isWord(token, 'TABLE') && isSymbol(this.peek(1), '(')) {
       this.#at += 2;
       this.tableFunction(level.scope);
@@ -216,7 +245,7 @@ export class Reader {
   }
 
   private tableCall(parts: readonly Token[], scope: ReadonlySet<string>): void {
-    const refused = this.rules.refuseTable(parts.map(({ text }) => text).join('.'));
+    const refused = this.grammar.functions.refuseTable(called(parts));
     if (refused !== null) throw new Refusal(refused);
     this.#at += 1;
     this.inner(scope, null);
@@ -239,25 +268,28 @@ export class Reader {
   private addRelation(parts: readonly Token[], scope: ReadonlySet<string>): void {
     const [first] = parts;
     if (first === undefined || parts.length > 3) throw new SyntaxProblem('a relation has more than three parts');
-    if (parts.length === 1 && scope.has(first.text)) return;
-    if (parts.length > 1 && first.text === 'SNOWFLAKE')
-      throw new Refusal('the database SNOWFLAKE is not allowed: it shows the account and not the data');
-    this.relations.add(parts.map(({ text }) => shown(text)).join('.'));
+    if (parts.length === 1 && scope.has(this.grammar.sameName(first))) return;
+    const names = parts.map((part) => this.grammar.name(part));
+    const refused = this.grammar.refuseRelation(names);
+    if (refused !== null) throw new Refusal(refused);
+    this.relations.add(names.join('.'));
   }
 
   /** A name before a bracket: a keyword, an alias with columns, or a call. */
   private call(token: Token, level: Level): void {
-    const qualifiers: string[] = [];
+    const qualifiers: Token[] = [];
     for (let at = this.#at - 1; isSymbol(this.tokens[at], '.'); at -= 2) {
       const part = this.tokens[at - 1];
       if (part === undefined || (part.kind !== 'word' && part.kind !== 'quoted')) break;
-      qualifiers.unshift(part.text);
+      qualifiers.unshift(part);
     }
     this.#at += 1;
     if (isSymbol(this.peek(1), '+') && isSymbol(this.peek(2), ')')) return; // `a.id = b.id (+)` is an outer join
-    const isGrammar = token.kind === 'word' && qualifiers.length === 0 && GRAMMAR.has(token.text);
-    if (isGrammar || (level.alias && qualifiers.length === 0 && isAlias(this.tokens, this.#at - 2))) return;
-    const refused = this.rules.refuse([...qualifiers, token.text].join('.'));
+    const { keywords, functions } = this.grammar;
+    if (qualifiers.length === 0) {
+      if (keywords.has(keyword(token)) || (level.alias && isAlias(this.tokens, this.#at - 2, keywords))) return;
+    }
+    const refused = functions.refuse(called([...qualifiers, token]));
     if (refused !== null) throw new Refusal(refused);
   }
 
@@ -285,14 +317,17 @@ export class Reader {
   }
 }
 
-/** Words and symbols as the reader of Snowflake queries tells them apart, and how it writes names. */
+/** A function's name in upper case. */
+const called = (parts: readonly Token[]): string =>
+  parts.map(({ kind, text }) => (kind === 'word' ? text.toUpperCase() : text)).join('.');
+
+/** Words and symbols as the reader tells them apart. */
+
+/** A word in upper case; empty: it is none. */
+const keyword = (token: Token | undefined): string => (token?.kind === 'word' ? token.raw.toUpperCase() : '');
 
 const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text;
-export const isWord = (token: Token | undefined, text: string): boolean =>
-  token?.kind === 'word' && token.text === text;
-
-/** As the port says: lower case unless it needs quotes. */
-const shown = (name: string): string => (name === name.toUpperCase() ? name.toLowerCase() : name);
+export const isWord = (token: Token | undefined, text: string): boolean => keyword(token) === text;
 
 /** Where a relation is expected and another word follows, these words begin a statement. */
 const VERBS = new Set([
@@ -316,34 +351,18 @@ const SET_WORDS = new Set(['ALL', 'DISTINCT', 'BY', 'NAME']);
 /** Reserved words only: a word that may also be an alias (LIMIT, OFFSET) would hide the relations that follow it. */
 const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'QUALIFY', 'ORDER', 'START', 'CONNECT']);
 const AFTER_ALIAS = new Set([...CLAUSES, 'ON', 'USING', 'JOIN', 'MATCH_CONDITION']);
-/** Keywords before a bracket that do not make it a call. */
-const GRAMMAR = new Set(
-  `
-  ALL AND ANY ARRAY AS ASC AT BEFORE BERNOULLI BETWEEN BIGINT BINARY BLOCK BOOLEAN BY BYTEINT CASE CHANGES CHAR CHARACTER
-  CONNECT CROSS CUBE DATE DATETIME DEC DECIMAL DEFAULT DEFINE DESC DISTINCT DOUBLE ELSE END EXCEPT EXCLUDE EXISTS FETCH FLOAT
-  FLOAT4 FLOAT8 FOR FROM FULL GEOGRAPHY GEOMETRY GROUP GROUPING HAVING ILIKE IN INNER INT INTEGER INTERSECT INTERVAL IS JOIN
-  LATERAL LIKE LIMIT MAP MATCH_CONDITION MATCH_RECOGNIZE MEASURES MINUS NATURAL NCHAR NOT NULL NULLS NUMBER NUMERIC NVARCHAR
-  OBJECT OFFSET ON OR ORDER OUTER OVER PARTITION PATTERN PER PERMUTE PIVOT PRECISION QUALIFY RANGE REAL REGEXP RENAME
-  REPEATABLE RLIKE ROLLUP ROW ROWS SAMPLE SEED SELECT SETS SKIP SMALLINT SOME STRING SUBSET SYSTEM TABLESAMPLE TEXT THEN TIME
-  TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TIMESTAMP_TZ TINYINT TOP UNION UNPIVOT USING VALUES VARBINARY VARCHAR VARIANT VECTOR
-  WHEN WHERE WITHIN XOR
-  `
-    .trim()
-    .split(/\s+/),
-);
-
-/** What the reader of Snowflake queries has to see ahead or behind before it decides. `at` is the token that it stands on. */
+/** What the reader has to see ahead or behind before it decides. `at` is the token that it stands on. */
 
 /** The CTE names of a WITH that starts at `from`, found ahead of time by matching brackets. */
-function cteNames(tokens: readonly Token[], from: number): string[] {
-  const names: string[] = [];
+function cteNames(tokens: readonly Token[], from: number): Token[] {
+  const names: Token[] = [];
   let depth = 0;
   for (let at = from; at < tokens.length; at += 1) {
     const token = tokens[at];
     if (isSymbol(token, '(')) depth += 1;
     else if (isSymbol(token, ')')) depth -= 1;
     else if (depth === 0 && token !== undefined && (at === from || isSymbol(tokens[at - 1], ','))) {
-      names.push(token.text);
+      names.push(token);
     } else if (depth === 0 && isWord(token, 'SELECT')) break;
     if (depth < 0) break;
   }
@@ -359,11 +378,11 @@ function opensCtes(tokens: readonly Token[], at: number): boolean {
 }
 
 /** In FROM, after a relation: `t (a, b)`, `) AS t (a, b)`. */
-function isAlias(tokens: readonly Token[], at: number): boolean {
+function isAlias(tokens: readonly Token[], at: number, keywords: ReadonlySet<string>): boolean {
   const previous = tokens[at];
   if (previous === undefined) return false;
   if (previous.kind === 'quoted' || isSymbol(previous, ')')) return true;
-  return previous.kind === 'word' && (previous.text === 'AS' || !GRAMMAR.has(previous.text));
+  return previous.kind === 'word' && (isWord(previous, 'AS') || !keywords.has(keyword(previous)));
 }
 
 /** `a IS [NOT] DISTINCT FROM b`: this FROM is followed by no relation. */

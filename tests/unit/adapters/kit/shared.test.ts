@@ -1,7 +1,7 @@
-import { createSqliteInspector } from '../../../src/adapters/sqlite';
-import { inspectingOnce } from '../../../src/adapters/inspection';
-import type { SqlInspector } from '../../../src/domain/ports';
-import { compactJson, exactNumber } from '../../../src/adapters/value-text';
+import { createSqliteInspector } from '../../../../src/adapters/sqlite';
+import { inspectingOnce } from '../../../../src/adapters/kit/inspection';
+import type { SqlInspector } from '../../../../src/domain/ports';
+import { compactJson, exactNumber } from '../../../../src/adapters/kit/value-text';
 
 function counting(): { readonly inspector: SqlInspector; readonly asked: string[] } {
   const asked: string[] = [];

@@ -15,7 +15,7 @@ import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '
 import type { SqlEngine } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { sha256 } from '../../sha256';
-import { fingerprintOf } from '../schema';
+import { fingerprintOf } from './schema';
 import {
   findHidden,
   type HiddenIn,
@@ -122,6 +122,9 @@ const SYNTAX_ERROR: Readonly<Record<Dialect, string>> = {
   postgresql: '42601',
   sqlite: 'SQLITE_ERROR',
   snowflake: '001003',
+  duckdb: 'Parser Error',
+  mysql: '1064',
+  bigquery: 'invalidQuery',
 };
 
 /** The described table that a name means: `public.team` may be described as `team`. */

@@ -1,6 +1,6 @@
 /** What descriptions of all dialects share: sampled values, and the fingerprint of the structure. */
 import { createHash } from 'node:crypto';
-import type { DatabaseDescription, Dialect, SqlValue, TableDescription } from '../domain';
+import type { DatabaseDescription, Dialect, SqlValue, TableDescription } from '../../domain';
 
 /** A hash over tables, columns, types and keys in code-unit order; no data, no comments. */
 export function fingerprintOf(tables: readonly TableDescription[]): string {

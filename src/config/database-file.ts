@@ -1,0 +1,106 @@
+/**
+ * What kind of database a path is, by what stands there: an SQLite or DuckDB file, or data files (CSV, Parquet, JSON; one, or a
+ * folder of them), which DuckDB reads.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Dialect } from '../domain/question';
+import { ConfigError } from './file';
+
+export interface DatabaseFile {
+  readonly dialect: Extract<Dialect, 'sqlite' | 'duckdb'>;
+  /** A real path. */
+  readonly path: string;
+  /** Changes when another file takes its place, or when data files change. */
+  readonly version: string;
+}
+
+/** Data files by their names. */
+export const DATA_FILE = /\.(?:(?:csv|tsv|json|jsonl|ndjson)(?:\.gz)?|parquet)$/i;
+/** What is taken for a path although no such file exists. */
+export const FILE_NAMES = /\.(?:db|db3|sqlite|sqlite3|duckdb|(?:csv|tsv|json|jsonl|ndjson)(?:\.gz)?|parquet)$/i;
+
+/** Of a file that need not exist. */
+export const dialectOfName = (path: string): DatabaseFile['dialect'] =>
+  DATA_FILE.test(path) || /\.duckdb$/i.test(path) ? 'duckdb' : 'sqlite';
+
+/** Beside data files it is none of them. */
+const CONFIG_FILE = 'gate.config.json';
+
+const HEADERS = [
+  { dialect: 'sqlite', at: 0, text: 'SQLite format 3\0' },
+  { dialect: 'duckdb', at: 8, text: 'DUCK' },
+] as const;
+
+/** Throws `ConfigError` with one line that says what to change. */
+export function databaseFile(given: string): DatabaseFile {
+  try {
+    const path = realpathSync(given);
+    const info = statSync(path);
+    if (info.isDirectory()) {
+      if (dataFiles(path).length === 0)
+        throw fail(
+          `${given} is a folder without CSV, Parquet or JSON files; name a database file in it, or another folder`,
+        );
+      return file(path, 'duckdb');
+    }
+    if (!info.isFile()) throw fail(`${given} is not a regular file; name a database file`);
+    const head = headOf(path);
+    const found = HEADERS.find(({ at, text }) => head.startsWith(text, at));
+    if (found !== undefined) return file(path, found.dialect);
+    if (DATA_FILE.test(path)) return file(path, 'duckdb');
+    // An empty file is an SQLite database without tables.
+    if (info.size === 0) return file(path, 'sqlite');
+    throw fail(`${given} is neither an SQLite nor a DuckDB database, and by its name no CSV, Parquet or JSON file`);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw fail(`no file ${given.replace(/:[^@]*@/, ':***@')}; correct the path of the database`);
+    throw fail(`cannot read ${given} (${code}); check its permissions`);
+  }
+}
+
+const file = (path: string, dialect: DatabaseFile['dialect']): DatabaseFile => ({
+  dialect,
+  path,
+  version: fileVersion(path),
+});
+
+/** `path` exists. A database changes by its own means, so only another file at its place counts; data files by size and time. */
+export function fileVersion(path: string): string {
+  const info = statSync(path, { bigint: true });
+  if (!info.isDirectory() && !DATA_FILE.test(path)) return `${info.ino} ${info.birthtimeNs}`;
+  const files = info.isDirectory() ? dataFiles(path) : [path];
+  const hash = createHash('sha256');
+  for (const each of files) {
+    const { size, mtimeNs } = statSync(each, { bigint: true });
+    hash.update(`${each} ${size} ${mtimeNs}\n`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** In the folder and below it, in order, without hidden ones and without links. */
+export function dataFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && DATA_FILE.test(entry.name) && entry.name !== CONFIG_FILE)
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !/[/\\]\./.test(path.slice(folder.length)))
+    .sort();
+}
+
+function headOf(path: string): string {
+  const open = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(20);
+    const read = readSync(open, buffer, 0, buffer.length, 0);
+    return buffer.toString('latin1', 0, read);
+  } finally {
+    closeSync(open);
+  }
+}
+
+function fail(message: string): ConfigError {
+  return new ConfigError([`database: ${message}`]);
+}
