@@ -12,6 +12,26 @@ const ENGINES: Readonly<Record<Dialect, () => Promise<{ readonly engine: EngineM
   bigquery: () => notYet('BigQuery'),
 };
 
+/** Packages that are installed by whoever needs them; the other drivers come with this one. */
+export const DRIVERS: Readonly<Partial<Record<Dialect, string>>> = {
+  duckdb: '@duckdb/node-api',
+  mysql: 'mysql2',
+  snowflake: 'snowflake-sdk',
+  bigquery: '@google-cloud/bigquery',
+};
+
+export function hasDriver(dialect: Dialect): boolean {
+  const driver = DRIVERS[dialect];
+  if (driver === undefined) return true;
+  try {
+    require.resolve(driver);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return false;
+    throw error;
+  }
+}
+
 const notYet = (name: string) =>
   Promise.reject(new SqlEngineError('not-configured', `${name} databases cannot be opened yet`));
 

@@ -7,7 +7,7 @@ import { ConfigError, configFile, ConfigFile, loadConfig, type Config } from '..
 import { databaseOf } from '../config/database';
 import { namedDatabase, resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { linesOf, readConfigFile } from '../config/file';
-import type { DatabaseDescription, TableDescription } from '../domain';
+import type { DatabaseDescription, DataFiles, TableDescription } from '../domain';
 import type { SqlEngine } from '../domain/ports';
 import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../database/context';
 import { profiledText, renderProfiles } from '../database/profile/render';
@@ -274,6 +274,8 @@ export interface DescribedDatabase {
   /** An estimate. */
   readonly tokens: number;
   readonly text: string;
+  /** Left out: a database. */
+  readonly files?: DataFiles;
 }
 
 /** The schema as a model would see it. */
@@ -284,7 +286,7 @@ export async function describeDatabase(spec: string, flags: Describing, at: Surr
     const description = await described(engines, database.name);
     const { engine } = await engines.engine(database.name);
     const { text, shown } = await shownSchema({ engine, description }, flags, config.showsValues);
-    const { fingerprint, version, tables } = description;
+    const { fingerprint, version, tables, files } = description;
     return {
       database: database.name,
       address: database.addressLabel,
@@ -296,6 +298,7 @@ export async function describeDatabase(spec: string, flags: Describing, at: Surr
       characters: text.length,
       tokens: Math.ceil(text.length / CHARS_PER_TOKEN),
       text,
+      ...(files === undefined ? {} : { files }),
     };
   });
 }

@@ -12,8 +12,10 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSyn
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
+import { DRIVERS } from '../adapters/engines';
 import { ConfigError, loadConfig, type Config, type WrittenConfig } from '../config';
-import { serverOfUrl, type Server } from '../config/places';
+import { dialectOfName } from '../config/database-file';
+import { serverOfUrl } from '../config/places';
 import { readConfigFile } from '../config/file';
 import { configuredTemporal } from '../workers/configured-temporal';
 import { packageFolder } from '../workers/package-folder';
@@ -58,13 +60,11 @@ export async function deployLambda(folder: string, arch: Architecture, at: Surro
 }
 
 /** Drivers that are no part of this package. */
-const DRIVERS = { snowflake: 'snowflake-sdk', mysql: 'mysql2', bigquery: '@google-cloud/bigquery' } as const;
-
 function extraPackages({ databases }: Config): readonly string[] {
-  const used = Object.values(databases).map(({ address }) =>
-    address.kind === 'url' ? serverOfUrl(address.url.reveal()) : null,
-  );
-  return Object.entries(DRIVERS).flatMap(([kind, driver]) => (used.includes(kind as Server) ? [driver] : []));
+  return Object.values(databases).flatMap(({ address }) => {
+    const server = address.kind === 'url' ? serverOfUrl(address.url.reveal()) : null;
+    return server === null ? [] : (DRIVERS[server] ?? []);
+  });
 }
 
 export async function zipped(files: Files, most = MOST_BYTES): Promise<Buffer> {
@@ -195,6 +195,10 @@ export function settingsOf(config: Config, { env }: Pick<Surroundings, 'env'>) {
   const problems = named.files.map(
     (place) => `${file}: ${place}: a secret in a file cannot go into a function; name a variable instead (…Env)`,
   );
+  for (const { name, path } of sqlite.filter(isForDuckdb))
+    problems.push(
+      `${file}: databases.${name}: ${path} is not SQLite, and the package has no room for DuckDB: run a container instead (docs/deploying.md)`,
+    );
   if (temporal === null)
     problems.push('no Temporal: set temporal.address or TEMPORAL_ADDRESS to one that functions reach');
   if (store.kind === 'directory') problems.push('the store is a folder, which functions do not share: set store.s3');
@@ -233,6 +237,10 @@ export function settingsOf(config: Config, { env }: Pick<Surroundings, 'env'>) {
     ]),
   };
 }
+
+/** A file need not be there yet. */
+const isForDuckdb = ({ path }: { readonly path: string }): boolean =>
+  dialectOfName(path) === 'duckdb' || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 const TRACE_KEYS = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'];
 const SHELL_SETTINGS = /^(OPENAI_BASE_URL|GATE_MODEL(_.+)?|OTEL_(?!.*_HEADERS$).+)$/;

@@ -1,10 +1,13 @@
 /** What is configured, reachable and missing, each with its fix. A check never throws: what breaks it is its finding. */
 import { randomUUID } from 'node:crypto';
+import { DRIVERS, hasDriver } from '../adapters/engines';
 import { DEFAULT_PRICES_DATE } from '../adapters/openai';
 import { deploymentOf, loadConfig, type Config } from '../config';
 import { resolveDatabase } from '../config/databases';
 import { embeddedPlace, storeLocation } from '../config/store';
+import { Dialect } from '../domain';
 import { counted, cut } from '../report/printable';
+import { DIALECTS } from '../sql/dialects';
 import { connectClient } from '../workers/client';
 import { compose, type Composition } from '../workers/composition';
 import { startedQueues, startedVersion } from '../workers/deployments';
@@ -75,8 +78,31 @@ export async function examine(
       ? note('configuration', 'no gate.config.json; environment and defaults apply')
       : ok('configuration', config.file),
     encryptionOf(config),
+    ...engines(),
     ...(await Promise.all(checks)).flat(),
     ...(databases.length > 0 ? [] : [note('databases', 'none configured', 'give --db a path or URL, or gate db add')]),
+  ];
+}
+
+/** What can be asked as it stands, and what another package is needed for. */
+function engines(): readonly Finding[] {
+  const named = (dialect: Dialect): string => DIALECTS[dialect].name;
+  const kinds = Dialect.options
+    .filter(hasDriver)
+    .map((dialect) => (dialect === 'duckdb' ? `${named(dialect)} and data files` : named(dialect)));
+  const lacking = Dialect.options.filter((dialect) => !hasDriver(dialect));
+  const packages = lacking.flatMap((dialect) => DRIVERS[dialect] ?? []);
+  return [
+    ok('engines', kinds.join(', ')),
+    ...(lacking.length === 0
+      ? []
+      : [
+          note(
+            'engines',
+            `${lacking.map(named).join(', ')}: no driver`,
+            `if you need it: npm install ${packages.join(' or ')}`,
+          ),
+        ]),
   ];
 }
 

@@ -9,7 +9,7 @@ import { UsageError } from './errors';
 const text = z.string().min(1);
 
 export const AskOptions = z.strictObject({
-  /** A configured name, an SQLite file or a URL. Left out: the only configured database. */
+  /** A configured name, a file, a folder of data files, or a URL. Left out: the only configured database. */
   db: text.optional(),
   /** Background, such as the date that the question refers to; with `instructions` at most 32,000 characters. */
   context: z.string().optional(),

@@ -43,10 +43,12 @@ export function askedDatabase(
   const asked = db ?? (names.length === 1 ? names[0] : undefined);
   if (asked !== undefined) return resolveDatabase(config, asked, cwd);
   const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
-  throw new UsageError(`which database? add --db with a name (${known}), an SQLite file, or postgresql://…`);
+  throw new UsageError(
+    `which database? add --db with a name (${known}), a file (SQLite, DuckDB, CSV, Parquet, JSON), a folder of data files, or a URL`,
+  );
 }
 
-/** The database of an earlier search, whose address is not kept: an SQLite file or a URL has to be given again. `what` goes on from it. */
+/** The database of an earlier search, whose address is not kept: a file or a URL has to be given again. `what` goes on from it. */
 export function sameDatabase(
   { question: { database }, identity, searchId }: SearchInput,
   { db }: { readonly db?: string },

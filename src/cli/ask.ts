@@ -111,7 +111,7 @@ export const forkCommand: CommandFactory = (io, outcome) =>
           .argument('<id>', 'search id, its beginning, or last')
           .requiredOption('--at <n>', 'start from the state after this iteration', positiveInteger)
           .option('--hint <text>', 'tell the fork something that its parent did not know')
-          .option('--db <database>', 'the SQLite file or URL, if the database is not configured')
+          .option('--db <database>', 'the file, folder or URL, if the database is not configured')
           .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
           .option(
             '--method <spec>',

@@ -24,7 +24,7 @@ export function addRunOptions(command: Command): Command {
     command
       .option(
         '--db <database>',
-        'NAME=… for a database of the file, or one template with {database}; each is a configured name, an SQLite file or postgresql://… (repeatable)',
+        'NAME=… for a database of the file, or one template with {database}; each is a configured name, a file or a URL (repeatable)',
         collect,
       )
       .option('--out <folder>', 'the folder for results.jsonl, summary.json and the report')

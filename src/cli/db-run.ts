@@ -65,13 +65,14 @@ export type DescribeFlags = app.Describing & { readonly json?: boolean };
 
 export async function describeDatabase(spec: string, flags: DescribeFlags, io: Io): Promise<void> {
   const described = await app.describeDatabase(spec, flags, io);
-  const { text, address, identity, characters, tokens, shown, tables } = described;
+  const { text, address, identity, characters, tokens, shown, tables, files } = described;
   if (flags.json) {
     printJson(io, described);
     return;
   }
   io.out(`${visible(text)}\n`);
   const part = shown === null ? '' : `; columns of ${shown} of ${counted(tables, 'table')}, the others by name`;
+  for (const file of files?.tables ?? []) io.err(`${visible(`${file.name}: ${file.text}`)}\n`);
   io.err(`${visible(address)}  ${identity}\n`);
   io.err(`${counted(characters, 'character')}, about ${counted(tokens, 'token')}${part}\n`);
 }

@@ -1,6 +1,14 @@
 /** `gate db`: the command line of what is about a database; each action is in a file of its own. */
 import { Command, Option } from 'commander';
-import { collect, positiveNumber, withExamples, type CommandFactory, positiveInteger, ONE_DATABASE } from './options';
+import {
+  collect,
+  positiveNumber,
+  withExamples,
+  type CommandFactory,
+  positiveInteger,
+  A_DATABASE,
+  ONE_DATABASE,
+} from './options';
 import type { AddFlags } from '../app/databases';
 import type { DescribeFlags, SqlFlags } from './db-run';
 
@@ -16,8 +24,8 @@ const addCommand: CommandFactory = (io) =>
     new Command('add')
       .description('add a database to gate.config.json; passwords stay in the environment or in a file')
       .argument('<name>', 'letters, digits, - and _')
-      .option('--path <file>', 'an SQLite file')
-      .option('--url <url>', 'postgresql://… or snowflake://… without a password')
+      .option('--path <file>', 'an SQLite or DuckDB file, or data files: CSV, Parquet or JSON, one or a folder of them')
+      .option('--url <url>', 'postgresql://…, mysql://…, snowflake://… or bigquery://… without a password')
       .option('--url-env <variable>', 'the environment variable that holds the URL')
       .option('--url-file <file>', 'the file that holds the URL')
       .option('--id <id>', 'a fixed identity, for a database that has several addresses or may move')
@@ -31,12 +39,13 @@ const addCommand: CommandFactory = (io) =>
         'PostgreSQL: refuse statements that the planner expects to cost more',
         positiveNumber,
       )
-      .option('--max-scan-bytes <n>', 'Snowflake: refuse statements whose plan scans more', positiveNumber)
+      .option('--max-scan-bytes <n>', 'Snowflake, BigQuery: refuse statements that would scan more', positiveNumber)
       .option('--replace', 'replace the database of that name')
       .action(async (name: string, flags: AddFlags) => {
         (await import('./db-run')).addDatabase(name, flags, io);
       }),
     'gate db add shop --path ./shop.sqlite',
+    'gate db add exports --path ./exports/',
     'gate db add sales --url-env SALES_URL --role reader --deny "customers.email,audit_*"',
   );
 
@@ -80,7 +89,7 @@ const describeCommand: CommandFactory = (io) =>
 
 function onDatabase(name: string, description: string): Command {
   const command = new Command(name).description(description);
-  return command.argument('<database>', 'a configured name, an SQLite file, or postgresql://…');
+  return command.argument('<database>', A_DATABASE);
 }
 
 const sqlCommand: CommandFactory = (io) =>

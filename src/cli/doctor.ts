@@ -7,7 +7,7 @@ export const doctorCommand: CommandFactory = (io, outcome) =>
   withExamples(
     new Command('doctor')
       .description('check what is configured, reachable and missing, and say how to fix it')
-      .option('--db <database>', 'check this database too: an SQLite file or a URL')
+      .option('--db <database>', 'check this database too: a file, a folder of data files or a URL')
       .option('--call', 'also make one tiny model call (costs a fraction of a cent)')
       .option('--json', 'print JSON')
       .action(async (flags: { db?: string; call?: boolean; json?: boolean }) => {

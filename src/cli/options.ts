@@ -67,11 +67,11 @@ function collectLimits(text: string, before: Limits = {}): Limits {
   return { ...before, [name]: orNone(isWhole ? positiveInteger : positiveNumber)(value) };
 }
 
+export const A_DATABASE =
+  'a configured name, a file (SQLite, DuckDB, CSV, Parquet, JSON), a folder of data files, or a URL (postgresql://…)';
+
 /** Of the commands that ask one database. */
-export const ONE_DATABASE = [
-  '--db <database>',
-  'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
-] as const;
+export const ONE_DATABASE = ['--db <database>', `${A_DATABASE} (default: the only configured one)`] as const;
 
 /** The rows alone, for programs. */
 export function csvOption(): Option {

@@ -1,7 +1,15 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
-import { asOfText, CLAIM_WORDS, endedBecause, OPEN_WORDS, replacedTexts, STATE_WORDS } from '../report/words';
+import {
+  asOfText,
+  CLAIM_WORDS,
+  endedBecause,
+  filesText,
+  OPEN_WORDS,
+  replacedTexts,
+  STATE_WORDS,
+} from '../report/words';
 import { otherReadingText, SHOWN_ROWS, standingTexts, tellsRow, toldTexts } from '../text/answer-text';
 import { standingOf } from '../text/standing';
 import { figuresText, isToldByClaims, keptText, provedBeforeText, quoted, rivalText } from '../text/claim-text';
@@ -37,6 +45,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
   // The headline has what an answer rests on.
   const open = record.sql === null ? record.openAssumptions : [];
   const kept = keptText(record);
+  const files = filesText(record);
   const sections = [
     headline(record),
     ...(record.after === undefined ? [] : [footLines('After', followsText(record), width).join('\n')]),
@@ -57,6 +66,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
       usageText(record),
       `Ended   because ${endedBecause(record.endedBy)}`,
       ...footLines('As of', asOfText(record), width),
+      ...(files === null ? [] : footLines('Files', files, width)),
       ...(kept === null ? [] : footLines('Kept', `for later questions: ${kept}`, width)),
       ...(places.report ? [`Report  ${places.report}`] : []),
       ...(places.ui ? [`UI      ${places.ui}`] : []),

@@ -19,7 +19,7 @@ export const workerCommand: CommandFactory = (io) =>
       )
       .option(
         '--db <database>',
-        'serve only this database: a name, an SQLite file or a URL (repeatable; default: all configured)',
+        'serve only this database: a name, a file or a URL (repeatable; default: all configured)',
         collect,
       )
       .option(

@@ -5,7 +5,7 @@ import { Citation } from './evidence';
 import { EntryId, FitsAsWell } from './layer';
 import { Ablation, PresetName } from './question';
 import { EndedBy, Usage } from './state';
-import { ResultColumn, SqlValue } from './sql';
+import { DataFiles, ResultColumn, SqlValue } from './sql';
 import { Remark } from './steering';
 
 /** A cancelled or failed question is searched again when asked again; its journalled calls cost nothing. */
@@ -248,6 +248,8 @@ export const AnswerRecord = z.object({
   endedAt: z.string(),
   /** When the rows were read. */
   asOf: z.string(),
+  /** The data files whose rows the SQL reads. Left out: it reads a database. */
+  files: DataFiles.optional(),
   /** Asked again, it no longer held: why, and the search that takes its place. */
   replacedBy: z.object({ id: z.string(), reason: z.string() }).optional(),
   /** What "now" was to the SQL, where it asks (`sql/clock.ts`). */

@@ -53,6 +53,15 @@ export const TableDescription = z.object({
 });
 export type TableDescription = z.infer<typeof TableDescription>;
 
+/** Data files as tables. */
+export const DataFiles = z.object({
+  /** When the newest of them was written. */
+  asOf: z.string(),
+  /** What of the files became the table, and what did not. */
+  tables: z.array(z.object({ name: z.string(), text: z.string() })),
+});
+export type DataFiles = z.infer<typeof DataFiles>;
+
 export const DatabaseDescription = z.object({
   dialect: Dialect,
   /** For example `PostgreSQL 15.18`. */
@@ -60,5 +69,7 @@ export const DatabaseDescription = z.object({
   tables: z.array(TableDescription),
   /** Hash over tables, columns, types and keys; not over data. */
   fingerprint: z.string(),
+  /** Left out: a database. */
+  files: DataFiles.optional(),
 });
 export type DatabaseDescription = z.infer<typeof DatabaseDescription>;

@@ -2,7 +2,7 @@ import type { CheckReport, DescribedDatabase, Describing, ListedDatabase } from 
 import { loadConfig } from '../config';
 import { told, type Inside } from './inside';
 
-/** `db` is everywhere a configured name, an SQLite file or a URL. */
+/** `db` is everywhere a configured name, a file, a folder of data files, or a URL. */
 export class Databases {
   readonly #inside: Inside;
 

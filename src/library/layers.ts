@@ -5,7 +5,7 @@ import { saidBy } from '../app/surroundings';
 import { either, told, type Inside } from './inside';
 
 export interface OfDatabase {
-  /** A configured name, an SQLite file or a URL. Left out: the only configured database. */
+  /** A configured name, a file, a folder of data files, or a URL. Left out: the only configured database. */
   readonly db?: string;
 }
 

@@ -17,7 +17,7 @@ import { resultBody } from './result-section';
 import { type Rerun, sqlBody } from './sql-section';
 import { SCRIPT, STYLE } from './style';
 import type { Trace } from './trace';
-import { asOfText, modelText, replacedTexts, STATUS_WORDS } from './words';
+import { asOfText, filesText, modelText, replacedTexts, STATUS_WORDS } from './words';
 
 export const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const policyOf = (scripts: string): string =>
@@ -198,9 +198,11 @@ function facts(trace: Trace): string[] {
   const { record, input, state } = trace;
   const usage = record?.usage ?? state?.usage;
   const model = modelText(trace);
+  const files = record ? filesText(record) : null;
   return [
     `Database ${record?.database ?? input?.question.database ?? 'unknown'}`,
     ...(record ? [`As of ${asOfText(record)}`] : []),
+    ...(files === null ? [] : [`Files ${files}`]),
     ...(model === null ? [] : [capital(model)]),
     ...(usage === undefined ? [] : [`${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}`]),
     ...(record ? [`took ${duration(Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt)))}`] : []),

@@ -142,6 +142,12 @@ export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>
 }
 
 /** When the rows of an answer were read, and what "now" was to its SQL. */
+/** One line for each table of data files. */
+export function filesText({ files }: AnswerRecord): string | null {
+  if (files === undefined) return null;
+  return `written ${utc(files.asOf)}; ${files.tables.map(({ name, text }) => `${name}: ${text}`).join('; ')}`;
+}
+
 export function asOfText({ asOf, endedAt, clock }: AnswerRecord): string {
   const searched = asOf > endedAt ? `, searched ${utc(endedAt)}` : '';
   return `${utc(asOf)}${searched}${clock === undefined ? '' : `; in its SQL "now" is ${clock}`}`;

@@ -137,7 +137,7 @@ function missingDatabases(missing: ReadonlyMap<string, number>, specs: readonly 
     .filter(([name]) => name !== '')
     .map(([name, count]) => `${name} (${counted(count, 'question')})`);
   if (names.length === 0)
-    return new UsageError('the file names no database: give it with --db, as a name, an SQLite file or postgresql://…');
+    return new UsageError('the file names no database: give it with --db, as a name, a file or a URL');
   const fix =
     specs.length === 0 ? "add --db 'NAME=…' for each, or one template with {database}" : "add --db 'NAME=…' for each";
   return new UsageError(`no database is given for ${names.join(', ')}: ${fix}`);

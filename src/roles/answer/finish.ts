@@ -24,6 +24,7 @@ import { soundSentence, withYesNo } from '../../text/sentence';
 import type { AnswerSummary } from '../../domain/ports/step-parts';
 import { now, openParser, type StepContext } from '../shared/context';
 import { wordsAsked } from '../layer/earlier';
+import { filesRead } from './files';
 import { endLesson } from '../layer/lesson-end';
 import { notLookedAt, unusedOf } from '../layer/left-aside';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../../record/contents';
@@ -105,6 +106,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
   const verdict = view === undefined ? null : await verdictOf(run, step.state, view);
   const claims = verdict?.claims ?? null;
   const toolCalls = toolCallsOf(step.state);
+  const schema = await run.find('schema', SCHEMA_ID);
   const record: AnswerRecord = {
     schemaVersion: 1,
     id: run.searchId,
@@ -142,6 +144,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
     asOf: content?.takenAt ?? now(context),
+    ...(content === undefined || schema === null ? {} : await filesRead(context, schema.description, content.sql)),
     ...(content?.clock === undefined ? {} : { clock: content.clock }),
     ...reuseIn(step.state),
     ...(await layerIn(context)),

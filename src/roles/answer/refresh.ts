@@ -23,6 +23,7 @@ import { openEngine, openParser, openStep, runSql, type StepContext, type StepDe
 import { claimRecheck } from './claim-recheck';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../../record/contents';
 import { wordingOf } from './evidence-record';
+import { filesRead } from './files';
 import { answerOf, stillOpen } from './finish';
 import { readLayer } from '../../record/layer-store';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
@@ -138,7 +139,8 @@ async function newRule(
 const NO_CLAIMS: Statements<null> = { statements: [], read: () => null };
 
 async function runAgain(context: StepContext, before: AnswerRecord, content: CandidateContent): Promise<Refreshed> {
-  const { dialect } = (await openEngine(context)).engine;
+  const { engine } = await openEngine(context);
+  const { dialect } = engine;
   const clock = content.clock === undefined ? undefined : context.input.clock;
   const sql = clock === undefined ? content.sql : withClock(content.sql, clock, dialect);
   const plan = content.plan === null ? null : await loadPlan(context, content.plan);
@@ -187,6 +189,8 @@ async function runAgain(context: StepContext, before: AnswerRecord, content: Can
       each.chosen ? { ...each, sql, rowCount: digest?.count ?? rows.length, preview: resultPreview(result) } : each,
     ),
     asOf: takenAt,
+    // They may have been read anew since.
+    ...(await filesRead(context, await engine.describe({ signal: context.signal }), sql)),
     clock,
   };
   return { kind: 'current', record: { ...again, answer: answerOf(context.input, again) } };
