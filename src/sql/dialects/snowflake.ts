@@ -9,7 +9,7 @@ const patterns: Patterns = [
   ['number', /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|\$\d+/uy],
   ['word', /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy],
   // `|`, `?`, `^`, and `$` at the end, belong to the row patterns of MATCH_RECOGNIZE.
-  ['symbol', /(?!\/[/*])(?:->>|=>|->|::|\|\||<>|!=|<=|>=|[-+*/%(),.;:<>=[\]{}|^]|(?<=[}\)*+])\?|\$(?=\s*\)))/uy],
+  ['symbol', /(?!\/[/*]|->>)(?:=>|->|::|\|\||<>|!=|<=|>=|[-+*/%(),.;:<>=[\]{}|^]|(?<=[}\)*+])\?|\$(?=\s*\)))/uy],
 ];
 
 export const snowflake: DialectFacts = {
