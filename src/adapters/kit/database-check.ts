@@ -19,6 +19,31 @@ export interface WriteAttempt {
   readonly message: string;
 }
 
+/** `sqlState` or the like of an error decides; one that says nothing of the statement is to be thrown by `verdict`. */
+export async function attempted(
+  what: string,
+  write: () => Promise<unknown>,
+  verdict: (error: unknown) => 'refused' | 'failed',
+): Promise<WriteAttempt> {
+  try {
+    await write();
+    return { what, outcome: 'went-through', message: 'it was executed, and rolled back' };
+  } catch (error) {
+    return { what, outcome: verdict(error), message: (error as Error).message };
+  }
+}
+
+/** The shortest of five round trips. */
+export async function latencyOf(trip: () => Promise<unknown>): Promise<number> {
+  const took: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const startedMs = performance.now();
+    await trip();
+    took.push(performance.now() - startedMs);
+  }
+  return Math.min(...took);
+}
+
 /** A right that this user has. GATE's read-only transactions cannot use it, but another program could. */
 export interface WritingRight {
   readonly what: string;

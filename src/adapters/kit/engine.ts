@@ -153,6 +153,15 @@ function timed(outcome: Outcome, { timeoutMs }: SqlOptions, started = performanc
 
 export type EngineErrors = ErrorTable<SqlEngineErrorCode>;
 
+/** Errors of the socket and of TLS, of a server called `name` at {host}; {code} and {message} are the error's. */
+export const networkErrors = (name: string): EngineErrors => [
+  [/^ENOTFOUND /, 'not-found', 'there is no host {host}: check the URL of the database'],
+  [/^EAI_AGAIN /, 'connection', 'the name of {host} cannot be looked up: check the network'],
+  [/^(ENETUNREACH|EHOSTUNREACH|ETIMEDOUT) /, 'connection', 'there is no way to {host} ({code}): check host and network'],
+  [/^ECONNREFUSED /, 'connection', `nothing answers at {host}: start ${name} there or correct the URL`],
+  [/^ .*timeout/is, 'connection', `${name} at {host} does not answer: check host, port and firewall`],
+]; // prettier-ignore
+
 /** By the first row that fits; without one, `otherwise` is the line of a lost connection. */
 export function errorBy(
   table: EngineErrors,
@@ -163,6 +172,16 @@ export function errorBy(
 ): SqlEngineError {
   const { code, line } = sorted(table, says, facts) ?? { code: 'connection', line: otherwise };
   return new SqlEngineError(code, line, { cause });
+}
+
+/** A driver that is installed only where it is used. */
+export async function optionalPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((error as NodeJS.ErrnoException).code))) throw error;
+    throw new SqlEngineError('not-configured', `install ${name}: npm install ${name}`, { cause: error });
+  }
 }
 
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;

@@ -1,5 +1,6 @@
 /** What descriptions of all dialects share: sampled values, and the fingerprint of the structure. */
 import { createHash } from 'node:crypto';
+import { cut } from '../../clip';
 import type { DatabaseDescription, Dialect, SqlValue, TableDescription } from '../../domain';
 
 /** A hash over tables, columns, types and keys in code-unit order; no data, no comments. */
@@ -46,7 +47,8 @@ export function described(
 
 /** The first distinct values of a column. */
 function samplesOf(values: readonly (SqlValue | undefined)[]): string[] {
-  const texts = values.flatMap((value) => (value === null || value === undefined ? [] : [String(value)]));
-  const shown = texts.map((text) => (text.length > SAMPLE_LENGTH ? `${text.slice(0, SAMPLE_LENGTH - 1)}…` : text));
-  return [...new Set(shown)].slice(0, SAMPLES_PER_COLUMN);
+  const texts = values.flatMap((value) =>
+    value === null || value === undefined ? [] : [cut(String(value), SAMPLE_LENGTH)],
+  );
+  return [...new Set(texts)].slice(0, SAMPLES_PER_COLUMN);
 }

@@ -4,6 +4,24 @@ import type { SqlValue } from '../../domain';
 /** A result larger than this is cut like one with too many rows. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
+/** Rows one by one, until a limit of rows or of bytes is reached. */
+export class CappedRows {
+  readonly rows: SqlValue[][] = [];
+  truncated = false;
+  #bytes = 0;
+
+  constructor(private readonly maxRows: number) {}
+
+  /** False: the row is one too many, and so is each after it. */
+  add(row: SqlValue[]): boolean {
+    this.truncated = this.rows.length >= this.maxRows || this.#bytes > MAX_RESULT_BYTES;
+    if (this.truncated) return false;
+    for (const value of row) this.#bytes += typeof value === 'string' ? value.length : 8;
+    this.rows.push(row);
+    return true;
+  }
+}
+
 /**
  * A number only if printing the double gives the same digits; else the text. Integers beyond 2^53 are always text: there
  * one double stands for several integers.

@@ -4,7 +4,7 @@
  * Then it reads which writing rights login and role have, and gives the statements that would revoke them.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import type { DatabaseCheck, WriteAttempt, WritingRight } from '../kit/database-check';
+import { attempted, latencyOf, type DatabaseCheck, type WriteAttempt, type WritingRight } from '../kit/database-check';
 import { identifier, literal } from '../kit/engine';
 import { connect, readAddress, type GateClient } from './connection';
 import { OF_USERS } from './describe';
@@ -22,12 +22,12 @@ const TIMEOUT_MS = 10_000;
 const REFUSALS = ['25006', '42501', '25001'];
 
 export async function checkPostgres({ url, role, schemas }: PostgresCheckSettings): Promise<DatabaseCheck> {
-  const address = readAddress(url, TIMEOUT_MS);
+  const address = readAddress(url);
   const startedMs = performance.now();
   const client = await connect(address);
   try {
     const connectMs = performance.now() - startedMs;
-    const latencyMs = await latency(client);
+    const latencyMs = await latencyOf(() => client.query('SELECT 1'));
     const [facts] = (await client.query<Facts>(FACTS)).rows;
     if (facts === undefined) throw new SqlEngineError('connection', 'the server does not say what it is');
     const { version, tls, user, database } = facts;
@@ -46,16 +46,6 @@ export async function checkPostgres({ url, role, schemas }: PostgresCheckSetting
   } finally {
     await client.end();
   }
-}
-
-async function latency(client: GateClient): Promise<number> {
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 5; round += 1) {
-    const startedMs = performance.now();
-    await client.query('SELECT 1');
-    best = Math.min(best, performance.now() - startedMs);
-  }
-  return best;
 }
 
 interface Facts {
@@ -90,21 +80,16 @@ async function attemptWrites(client: GateClient): Promise<WriteAttempt[]> {
   ] as const;
   const attempts: WriteAttempt[] = [];
   for (const [what, sql] of statements) {
-    attempts.push({ what, ...(await attempt(client, sql)) });
+    attempts.push(await attempted(what, () => client.query(sql), verdict));
     await client.query('ROLLBACK TO SAVEPOINT gate');
   }
   return attempts;
 }
 
-async function attempt(client: GateClient, sql: string): Promise<Pick<WriteAttempt, 'outcome' | 'message'>> {
-  try {
-    await client.query(sql);
-    return { outcome: 'went-through', message: 'it was executed, and rolled back' };
-  } catch (error) {
-    const { code = '', message } = error as { code?: string; message: string };
-    if (!/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57P')) throw error;
-    return { outcome: REFUSALS.includes(code) ? 'refused' : 'failed', message };
-  }
+function verdict(error: unknown): 'refused' | 'failed' {
+  const { code = '' } = error as { code?: string };
+  if (!/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57P')) throw error;
+  return REFUSALS.includes(code) ? 'refused' : 'failed';
 }
 
 /** The rights by which a role could write, each with the statement that revokes it. */

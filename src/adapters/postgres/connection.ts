@@ -68,6 +68,7 @@ interface Stream {
   unref(): void;
 }
 
+const CONNECT_TIMEOUT_MS = 10_000;
 /** Settings of the driver that would change how results arrive. */
 const DRIVER_PARAMETERS = ['binary', 'pipeline', 'query_timeout', 'client_encoding', 'replication', 'keepAlive'];
 const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
@@ -76,7 +77,7 @@ const wrong = (message: string, cause?: unknown): SqlEngineError =>
   new SqlEngineError('not-configured', message, { cause });
 
 /** Throws `SqlEngineError` with one line that says what to change in the URL. */
-export function readAddress(text: string, connectTimeoutMs: number): Address {
+export function readAddress(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
     throw wrong('the database URL is not valid: write postgres://user:password@host:port/database');
@@ -95,7 +96,7 @@ export function readAddress(text: string, connectTimeoutMs: number): Address {
       ...parsed(url),
       // The driver does not decode %40, %2F and the like in the name of a database.
       database: target.database || undefined,
-      connectionTimeoutMillis: connectTimeoutMs,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       application_name: 'gate',
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,

@@ -12,7 +12,6 @@ export interface PostgresEngineSettings {
   readonly options?: {
     /** Connections at most; default 4. */
     readonly poolSize?: number;
-    readonly connectTimeoutMs?: number;
     /** A role with SELECT only, set for every transaction; `none`: keep the login's own rights. */
     readonly role?: string;
     /** Search path, and the schemas to describe; default: the login's search path, all schemas. */
@@ -34,8 +33,8 @@ const NUL: Outcome = {
 };
 
 export function createPostgresEngine({ url, options = {} }: PostgresEngineSettings): SqlEngine {
-  const { poolSize = 4, connectTimeoutMs = 10_000, role = null, schemas = [], maxPlanCost = null } = options;
-  const address = readAddress(url, connectTimeoutMs);
+  const { poolSize = 4, role = null, schemas = [], maxPlanCost = null } = options;
+  const address = readAddress(url);
   const { target } = address;
   let known: { readonly hazards: Hazards; readonly at: number } | null = null;
   const { inSession, ...engine } = createEngine<PostgresSession>({

@@ -3,7 +3,7 @@
  * is thrown. Each message is one line and never holds the password.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, type EngineErrors, type Outcome } from '../kit/engine';
+import { errorBy, networkErrors, type EngineErrors, type Outcome } from '../kit/engine';
 
 export interface Target {
   readonly host: string;
@@ -68,15 +68,11 @@ const ERRORS: EngineErrors = [
   [/^22023 .*pg_read_all_data/, 'not-read-only', 'PostgreSQL before 14 cannot restrict the superuser {user} to reading: log in as a role that may only read (gate db check NAME prints its statements), or name one with "role"; "role": "none" keeps the superuser\'s rights, and then only the parser prevents writes'],
   [/^(22023|42704) /, 'not-configured', 'PostgreSQL at {host}: {message}; check the role and the options'],
   [/^53300 /, 'connection', 'PostgreSQL at {host} has no free connection: {message}; lower maxConnections of this database or raise max_connections there'],
-  [/^ENOTFOUND /, 'not-found', 'there is no host {host}: check the URL of the database'],
-  [/^EAI_AGAIN /, 'connection', 'the name of {host} cannot be looked up: check the network'],
-  [/^(ENETUNREACH|EHOSTUNREACH|ETIMEDOUT) /, 'connection', 'there is no way to {host} ({code}): check host and network'],
-  [/^ECONNREFUSED /, 'connection', 'nothing answers at {host}: start PostgreSQL there or correct the URL'],
+  ...networkErrors('PostgreSQL'),
   [/^CERT_HAS_EXPIRED /, 'not-configured', 'the TLS certificate of PostgreSQL at {host} has expired: renew it there (sslmode=require without sslrootcert would not check it)'],
   [/^ERR_TLS_CERT_ALTNAME_INVALID /, 'not-configured', 'the TLS certificate of PostgreSQL at {host} is for another host: correct the host in the URL, or check the chain only (sslmode=verify-ca)'],
   [/^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|HOSTNAME_MISMATCH|ERR_TLS_)/, 'not-configured', 'the TLS certificate of PostgreSQL at {host} is not trusted ({message}): name its authority with sslrootcert=FILE in the URL'],
   [/does not support SSL/i, 'not-configured', 'PostgreSQL at {host} offers no TLS: turn it on there, or write sslmode=prefer or disable in the URL'],
-  [/^ .*timeout/is, 'connection', 'PostgreSQL at {host} does not answer: check host, port and firewall'],
   [/password must be a string|no password supplied/i, 'authentication', 'PostgreSQL at {host} wants a password for user {user}: add it to the URL'],
   [/error establishing an SSL connection/i, 'connection', "what answers at {host} does not speak PostgreSQL's protocol: correct host and port in the URL"],
 ]; // prettier-ignore

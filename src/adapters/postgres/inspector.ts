@@ -8,6 +8,7 @@
  */
 import { loadModule, parseSync } from 'libpg-query';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
+import { refusingFunctions } from '../kit/functions';
 import { inspected, inspectingOnce, onlyStatement, Refusal } from '../kit/inspection';
 
 export async function createPostgresInspector(): Promise<SqlInspector> {
@@ -130,7 +131,8 @@ function messageOf(error: unknown): string {
   return position === undefined || position < 0 ? message : `${message} (at character ${position + 1})`;
 }
 
-const FUNCTIONS: Readonly<Record<string, RegExp>> = {
+/** Listed functions alone are refused: `pg_size_pretty`, `pg_typeof` and the like are harmless. */
+export const refuseFunction = refusingFunctions({
   'it only waits: leave it out': /^pg_sleep(_for|_until)?$/,
   'it opens another connection: read the tables of this database': /^(dblink|postgres_fdw)/,
   'it works on large objects: select the column itself':
@@ -155,14 +157,7 @@ const FUNCTIONS: Readonly<Record<string, RegExp>> = {
   'it can reach files: compute with plain functions': /^(xslt_process)$/,
   'it acts on the session: select values only': /^(set_limit|isn_weak|pg_stat_statements_reset|lastval|currval)$/,
   'it is internal to the server: leave it out': /^binary_upgrade_|^pg_(event_trigger|extension_config_dump)/,
-};
-
-/** Listed functions alone are refused: `pg_size_pretty`, `pg_typeof` and the like are harmless. */
-export function refuseFunction(name: string): string | null {
-  const lower = name.toLowerCase();
-  const found = Object.entries(FUNCTIONS).find(([, pattern]) => pattern.test(lower));
-  return found === undefined ? null : `the function ${lower} is not allowed: ${found[0]}`;
-}
+});
 
 /** Catalogues with passwords, settings of other hosts, or sampled values that access lists could not filter. */
 const SECRET_RELATIONS =

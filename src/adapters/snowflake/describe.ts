@@ -38,18 +38,15 @@ export async function describeSnowflake(read: Read, place: Place): Promise<Datab
   const shown = place.schemas.length > 0 ? place.schemas : place.schema === null ? [] : [current ?? ''];
   const wanted = `table_schema <> 'INFORMATION_SCHEMA'${shown.length === 0 ? '' : ` AND UPPER(table_schema) IN (${shown.map((name) => literal(name.toUpperCase())).join(', ')})`}`;
   const inside = `${identifier(database ?? place.database)}.INFORMATION_SCHEMA`;
+  const listed = (view: string, columns: string, order = ''): Promise<Row[]> =>
+    records(read, `SELECT table_schema, table_name, ${columns} FROM ${inside}.${view} WHERE ${wanted} ORDER BY table_schema, table_name${order}`); // prettier-ignore
   const [tables, views, columns] = await Promise.all([
-    records(
-      read,
-      `SELECT table_schema, table_name, table_type, row_count, comment, clustering_key FROM ${inside}.TABLES WHERE ${wanted} ORDER BY table_schema, table_name`,
-    ),
-    records(
-      read,
-      `SELECT table_schema, table_name, 'VIEW' AS table_type, NULL AS row_count, comment, NULL AS clustering_key FROM ${inside}.VIEWS WHERE ${wanted} ORDER BY table_schema, table_name`,
-    ),
-    records(
-      read,
-      `SELECT table_schema, table_name, column_name, data_type, is_nullable, numeric_precision, numeric_scale, character_maximum_length, comment FROM ${inside}.COLUMNS WHERE ${wanted} ORDER BY table_schema, table_name, ordinal_position`,
+    listed('TABLES', 'table_type, row_count, comment, clustering_key'),
+    listed('VIEWS', `'VIEW' AS table_type, NULL AS row_count, comment, NULL AS clustering_key`),
+    listed(
+      'COLUMNS',
+      'column_name, data_type, is_nullable, numeric_precision, numeric_scale, character_maximum_length, comment',
+      ', ordinal_position',
     ),
   ]);
   const scope = `DATABASE ${identifier(database ?? place.database)}`;

@@ -28,16 +28,16 @@ export interface SnowflakeEngineSettings {
     readonly poolSize?: number;
     /** Statements whose plan scans more bytes are refused; default: no limit. */
     readonly maxScanBytes?: number;
-    readonly connectTimeoutMs?: number;
     /** Where the driver comes from; default: the package snowflake-sdk. */
     readonly load?: LoadSdk;
   };
 }
 
+const CONNECT_TIMEOUT_MS = 30_000;
 const DESCRIBE_TIMEOUT_MS = 30_000;
 
 export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSettings): SqlEngine {
-  const { allowPrivilegedRole = false, connectTimeoutMs = 30_000, schemas = [], poolSize = 4, maxScanBytes } = options;
+  const { allowPrivilegedRole = false, schemas = [], poolSize = 4, maxScanBytes } = options;
   const target = readTarget({ url, ...options });
   /** The role is checked once: all sessions have the same one. */
   let proven: Promise<void> | null = null;
@@ -46,7 +46,7 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
     poolSize,
     async open(signal) {
       const sdk = await loadSdk(options.load);
-      const request = { tag: 'check', timeoutMs: connectTimeoutMs, maxRows: 10, signal };
+      const request = { tag: 'check', timeoutMs: CONNECT_TIMEOUT_MS, maxRows: 10, signal };
       const checks = { target, asSubquery: allowPrivilegedRole, maxScanBytes };
       const session = await SnowflakeSession.open(sdk, connectionOptions(target), checks, request);
       if (allowPrivilegedRole) return session;

@@ -3,6 +3,7 @@
  * infrastructure error is thrown. Each message is one line and holds no secret. Server codes have six digits and come with
  * an SQLSTATE: those that begin with 0 or 1 (compiling, running) belong to the statement, 39 to the login, 40 to the driver.
  */
+import { oneLine } from '../../clip';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { errorBy, type EngineErrors, type Outcome } from '../kit/engine';
 import type { Target } from './target';
@@ -92,5 +93,3 @@ function inChain<T>(error: unknown, find: (error: SdkError) => T | undefined): T
   if (typeof error !== 'object' || error === null) return undefined;
   return find(error as SdkError) ?? inChain((error as SdkError).cause, find);
 }
-
-const oneLine = (message: string): string => message.trim().replace(/\s*\n\s*/g, ' ');

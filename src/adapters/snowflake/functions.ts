@@ -4,7 +4,7 @@
  * compute from their arguments are allowed, and those that the configuration names.
  */
 
-import { functionRules, words, type FunctionRules } from '../kit/functions';
+import { functionRules, words, type FunctionRules, type Reasons } from '../kit/functions';
 
 const ALLOWED = words(`
   ABS ACOS ACOSH ADD_MONTHS ANY_VALUE APPROXIMATE_JACCARD_INDEX APPROXIMATE_SIMILARITY APPROX_COUNT_DISTINCT
@@ -75,7 +75,7 @@ const ALLOWED = words(`
 /** Functions allowed in FROM, by LATERAL or TABLE(…): their rows come from their arguments. */
 const TABLE_FUNCTIONS = words('FLATTEN GENERATOR SPLIT_TO_TABLE STRTOK_SPLIT_TO_TABLE');
 
-const REASONS: Readonly<Record<string, RegExp>> = {
+const REASONS: Reasons = {
   'it administers the server: select values only': /^SYSTEM\$/,
   'it sends data to a model and costs money: compute with plain functions':
     /^(AI_|SNOWFLAKE\.|CORTEX\.)|COMPLETE$|^(EMBED_TEXT|CLASSIFY_TEXT|SENTIMENT|SUMMARIZE)/,

@@ -4,6 +4,7 @@
  * micro-partitions left after compiling; joins may skip more of them later. A plan without the figure reads no table and
  * passes. A statement without a plan is refused, because nothing bounds it.
  */
+import { oneLine } from '../../clip';
 import type { Outcome } from '../kit/engine';
 import { isCancelled, isOfStatement } from './errors';
 
@@ -68,7 +69,7 @@ function unbounded(reason: string, ceiling: number): Outcome {
     kind: 'refused',
     message:
       `what the statement would scan cannot be told, and the ceiling is ${size(ceiling)}: Snowflake shows no plan ` +
-      `(${reason.trim().replace(/\s*\n\s*/g, ' ')}); leave out INFORMATION_SCHEMA and views that hide what they read`,
+      `(${oneLine(reason)}); leave out INFORMATION_SCHEMA and views that hide what they read`,
   };
 }
 

@@ -7,9 +7,9 @@
 import type * as SnowflakeSdk from 'snowflake-sdk';
 import type { Connection, ConnectionOptions, RowStatement, SnowflakeError } from 'snowflake-sdk';
 import type { ResultColumn, SqlValue } from '../../domain';
-import { SqlEngineError, type SqlOptions } from '../../domain/ports/sql-engine';
-import { literal, type Outcome, type Session } from '../kit/engine';
-import { compactJson, exactNumber, MAX_RESULT_BYTES } from '../kit/value-text';
+import type { SqlOptions } from '../../domain/ports/sql-engine';
+import { literal, optionalPackage, type Outcome, type Session } from '../kit/engine';
+import { CappedRows, compactJson, exactNumber } from '../kit/value-text';
 import { NoAnswer, toOutcome, Unanswered } from './errors';
 import { readStatement } from './inspector';
 import { refuseScan } from './scan';
@@ -206,23 +206,20 @@ function read(statement: RowStatement, maxRows: number): Promise<Rows> {
   const types = described.map((column) => column.getType());
   const columns = described.map((column, index) => ({ name: column.getName(), kind: columnKind(types[index] ?? '') }));
   const converters = types.map(converterFor);
-  const rows: SqlValue[][] = [];
-  const result = { kind: 'rows', columns, types } as const;
-  if (maxRows === 0 || statement.getNumRows() === 0) return Promise.resolve({ ...result, rows, truncated: false });
+  const capped = new CappedRows(maxRows);
+  const { rows } = capped;
+  const finished = (): Rows => ({ kind: 'rows', columns, types, rows, truncated: capped.truncated });
+  if (maxRows === 0 || statement.getNumRows() === 0) return Promise.resolve(finished());
   return new Promise((resolve, reject) => {
-    let bytes = 0;
     const stream = statement.streamRows({ start: 0, end: maxRows });
-    const finish = (truncated: boolean): void => resolve({ ...result, rows: rows.slice(0, maxRows), truncated });
+    const finish = (): void => resolve(finished());
     stream.on('data', (raw: readonly RawValue[]) => {
-      for (const value of raw) bytes += typeof value === 'string' ? value.length : 8;
-      rows.push(converters.map((convert, index) => convert(raw[index])));
-      if (rows.length > maxRows || bytes > MAX_RESULT_BYTES) {
-        finish(true);
-        stream.destroy();
-      }
+      if (capped.add(converters.map((convert, index) => convert(raw[index])))) return;
+      finish();
+      stream.destroy();
     });
     stream.on('error', reject);
-    stream.on('end', () => finish(false));
+    stream.on('end', finish);
   });
 }
 
@@ -259,14 +256,9 @@ const importSdk: LoadSdk = async () => {
 
 export async function loadSdk(load: LoadSdk = importSdk): Promise<Sdk> {
   for (const [name, value] of Object.entries(QUIET)) process.env[name] ??= value;
-  try {
-    const sdk = await load();
-    sdk.configure({ logLevel: 'OFF', additionalLogToConsole: false });
-    return sdk;
-  } catch (error) {
-    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((error as NodeJS.ErrnoException).code))) throw error;
-    throw new SqlEngineError('not-configured', 'install snowflake-sdk: npm install snowflake-sdk', { cause: error });
-  }
+  const sdk = await optionalPackage('snowflake-sdk', load);
+  sdk.configure({ logLevel: 'OFF', additionalLogToConsole: false });
+  return sdk;
 }
 
 /**

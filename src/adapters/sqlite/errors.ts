@@ -1,8 +1,8 @@
 /** What a process of SQLite ended with, as a result or as an error of the engine. */
-import { open, stat } from 'node:fs/promises';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { sorted } from '../error-table';
 import type { EngineErrors, Outcome } from '../kit/engine';
+import { checkDatabaseFile } from '../kit/file-check';
 
 interface Failure {
   readonly code: string;
@@ -43,28 +43,10 @@ export function toEngineError(error: unknown, path: string): SqlEngineError {
   return new SqlEngineError('connection', line, { cause: error });
 }
 
-export async function checkFile(given: string, path: string): Promise<void> {
-  try {
-    const found = await stat(path);
-    if (found.isDirectory())
-      throw new SqlEngineError('not-found', `${given} is a directory: name the SQLite file in it`);
-    // Opening a pipe would wait for a writer and block this process, even its exit.
-    if (!found.isFile()) throw new SqlEngineError('not-found', `${given} is no ordinary file: name a SQLite 3 file`);
-    const file = await open(path, 'r');
-    try {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(16), 0, 16, 0);
-      if (bytesRead > 0 && buffer.toString('latin1') !== 'SQLite format 3\0')
-        throwIfBroken({ code: 'SQLITE_NOTADB', message: '' }, given);
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (error instanceof SqlEngineError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new SqlEngineError('not-found', `there is no file ${given}: check the path of the database`);
-    if (code === 'EACCES' || code === 'EPERM')
-      throw new SqlEngineError('not-found', `this user may not read ${given}: change its permissions`);
-    throw new SqlEngineError('connection', `cannot read ${given}: ${message}`, { cause: error });
-  }
-}
+export const checkFile = (given: string, path: string): Promise<void> =>
+  checkDatabaseFile(given, path, {
+    kind: 'SQLite',
+    called: 'a SQLite 3 file',
+    isOne: (start) => start.length === 0 || start.toString('latin1') === 'SQLite format 3\0',
+    otherwise: () => throwIfBroken({ code: 'SQLITE_NOTADB', message: '' }, given),
+  });

@@ -12,6 +12,7 @@
 import type Database from 'libsql';
 import { tokensOf, rewritten } from '../../sql/lexer';
 import { BoundedMap } from '../../bounded-map';
+import { refusingFunctions, words } from '../kit/functions';
 
 /** A row of `EXPLAIN`: addr, opcode, p1, p2, p3, p4. */
 type Instruction = readonly unknown[];
@@ -22,7 +23,7 @@ const FORBIDDEN_OPCODES =
 
 const FUNCTION_OPCODES = new Set(['Function', 'PureFunc', 'AggStep', 'AggStep1', 'AggInverse', 'AggValue', 'AggFinal']);
 
-const SAFE_FUNCTIONS = new Set(
+const SAFE_FUNCTIONS = words(
   `-> ->> abs acos acosh asin asinh atan atan2 atanh atn2 auxdata avg bm25 ceil ceiling char charindex coalesce concat concat_ws
   cos cosh cot coth count cume_dist current_date current_time current_timestamp date datetime degrees dense_rank difference
   exp first_value floor format geopoly_area geopoly_bbox geopoly_blob geopoly_ccw geopoly_contains_point geopoly_group_bbox
@@ -36,7 +37,7 @@ const SAFE_FUNCTIONS = new Set(
   replicate reverse rightstr round row_number rtrim sha3 sign sin sinh snippet soundex sqlite_source_id sqlite_version sqrt square stdev
   strfilter strftime string_agg substr substring subtype sum tan tanh time timediff total trim trunc typeof unhex unicode
   unixepoch unlikely upper upper_quartile uuid uuid_blob uuid_str variance vector vector1bit vector16 vector32 vector64 vector8 vector_distance_cos
-  vector_distance_l2 vector_extract vectorb16 zeroblob`.split(/\s+/),
+  vector_distance_l2 vector_extract vectorb16 zeroblob`,
 );
 
 /** Why the program may not run, or null. */
@@ -77,19 +78,13 @@ const unquoted = (token: string): string => token.replace(/^['"`[](.*)['"`\]]$/s
 
 /** What the parser checks refuse in SQLite, each with what to write instead (design §7). */
 
-const FUNCTIONS: Readonly<Record<string, RegExp>> = {
+export const refuseFunction = refusingFunctions({
   'it reaches files or code outside the database: read tables':
     /^(readfile|writefile|edit|load_extension|fsdir|zipfile|zipfile_cds|sqlar_\w+|lsmode)$/,
   'it acts on the engine itself: compute with plain functions':
     /^(fts3_tokenizer|sqlite3mc_\w+|sqlite_crypt|sqlite_log|sha3_query|rtreecheck)$/,
   'it tells about writes, and there are none here: use count()': /^(last_insert_rowid|changes|total_changes)$/,
-};
-
-export function refuseFunction(name: string): string | null {
-  const lower = name.toLowerCase();
-  const found = Object.entries(FUNCTIONS).find(([, pattern]) => pattern.test(lower));
-  return found === undefined ? null : `the function ${lower} is not allowed: ${found[0]}`;
-}
+});
 
 /** Table-valued pragmas that describe tables. The others show or change the session or the machine. */
 const READABLE_PRAGMAS = [
