@@ -8,7 +8,10 @@ const patterns: Patterns = [
   ['quoted', /"(?:[^"]|"")*"/uy],
   ['word', /[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*/uy],
   ['number', /(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?/uy],
-  ['symbol', /->>|->|=>|::|:=|\|\||<>|!=|<=|>=|<<|>>|\*\*|\/\/|~~~|!?~~\*?|!?~\*?|[-+*/%^&|~!(),.;:<>=[\]{}]/uy],
+  [
+    'symbol',
+    /->>|->|<->|@>|<@|\^@|=>|::|:=|\|\||<>|!=|<=|>=|<<|>>|\*\*|\/\/|~~~|!?~~\*?|!?~\*?|[-+*/%^&|~!@(),.;:<>=[\]{}]/uy,
+  ],
 ];
 
 export const duckdb: DialectFacts = {
@@ -18,20 +21,26 @@ export const duckdb: DialectFacts = {
   fold: 'lower',
   quote: '"',
   plain: /^[\p{L}_][\p{L}\p{N}_$]*$/u,
-  reserved: ['anti', 'asof', 'describe', 'lambda', 'pivot', 'positional', 'semi', 'show', 'summarize', 'unpivot'],
+  reserved:
+    `anti asof at describe glob lambda pivot pivot_longer pivot_wider positional semi show summarize unpack unpivot`.split(
+      ' ',
+    ),
   nameParts: 2,
   schema: 'main',
   grammar: 'postgresql',
   clock: timestamps,
+  fromNothing: '',
   numbersAsTruth: false,
+  // `system` takes whole vectors of 2,048 rows, and of most tables none at all.
   sample: (table, rows, limit) =>
-    rows < limit * 5 ? null : `${table} TABLESAMPLE ${Math.min(100, (limit / rows) * 150).toFixed(4)}% (system, 1)`,
-  hidden: (table) => `main.${table}`,
+    rows < limit * 5 ? null : `${table} TABLESAMPLE ${Math.min(100, (limit / rows) * 120).toFixed(4)}% (bernoulli, 1)`,
+  hidden: (table) => table,
   notes: `DuckDB:
-- integer / integer keeps the fraction; // truncates. x / 0 is NULL.
+- integer / integer keeps the fraction; // truncates. x / 0 is Infinity, x // 0 and x % 0 are NULL: divide by NULLIF(y, 0).
 - One bad value fails the whole query: TRY_CAST(t AS DOUBLE) gives NULL.
 - = and LIKE heed case; ILIKE does not. Names do not heed case; double-quote odd ones.
 - JSON: ->> '$.a' or json_extract_string, UNNEST for lists; structs as s.a, lists as l[1].
 - Dates: a given clock is a literal, TIMESTAMP '…', never now() or CURRENT_DATE. Half-open ranges: >= start AND < end; date_trunc, INTERVAL, date_diff('day', a, b); strptime(t, '%d.%m.%Y') reads texts.
-- Begin with SELECT or WITH; no FROM-first, PIVOT statement, read_csv or file names.`,
+- date - date is a number of days; date_trunc gives a timestamp. JSON numbers compare after a cast: CAST(j->>'$.a' AS DOUBLE).
+- Begin with SELECT or WITH; no FROM-first, no alias in front, no PIVOT statement, read_csv or file names. No macros of the database, no methods: upper(x), not x.upper().`,
 };

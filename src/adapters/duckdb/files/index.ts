@@ -1,0 +1,266 @@
+/**
+ * Files (CSV, JSON, Parquet, and folders of them) as a `.duckdb` that is opened read-only. The import runs in a process of its
+ * own (`import-child.ts`).
+ *
+ * 1. The cache is keyed by the real path of the source, and within by what is in the files. Sizes and times are compared first;
+ *    a content is hashed only where they changed.
+ * 2. A `.duckdb` appears whole or not at all, under the lock of its source. One that was replaced is unlinked: who has it open
+ *    reads on, who opens it later has to import again.
+ * 3. Folders are 0700 and files 0600.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import {
+  access,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { SqlEngineError } from '../../../domain/ports/sql-engine';
+import { withFileLock } from '../../../file-lock';
+import { startChild } from '../../kit/child-process';
+import type { ImportReply, ImportRequest } from './import-child';
+import { Kept, type Imported, type Stamp } from './report';
+import { formatOf, listSources, type SourceFile, type Sources } from './sources';
+
+export type { Imported, ImportedTable } from './report';
+
+export interface ImportOptions {
+  readonly cacheFolder: string;
+  readonly signal: AbortSignal;
+  /** Of the whole cache: the entries that were not used for longest make room. Default: 20 GB. */
+  readonly maxBytes?: number;
+}
+
+export interface CacheEntry {
+  /** Null: an import of it was interrupted. */
+  readonly source: string | null;
+  readonly folder: string;
+  readonly bytes: number;
+  readonly usedAt: string;
+}
+
+/** Changes with what an import makes of the same files. */
+const VERSION = 1;
+const MAX_BYTES = 20 * 1024 ** 3;
+
+/** Whether a file is read by its ending. A folder is for the caller to see. */
+export const isFileSource = (path: string): boolean => formatOf(path) !== null;
+
+/**
+ * Imports the files at `source`, a file or a folder, where they changed since the last time.
+ * @throws SqlEngineError `not-found` where there is nothing to read, `not-configured` where DuckDB is not installed.
+ */
+export async function importFiles(source: string, options: ImportOptions): Promise<Imported> {
+  const sources = await listSources(source);
+  const { cacheFolder, signal, maxBytes = MAX_BYTES } = options;
+  const bytes = allFiles(sources).reduce((sum, file) => sum + file.bytes, 0);
+  if (bytes > maxBytes)
+    throw new SqlEngineError(
+      'not-found',
+      `${source} has ${bytes} bytes, and an import may take ${maxBytes}: name a part of it`,
+    );
+  const folder = entryFolder(cacheFolder, sources.root);
+  const kept = await readKept(folder);
+  if (kept !== null && (await isUnchanged(kept, sources))) return used(folder, kept, sources);
+  const lock = await lockOf(folder);
+  const made = await withFileLock(lock, () => renewed(folder, sources, signal), undefined, signal).catch(
+    (error: unknown) => {
+      // Whatever noticed the signal first.
+      signal.throwIfAborted();
+      throw error;
+    },
+  );
+  await makeRoom(cacheFolder, folder, maxBytes);
+  return used(folder, made, sources);
+}
+
+export async function cacheEntries(cacheFolder: string): Promise<CacheEntry[]> {
+  const parent = join(cacheFolder, 'files');
+  const names = await readdir(parent, { withFileTypes: true }).catch(ifMissing([]));
+  const folders = names.filter((each) => each.isDirectory()).map(({ name }) => join(parent, name));
+  return Promise.all(
+    folders.map(async (folder) => {
+      const kept = await readKept(folder);
+      const inside = await readdir(folder, { recursive: true }).catch(ifMissing([]));
+      const sizes = await Promise.all(
+        inside.map((name) => stat(join(folder, name)).then((each) => (each.isFile() ? each.size : 0), ifMissing(0))),
+      );
+      const { mtime } = await stat(join(folder, 'report.json')).catch(ifMissing({ mtime: new Date(0) }));
+      return {
+        source: kept?.imported.source ?? null,
+        folder,
+        bytes: sizes.reduce((sum, size) => sum + size, 0),
+        usedAt: mtime.toISOString(),
+      };
+    }),
+  );
+}
+
+/** Waits for an import of it that runs. */
+export async function removeEntry({ folder }: Pick<CacheEntry, 'folder'>): Promise<void> {
+  await withFileLock(await lockOf(folder), () => rm(folder, { recursive: true, force: true }));
+}
+
+/** Under the lock of the entry. */
+async function renewed(folder: string, sources: Sources, signal: AbortSignal): Promise<Kept> {
+  const before = await readKept(folder);
+  // Another process may have done it meanwhile.
+  if (before !== null && (await isUnchanged(before, sources))) return before;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  for (const name of await readdir(folder))
+    if (name.startsWith('new-')) await rm(join(folder, name), { recursive: true, force: true });
+  const stamps = await stampsOf(sources, before?.stamps ?? [], signal);
+  const path = join(folder, `${hashOf([VERSION, stamps.map(({ name, hash }) => [name, hash])])}.duckdb`);
+  const work = await mkdtemp(join(folder, 'new-'));
+  try {
+    const isSame = before?.version === VERSION && before.imported.path === path && (await exists(path));
+    const imported = isSame
+      ? { ...before.imported, asOf: asOf(sources) }
+      : { ...(await run(sources, work, signal)), path };
+    if (!isSame) await rename(join(work, 'data.duckdb'), path);
+    const kept: Kept = { version: VERSION, stamps, imported };
+    await writeFile(join(work, 'report.json'), JSON.stringify(kept), { mode: 0o600 });
+    await rename(join(work, 'report.json'), join(folder, 'report.json'));
+    for (const name of await readdir(folder))
+      if (name.endsWith('.duckdb') && name !== basename(path)) await rm(join(folder, name)).catch(ifInUse);
+    return kept;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Makes `data.duckdb` in a folder. */
+async function run(sources: Sources, folder: string, signal: AbortSignal): Promise<Imported> {
+  const reply = await inChild({ sources, folder }, signal);
+  if (reply.kind === 'error') throw new SqlEngineError(reply.code, reply.message);
+  const after = await listSources(sources.root);
+  if (hashOf(looksOf(allFiles(after))) !== hashOf(looksOf(allFiles(sources))))
+    throw new SqlEngineError(
+      'connection',
+      `${sources.root} was changed while it was read: try again when it is written`,
+    );
+  const { tables, ignored } = reply;
+  return {
+    path: join(folder, 'data.duckdb'),
+    source: sources.root,
+    asOf: asOf(sources),
+    importedAt: new Date().toISOString(),
+    tables: [...tables],
+    ignored: [...ignored],
+  };
+}
+
+function inChild(request: ImportRequest, signal: AbortSignal): Promise<ImportReply> {
+  signal.throwIfAborted();
+  const child = startChild('duckdb-import');
+  return new Promise<ImportReply>((resolve, reject) => {
+    let stderr = '';
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-2000)));
+    child.once('message', (reply: ImportReply) => resolve(reply));
+    child.once('error', reject);
+    child.once('close', (_code, by) => {
+      signal.removeEventListener('abort', abort);
+      const line = /\S.*/.exec(stderr)?.[0].trim() ?? `by ${by ?? 'itself'}`;
+      reject(new SqlEngineError('connection', `the import of ${request.sources.root} ended unexpectedly: ${line}`));
+    });
+    child.send(request);
+  }).finally(async () => {
+    // It has to be gone before its folder is removed.
+    const isGone = child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+    const gone = isGone ? null : new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await gone;
+  });
+}
+
+async function stampsOf(sources: Sources, known: readonly Stamp[], signal: AbortSignal): Promise<Stamp[]> {
+  const stamps: Stamp[] = [];
+  for (const { name, path, bytes, modifiedMs } of allFiles(sources)) {
+    const same = known.find((stamp) => stamp.name === name && stamp.bytes === bytes && stamp.modifiedMs === modifiedMs);
+    stamps.push({ name, bytes, modifiedMs, hash: same?.hash ?? (await contentHash(path, signal).catch(ifUnreadable)) });
+  }
+  return stamps;
+}
+
+async function contentHash(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024, signal }))
+    hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+async function readKept(folder: string): Promise<Kept | null> {
+  const text = await readFile(join(folder, 'report.json'), 'utf8').catch(ifMissing(null));
+  // Another version may have told other things.
+  return text === null ? null : (Kept.safeParse(JSON.parse(text)).data ?? null);
+}
+
+async function isUnchanged({ version, stamps, imported }: Kept, sources: Sources): Promise<boolean> {
+  const isSame = version === VERSION && hashOf(looksOf(stamps)) === hashOf(looksOf(allFiles(sources)));
+  return isSame && (await exists(imported.path));
+}
+
+/** The time of the report is that of its last use. */
+async function used(folder: string, { imported }: Kept, { ignored }: Sources): Promise<Imported> {
+  const now = new Date();
+  await utimes(join(folder, 'report.json'), now, now).catch(ifMissing(undefined));
+  return { ...imported, ignored: [...ignored, ...imported.ignored] };
+}
+
+async function makeRoom(cacheFolder: string, own: string, maxBytes: number): Promise<void> {
+  const entries = await cacheEntries(cacheFolder);
+  let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const entry of entries.sort((a, b) => (a.usedAt < b.usedAt ? -1 : 1))) {
+    if (total <= maxBytes || entry.folder === own) continue;
+    await removeEntry(entry);
+    total -= entry.bytes;
+  }
+}
+
+const allFiles = ({ tables }: Sources): SourceFile[] => tables.flatMap(({ files }) => files);
+const looksOf = (files: readonly Pick<Stamp, 'name' | 'bytes' | 'modifiedMs'>[]) =>
+  files.map(({ name, bytes, modifiedMs }) => [name, bytes, modifiedMs]);
+const asOf = (sources: Sources): string =>
+  new Date(Math.max(...allFiles(sources).map(({ modifiedMs }) => modifiedMs))).toISOString();
+const hashOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+const entryFolder = (cacheFolder: string, root: string): string => join(cacheFolder, 'files', hashOf(root));
+
+async function lockOf(folder: string): Promise<string> {
+  const lock = `${folder}.lock`;
+  await mkdir(join(folder, '..'), { recursive: true, mode: 0o700 });
+  await writeFile(lock, '', { flag: 'a', mode: 0o600 });
+  return lock;
+}
+
+const exists = (path: string): Promise<boolean> => access(path).then(() => true, ifMissing(false));
+
+function ifMissing<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return value;
+  };
+}
+
+/** The import says so, beside what can be read. */
+function ifUnreadable(error: unknown): string {
+  if (!['EACCES', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+  return '';
+}
+
+/** Windows keeps a file that a reader has open: the next import removes it. */
+function ifInUse(error: unknown): void {
+  if (!['EBUSY', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+}

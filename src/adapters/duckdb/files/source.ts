@@ -1,0 +1,96 @@
+/** The DuckDB file that is opened: the given one, or the one that was made of data files (`index.ts`), newly where they changed. */
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { DataFiles } from '../../../domain';
+import { checkFile } from '../errors';
+import { importFiles, isFileSource, type Imported, type ImportedTable } from '.';
+
+export interface Source {
+  /** Of the file to open. Of data files it costs a look at names, sizes and times, and an import where they changed. Throws `SqlEngineError`. */
+  path(signal: AbortSignal): Promise<string>;
+  /** The same, where a database has been looked at before: that it is still there is seen when it is opened. */
+  pathAgain(signal: AbortSignal): Promise<string>;
+  /** What was read how; null: it is a database. */
+  files(signal: AbortSignal): Promise<DataFiles | null>;
+  close(): Promise<void>;
+}
+
+/** `cacheFolder` null: what is made of data files is kept in a temporary folder, until it is closed. */
+export function openSource(shown: string, cacheFolder: string | null): Source {
+  const path = resolve(shown);
+  let temporary: Promise<string> | null = null;
+  let isData: boolean | null = null;
+
+  /** Null: it is a database. */
+  async function imported(signal: AbortSignal): Promise<Imported | null> {
+    isData ??= await isDataFiles(path);
+    if (!isData) return null;
+    return importFiles(path, { cacheFolder: cacheFolder ?? (await (temporary ??= temporaryFolder())), signal });
+  }
+
+  return {
+    async path(signal) {
+      const made = await imported(signal);
+      if (made === null) await checkFile(shown, path);
+      return made?.path ?? path;
+    },
+    pathAgain: async (signal) => (await imported(signal))?.path ?? path,
+    async files(signal) {
+      const made = await imported(signal);
+      if (made === null) return null;
+      const tables = made.tables.map((table) => ({ name: table.name, text: howRead(table) }));
+      const ignored = made.ignored.map(({ file, reason }) => ({ name: file, text: `not read: ${reason}` }));
+      return { asOf: made.asOf, tables: [...tables, ...ignored] };
+    },
+    async close() {
+      const folder = await temporary;
+      temporary = null;
+      if (folder !== null) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What is wrong with a path that is not there is said by whoever reads it. */
+async function isDataFiles(path: string): Promise<boolean> {
+  if (isFileSource(path)) return true;
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+/** Removed at the end of this process, if nobody does before. */
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'gate-files-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const count = (number: number, what: string): string =>
+  `${number.toLocaleString('en-US')} ${what}${number === 1 ? '' : 's'}`;
+
+/** One line. */
+function howRead({ files, rows, rejected, rejects, readings, columns, notes }: ImportedTable): string {
+  const [first, second, ...more] = files;
+  const from = more.length > 1 ? `${first}, ${second} and ${count(more.length, 'other file')}` : files.join(', ');
+  const ways = readings
+    .slice(0, 3)
+    .map(({ encoding, delimiter, headerLine }) =>
+      [
+        encoding,
+        ...(delimiter === null ? [] : [`delimiter ${delimiter === '\t' ? 'tab' : delimiter}`]),
+        headerLine === null ? 'no header' : `header in line ${headerLine}`,
+      ].join(', '),
+    );
+  const [reject] = rejects;
+  const lost =
+    reject === undefined
+      ? []
+      : [
+          `${count(rejected, 'line')} rejected, the first: ${reject.file} line ${reject.line ?? '?'} (${reject.reason})`,
+        ];
+  const formats = columns.flatMap(({ name, format }) => (format === null ? [] : [`${name} as ${format}`]));
+  return [`${from}: ${count(rows, 'row')}`, ...ways, ...formats, ...lost, ...notes].join('; ');
+}

@@ -1,0 +1,354 @@
+/** What becomes of files as people have them: the table and the report, case by case. */
+import { gzipSync } from 'node:zlib';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { importFiles, type Imported } from '../../../../../src/adapters/duckdb/files';
+
+const folder = mkdtempSync(join(tmpdir(), 'gate-dirty-'));
+const cacheFolder = join(folder, 'cache');
+const { signal } = new AbortController();
+let cases = 0;
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Content = string | Buffer;
+
+async function rowsOf(path: string, sql: string): Promise<unknown[][]> {
+  const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' });
+  const connection = await instance.connect();
+  try {
+    return (await connection.runAndReadAll(sql)).getRowsJson();
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+function written(files: Record<string, Content>): string {
+  const at = join(folder, `case-${(cases += 1)}`);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(at, name)), { recursive: true });
+    writeFileSync(join(at, name), content);
+  }
+  return at;
+}
+
+/** Of one file: its table, columns as `name TYPE`, and all rows as JSON has them. */
+async function read(name: string, content: Content) {
+  const imported = await importFiles(join(written({ [name]: content }), name), { cacheFolder, signal });
+  const [table] = imported.tables;
+  if (table === undefined || imported.tables.length !== 1) throw new Error('one file has to be one table');
+  const rows = await rowsOf(imported.path, `FROM "${table.name}"`);
+  expect(table.rows).toBe(rows.length);
+  const { notes, rejected, rejects } = table;
+  const columns = table.columns.map(
+    ({ name, type, format }) => `${name} ${type}${format === null ? '' : ` (${format})`}`,
+  );
+  return { imported, table, columns, rows, notes, rejected, rejects, reading: table.readings[0] };
+}
+
+async function readFolder(files: Record<string, Content>) {
+  const imported = await importFiles(written(files), { cacheFolder, signal });
+  const contents: Record<string, unknown[][]> = {};
+  for (const { name } of imported.tables) contents[name] = await rowsOf(imported.path, `FROM "${name}" ORDER BY ALL`);
+  return { imported, contents };
+}
+
+const tableNamed = ({ tables }: Imported, name: string) => tables.find((table) => table.name === name)!;
+
+describe('encodings', () => {
+  const text = 'name;x\nMünchen €;1\nKöln;2\n';
+  const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
+  test.each<[string, Buffer, string]>([
+    ['UTF-8', Buffer.from(text), 'UTF-8'],
+    ['UTF-8 with its mark', Buffer.from(`\ufeff${text}`), 'UTF-8'],
+    ['UTF-16', utf16, 'UTF-16LE'],
+    ['UTF-16, the other way round', Buffer.from(utf16).swap16(), 'UTF-16BE'],
+    ['UTF-16 without a mark', Buffer.from(text, 'utf16le'), 'UTF-16LE'],
+    ['Windows-1252', Buffer.from(text.replaceAll('€', '\x80'), 'latin1'), 'Windows-1252'],
+    ['UTF-8 in a gzip file', gzipSync(text), 'UTF-8'],
+    ['Windows-1252 in a gzip file', gzipSync(Buffer.from(text.replaceAll('€', '\x80'), 'latin1')), 'Windows-1252'],
+  ])('%s', async (what, content, encoding) => {
+    const { rows, columns, reading } = await read(what.includes('gzip') ? 'a.csv.gz' : 'a.csv', content);
+    expect(rows).toEqual([['München €', '1'], ['Köln', '2']]);
+    expect(columns).toEqual(['name VARCHAR', 'x BIGINT']);
+    expect(reading).toMatchObject({ encoding, delimiter: ';', headerLine: 1 });
+  });
+
+  test('a damaged character in a file of UTF-8 is replaced and told', async () => {
+    const content = Buffer.concat([Buffer.from('a,b\nKöln,1\nMünchen,2\n'), Buffer.from([0x58, 0xff]), Buffer.from(',3\n')]);
+    const { rows, notes } = await read('a.csv', content);
+    expect(rows).toEqual([['Köln', '1'], ['München', '2'], ['X\ufffd', '3']]);
+    expect(notes).toEqual(['a.csv: 1 character not in UTF-8, replaced']);
+  });
+}); // prettier-ignore
+
+test.each<[string, string, string]>([
+  [',', 'a.csv', 'id,name\n1,x\n'],
+  [';', 'a.csv', 'id;name\n1;x\n'],
+  ['\t', 'a.tsv', 'id\tname\n1\tx\n'],
+  ['|', 'a.csv', 'id|name\n1|x\n'],
+])('the delimiter %j', async (delimiter, name, content) => {
+  const { rows, columns, reading } = await read(name, content);
+  expect([rows, columns]).toEqual([[['1', 'x']], ['id BIGINT', 'name VARCHAR']]);
+  expect(reading?.delimiter).toBe(delimiter);
+});
+
+describe('lines around the table', () => {
+  test('titles above the header and a total below are told, and in no row', async () => {
+    const { rows, columns, notes, rejected, rejects, reading, imported } = await read(
+      'sales.csv',
+      'Sales report\nmade by: office\nid;name;amount\n1;Ann;12,5\n2;Bob;1.003,25\nTotal;;1015,75\n',
+    );
+    expect(rows).toEqual([['1', 'Ann', '12.50'], ['2', 'Bob', '1003.25']]);
+    expect(columns).toEqual(['id BIGINT', 'name VARCHAR', 'amount DECIMAL(18,2) (1.234,56)']);
+    expect(reading).toMatchObject({ headerLine: 3, skippedLines: 2 });
+    expect(rejected).toBe(1);
+    expect(rejects).toEqual([{ file: 'sales.csv', line: null, reason: 'a total at the end', text: 'Total 1015,75' }]);
+    expect(notes).toEqual(["sales.csv: 2 lines above the table left out: 'Sales report', 'made by: office'"]);
+    const comments = await rowsOf(imported.path, `SELECT comment FROM duckdb_tables() UNION ALL SELECT comment FROM duckdb_columns() WHERE comment IS NOT NULL AND NOT internal`);
+    expect(comments).toEqual([
+      ["from sales.csv; 1 line rejected; sales.csv: 2 lines above the table left out: 'Sales report', 'made by: office'"],
+      ['written in the file as 1.234,56'],
+    ]);
+  });
+
+  test('titles that a spreadsheet filled up with delimiters, and a blank line', async () => {
+    const { rows, columns, reading } = await read('a.csv', 'Report;;\nPeriod;2024;\n\nid;name;amount\n1;Ann;3\n');
+    expect([rows, columns]).toEqual([[['1', 'Ann', '3']], ['id BIGINT', 'name VARCHAR', 'amount BIGINT']]);
+    expect(reading).toMatchObject({ headerLine: 4, skippedLines: 2 });
+  });
+
+  test('a row that only reads like a total stays, and is told', async () => {
+    const { rows, rejected, notes } = await read('a.csv', 'company,sales\nAcme,5\nTotal,7\n');
+    expect(rows).toEqual([['Acme', '5'], ['Total', '7']]);
+    expect([rejected, notes]).toEqual([0, ["a.csv: the last row reads like a total and is kept: 'Total 7'"]]);
+  });
+
+  test('ragged lines and a footnote are rejected with their lines; blank ones are nothing', async () => {
+    const { rows, rejected, rejects } = await read('a.csv', 'a,b,c\n1,2,3\n4,5\n6,7,8,9\n\n  \n10,11,12\n\nSource: Office\n');
+    expect(rows).toEqual([['1', '2', '3'], ['10', '11', '12']]);
+    expect(rejected).toBe(3);
+    expect(rejects).toEqual([
+      { file: 'a.csv', line: 3, reason: 'too few cells', text: '4,5' },
+      { file: 'a.csv', line: 4, reason: 'too many cells', text: '6,7,8,9' },
+      { file: 'a.csv', line: 9, reason: 'too few cells', text: 'Source: Office' },
+    ]);
+  });
+
+  test('a quote that is not closed takes no line with it', async () => {
+    const { rows, rejected, rejects, notes } = await read('a.csv', 'a,b\n0,"w, w"\n1,"x\n2,y\n3,"z ""q"""\n');
+    expect(rows).toEqual([['1', '"x'], ['2', 'y'], ['3', 'z "q"']]);
+    expect(rejected).toBe(1);
+    expect(rejects).toEqual([{ file: 'a.csv', line: 2, reason: 'too many cells', text: '0,"w, w"' }]);
+    expect(notes).toEqual(['a.csv has a quote that is not closed: each of its lines was taken as one row']);
+  });
+
+  test('a ragged line with a quoted line break is rejected alone', async () => {
+    const { rows, rejected, notes } = await read('a.csv', 'a,b\n1,"x\ny"\n2,"x\ny",3\n4,"x\ny"\n');
+    expect(rows).toEqual([['1', 'x\ny'], ['4', 'x\ny']]);
+    expect([rejected, notes]).toEqual([2, []]);
+  });
+
+  test('nor does one in a file that is read in several pieces', async () => {
+    const line = (n: number): string => `${n},some text of a cell that makes the file large,${n % 7}\n`;
+    const content = Array.from({ length: 900_000 }, (_, n) => (n === 300_000 ? '7,"broken,1\n' : line(n))).join('');
+    const imported = await importFiles(join(written({ 'a.csv': `id,text,n\n${content}` }), 'a.csv'), { cacheFolder, signal });
+    expect(imported.tables[0]).toMatchObject({ rows: 900_000, rejected: 0 });
+  });
+
+  test('of many rejected lines the first five are told', async () => {
+    const { rows, rejected, rejects } = await read('a.csv', `a,b\n${'1,2\n'.repeat(30)}${'1,2,3\n'.repeat(12)}`);
+    expect([rows.length, rejected, rejects.length]).toEqual([30, 12, 5]);
+  });
+
+  test('line ends of two kinds', async () => {
+    expect((await read('a.csv', 'a,b\r\n1,2\n3,4\r\n5,6\n')).rows).toEqual([['1', '2'], ['3', '4'], ['5', '6']]);
+    expect((await read('b.csv', 'a,b\n1,2\n3,4\r\n5,6\n')).rows).toEqual([['1', '2'], ['3', '4'], ['5', '6']]);
+  });
+
+  test('quoted line breaks, delimiters and quotes; quotes in the middle of a word', async () => {
+    const { rows } = await read('a.csv', 'id,text\n1,"one\ntwo, three"\n2,"he said ""hi"""\n3,5" disk\n4,\'tis\n');
+    expect(rows).toEqual([['1', 'one\ntwo, three'], ['2', 'he said "hi"'], ['3', '5" disk'], ['4', "'tis"]]);
+  });
+}); // prettier-ignore
+
+describe('headers', () => {
+  test.each<[string, string, string[], unknown[][]]>([
+    ['one alone is a table without rows', 'id,name\n', ['id VARCHAR', 'name VARCHAR'], []],
+    ['none', '1,Ann\n2,Bob\n', ['column_1 BIGINT', 'column_2 VARCHAR'], [['1', 'Ann'], ['2', 'Bob']]],
+    ['years', 'land,2019,2020\nDE,1,2\n', ['land VARCHAR', '2019 BIGINT', '2020 BIGINT'], [['DE', '1', '2']]],
+    ['twice the same and an empty one', 'a,A,,a_2\n1,2,3,4\n', ['a BIGINT', 'A_3 BIGINT', 'column_3 BIGINT', 'a_2 BIGINT'], [['1', '2', '3', '4']]],
+    ['a delimiter at the end of each line', 'a,b,\n1,2,\n', ['a BIGINT', 'b BIGINT', 'column_3 VARCHAR'], [['1', '2', null]]],
+    ['quotes and line breaks in names', '"a ""x""","b\nc"\n1,2\n', ['a "x" BIGINT', 'b c BIGINT'], [['1', '2']]],
+    ['quotes in titles', '"Report" of all\n"for\nus"\na,b\n1,2\n', ['a BIGINT', 'b BIGINT'], [['1', '2']]],
+    ['one column', 'name\nAnn, B.\nBob\n', ['name VARCHAR'], [['Ann, B.'], ['Bob']]],
+  ])('%s', async (_what, content, columns, rows) => {
+    const found = await read('a.csv', content);
+    expect([found.columns, found.rows]).toEqual([columns, rows]);
+  });
+
+  test('300 columns', async () => {
+    const cells = Array.from({ length: 300 }, (_, index) => index);
+    const { columns, rows } = await read('a.csv', `${cells.map((n) => `c${n}`).join()}\n${cells.join()}\n`);
+    expect([columns.length, columns[299], rows[0]?.[299]]).toEqual([300, 'c299 BIGINT', '299']);
+  });
+}); // prettier-ignore
+
+describe('values', () => {
+  test.each<[string, string[], string, unknown[], string[]]>([
+    ['keys with leading zeros', ['00123', '4'], 'VARCHAR', ['00123', '4'], []],
+    ['numbers of telephones', ['+4930123', '+49301'], 'VARCHAR', ['+4930123', '+49301'], []],
+    ['integers beyond 2^63', ['9223372036854775808', '1'], 'HUGEINT', ['9223372036854775808', '1'], []],
+    ['longer digits', ['1'.repeat(60)], 'VARCHAR', ['1'.repeat(60)], ['x: has numbers of 60 digits: kept as text']],
+    ['decimals', ['1.50', '-2', '.5'], 'DECIMAL(18,2)', ['1.50', '-2.00', '0.50'], []],
+    ['measured values', ['0.12345678901', '1e-05'], 'DOUBLE', [0.12345678901, 0.00001], []],
+    ['codes that only look like numbers', ['12E3', '13'], 'VARCHAR', ['12E3', '13'], []],
+    ['decimal commas', ['1.234,56', '7', '-0,5'], 'DECIMAL(18,2) (1.234,56)', ['1234.56', '7.00', '-0.50'], []],
+    ['thousands', ['1,234,567', '1,234.5'], 'DECIMAL(18,1) (1,234.56)', ['1234567.0', '1234.5'], []],
+    ['thousands or decimals', ['1,234', '5,678'], 'VARCHAR', ['1,234', '5,678'], ['x: every value could be a decimal with comma or a number with thousands: kept as text']],
+    ['decimals or thousands', ['1.234', '5.678'], 'DECIMAL(18,3)', ['1.234', '5.678'], ['x: every value could be a decimal or a decimal with comma: read as a decimal']],
+    ['dates of ISO', ['2024-02-29', '2023-12-31'], 'DATE', ['2024-02-29', '2023-12-31'], []],
+    ['a day that is none', ['2024-02-30', '2023-12-31'], 'VARCHAR', ['2024-02-30', '2023-12-31'], []],
+    ['dates with dots', ['29.02.2024', '1.3.2024'], 'DATE (dd.mm.yyyy)', ['2024-02-29', '2024-03-01'], []],
+    ['month first', ['02/29/2024', '03/01/2024'], 'DATE (mm/dd/yyyy)', ['2024-02-29', '2024-03-01'], []],
+    ['day first', ['29/02/2024', '01/03/2024'], 'DATE (dd/mm/yyyy)', ['2024-02-29', '2024-03-01'], []],
+    ['day or month first', ['01/02/2024', '03/04/2024'], 'VARCHAR', ['01/02/2024', '03/04/2024'], ['x: every value could be dd/mm/yyyy or mm/dd/yyyy: kept as text']],
+    ['dates in several ways', ['29.02.2024', '2024-03-01'], 'VARCHAR', ['29.02.2024', '2024-03-01'], ['x: dates are written in several ways (yyyy-mm-dd, dd.mm.yyyy): kept as text']],
+    ['dates with times', ['29.02.2024 08:15', '1.3.2024 23:59'], 'TIMESTAMP (dd.mm.yyyy hh:mm)', ['2024-02-29 08:15:00', '2024-03-01 23:59:00'], []],
+    ['times', ['2024-02-29T08:15:00', '2024-03-01 23:59:59.5'], 'TIMESTAMP', ['2024-02-29 08:15:00', '2024-03-01 23:59:59.5'], []],
+    ['times with their zones', ['2024-02-29T08:15:00Z', '2024-03-01 23:59:59+02:00'], 'TIMESTAMP WITH TIME ZONE', ['2024-02-29 08:15:00+00', '2024-03-01 21:59:59+00'], []],
+    ['true and false', ['true', 'FALSE'], 'BOOLEAN', [true, false], []],
+    ['words for "no value" in numbers', ['NA', '5', 'n/a', '', ' 7 '], 'BIGINT', [null, '5', null, null, '7'], ['x: read as NULL: 2 times a word such as NA']],
+    ['words for "no value" in texts', ['NA', 'b', '', 'null'], 'VARCHAR', ['NA', 'b', null, 'null'], []],
+    ['no value at all', ['', ''], 'VARCHAR', [null, null], []],
+  ])('%s', async (_what, values, type, read_, told) => {
+    const { rows, columns, notes } = await read('a.csv', `k;x\n${values.map((value) => `k;${value}`).join('\n')}\n`);
+    expect(columns[1]).toBe(`x ${type}`);
+    expect(rows.map((row) => row[1])).toEqual(read_);
+    expect(notes).toEqual(told);
+  });
+
+  test('what other columns show decides between two ways', async () => {
+    const { rows, columns } = await read('a.csv', 'a;b;c;d\n1,5;1.234;01/02/2024;31/12/2024\n2,25;5.678;03/04/2024;01/01/2024\n');
+    expect(columns).toEqual(['a DECIMAL(18,2) (1.234,56)', 'b DECIMAL(18,0) (1.234,56)', 'c DATE (dd/mm/yyyy)', 'd DATE (dd/mm/yyyy)']);
+    expect(rows[0]).toEqual(['1.50', '1234', '2024-02-01', '2024-12-31']);
+  });
+
+  test('one value at the end that does not fit keeps the column a text, and is told', async () => {
+    const { rows, columns, notes } = await read('a.csv', `k,x\n${Array.from({ length: 5000 }, (_, n) => `k,${n}\n`).join('')}k,00007\n`);
+    expect([columns[1], rows.length, rows[5000]]).toEqual(['x VARCHAR', 5001, ['k', '00007']]);
+    expect(notes).toContain("x: 1 of 5001 values are not an integer, such as '00007'");
+  });
+
+  test('a column whose first thousands of rows are empty has its type', async () => {
+    const { columns } = await read('a.csv', `k,x\n${'k,\n'.repeat(3000)}k,2024-01-01\n`);
+    expect(columns[1]).toBe('x DATE');
+  });
+}); // prettier-ignore
+
+describe('JSON', () => {
+  test('an array of objects: nested values stay JSON, texts stay texts', async () => {
+    const { rows, columns } = await read('a.json', '[{"a":1,"b":{"x":[1]},"d":"2024-01-02","s":"007"},{"a":2.5,"c":true,"b":"t","s":"8"}]');
+    expect(columns).toEqual(['a DECIMAL(18,1)', 'b JSON', 'd DATE', 's VARCHAR', 'c BOOLEAN']);
+    expect(rows).toEqual([['1.0', '{"x":[1]}', '2024-01-02', '007', null], ['2.5', '"t"', null, '8', true]]);
+  });
+
+  test('lines that are no object are counted', async () => {
+    const { rows, rejected, rejects } = await read('a.ndjson', '{"a":18446744073709551616}\n{"a":\n{"a":3}\n[1]\n');
+    expect(rows).toEqual([['18446744073709551616'], ['3']]);
+    expect(rejected).toBe(2);
+    expect(rejects).toEqual([
+      { file: 'a.ndjson', line: 2, reason: 'no JSON', text: '' },
+      { file: 'a.ndjson', line: 4, reason: 'no JSON object', text: '[1]' },
+    ]);
+  });
+
+  test('objects of several lines, names in two cases, a mark at the beginning', async () => {
+    const { rows, columns } = await read('a.json', '\ufeff{\n "a": 1e3,\n "A": null\n}\n');
+    expect([columns, rows]).toEqual([['a DECIMAL(18,1)', 'A_2 VARCHAR'], [['1000.0', null]]]);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['half an array', '[{"a":1},{"a"', /^a\.json is no whole JSON at byte/],
+    ['numbers alone', '[1,2]', /^a\.json: it has no JSON object$/],
+  ])('%s', async (_what, content, message) => {
+    await expect(read('a.json', content)).rejects.toThrow(message);
+  });
+}); // prettier-ignore
+
+describe('folders', () => {
+  test('one table a file, one for parts; the rest is named', async () => {
+    const { imported, contents } = await readFolder({
+      'Orders 2024.csv': 'id\n1\n',
+      'orders_2024.tsv': 'id\n2\n',
+      '2020.csv': 'id\n3\n',
+      'part-0.csv': 'id,a\n1,x\n',
+      'part-1.csv': 'id;b\n2;y\n',
+      'sales/year=2023/x.csv': 'n\n1\n',
+      'sales/year=2024/y.csv': 'n\n2\n',
+      'empty.csv': '',
+      'README.txt': 'Only words here\nand there\n',
+      '.hidden.csv': 'id\n4\n',
+      'book.xlsx': 'x',
+      'a*[1]?.csv': 'id\n5\n',
+    });
+    const parts = imported.source.split('/').at(-1)!.replace('-', '_');
+    expect(contents).toEqual({
+      orders_2024: [['1']],
+      orders_2024_2: [['2']],
+      t_2020: [['3']],
+      [parts]: [['1', 'x', null], ['2', null, 'y']],
+      sales: [['1', '2023'], ['2', '2024']],
+      a_1: [['5']],
+    });
+    expect(tableNamed(imported, parts)).toMatchObject({
+      notes: ['the files have other columns, and what one lacks is NULL: part-0.csv has no b; part-1.csv has no a'],
+      readings: [{ delimiter: ',', files: ['part-0.csv'] }, { delimiter: ';', files: ['part-1.csv'] }],
+    });
+    expect(imported.ignored).toEqual([
+      { file: '.hidden.csv', reason: 'hidden' },
+      { file: 'README.txt', reason: 'its ending is not one of data' },
+      { file: 'book.xlsx', reason: 'its ending is not one of data' },
+      { file: 'empty.csv', reason: 'empty.csv: it is empty: name a file with a header or rows' },
+    ]);
+  });
+
+  test('many parts of JSON with other members', async () => {
+    const parts = Array.from({ length: 200 }, (_, n) => [`part-${n}.json`, JSON.stringify([{ a: n, [`m${n % 3}`]: n % 3 === 2 ? { x: n } : 'x' }])]);
+    const { imported, contents } = await readFolder(Object.fromEntries(parts) as Record<string, string>);
+    const [table] = imported.tables;
+    expect(table?.columns.map(({ name, type }) => `${name} ${type}`)).toEqual(['a BIGINT', 'm0 VARCHAR', 'm1 VARCHAR', 'm2 JSON']);
+    expect(contents[table!.name]?.slice(0, 2)).toEqual([['0', 'x', null, null], ['1', null, 'x', null]]);
+    expect(contents[table!.name]?.length).toBe(200);
+  });
+
+  test('Parquet files of one table with other columns, and one that is none', async () => {
+    const at = written({ 'broken.parquet': 'no', 'part-x.csv': 'a\n1\n' });
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    await connection.run(`COPY (SELECT 1 AS a, {'x': [1, 2]} AS s) TO '${at}/part-0.parquet'`);
+    await connection.run(`COPY (SELECT 2 AS a, DATE '2024-01-01' AS d) TO '${at}/part-1.parquet'`);
+    connection.closeSync();
+    instance.closeSync();
+    const imported = await importFiles(at, { cacheFolder, signal });
+    const parquet = imported.tables.find(({ format }) => format === 'parquet')!;
+    expect(parquet.notes).toEqual(['the files have other columns, and what one lacks is NULL: part-0.parquet has no d; part-1.parquet has no s']);
+    expect(parquet.columns.map(({ name, type }) => `${name} ${type}`)).toEqual(['a INTEGER', 's STRUCT(x INTEGER[])', 'd DATE']);
+    expect(await rowsOf(imported.path, `FROM "${parquet.name}" ORDER BY a`)).toEqual([[1, { x: [1, 2] }, null], [2, null, '2024-01-01']]);
+    expect(imported.ignored).toEqual([{ file: 'broken.parquet', reason: expect.stringMatching(/^broken\.parquet: /) as string }]);
+  });
+}); // prettier-ignore
+
+test.each<[string, string, RegExp]>([
+  ['empty.csv', '', /^empty\.csv: it is empty: name a file with a header or rows$/],
+  ['blank.csv', '\n\n \n', /^blank\.csv: it is empty/],
+  ['a.csv.gz', 'no gzip', /^.*no whole gzip file/],
+  ['a.parquet', 'no', /^a\.parquet: /],
+  ['a.xlsx', 'x', /name a file that ends in \.csv, \.tsv/],
+])('%s is refused with one line', async (name, content, message) => {
+  const error = await read(name, content).then(() => null, (thrown: unknown) => thrown as Error); // prettier-ignore
+  expect(error?.message).toMatch(message);
+  expect(error?.message).not.toContain('\n');
+});
