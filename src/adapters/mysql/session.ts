@@ -1,0 +1,252 @@
+/**
+ * A connection whose transactions are READ ONLY snapshots that always end by ROLLBACK, and the statements in them.
+ *
+ * 1. The session itself is READ ONLY, so that what would end the transaction (DDL commits it) is refused too, and so is what
+ *    would run after it.
+ * 2. Each statement is prepared before it is executed, which takes one statement only. What returns no columns (SET, INTO
+ *    OUTFILE, KILL, FLUSH, calls, DDL) is never executed, whatever the text says.
+ * 3. `sql_mode` is what the reader of statements and the dialect expect: "…" are names, a backslash is a character, a division
+ *    has ten more digits than its operands, times are UTC.
+ * 4. A statement that is given up, or whose rows are enough, is killed on the server by a second connection.
+ */
+import type { Connection, QueryError, TypeCastField } from 'mysql2';
+import type { SqlValue } from '../../domain';
+import { type Asked, type Outcome, type Session } from '../kit/engine';
+import { statementIn, tokensOf } from '../../sql/lexer';
+import { CappedRows } from '../kit/value-text';
+import { connect, type Address } from './address';
+import { toEngineError, toOutcome } from './errors';
+import { columnKind, digestSql, isOpaque, rowConverter, type Field } from './values';
+
+export type Rows = readonly (readonly SqlValue[])[];
+
+const MODE =
+  'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,IGNORE_SPACE,ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION';
+/** A server may have other values of its own for each of these. Seconds, characters, digits, rows. */
+const SETTINGS = [
+  `SET SESSION sql_mode = '${MODE}', time_zone = '+00:00', autocommit = 1, lock_wait_timeout = 5, innodb_lock_wait_timeout = 5,
+    group_concat_max_len = 16777216, div_precision_increment = 10, sql_select_limit = 18446744073709551615`,
+  'SET NAMES utf8mb4',
+  'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
+];
+/** After its time limit a statement is killed, if the server's own limit did not end it, and later given up. */
+const KILL_AFTER_MS = 500;
+const CUT_AFTER_MS = 2_500;
+const NOTHING_RETURNED: Outcome = {
+  kind: 'refused',
+  message: 'this statement returns no rows: write one SELECT that only reads',
+};
+
+/** Of the session's own statements. Rejects with the driver's error. */
+export function query(connection: Connection, sql: string): Promise<Rows> {
+  return new Promise((resolve, reject) =>
+    connection.query(sql, (error, rows) => (error === null ? resolve(rows as unknown as Rows) : reject(error))),
+  );
+}
+
+export class MysqlSession implements Session {
+  #isUp = true;
+  #runs = false;
+  /** Ends the wait for what runs. */
+  #fail: (error: Error) => void = () => undefined;
+  /** The time limit that the server has, in ms. */
+  #limitMs: number | null = null;
+  /** User locks outlive a transaction. */
+  #mayHoldLocks = false;
+  #killing: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    readonly connection: Connection,
+    private readonly address: Address,
+    /** As the server says it: `8.4.3`, `10.11.6-MariaDB-…`. */
+    readonly version: string,
+  ) {
+    for (const event of ['error', 'end']) connection.on(event, (error?: Error) => this.#lose(error));
+  }
+
+  static async open(address: Address): Promise<MysqlSession> {
+    const connection = await connect(address);
+    try {
+      for (const settings of SETTINGS) await query(connection, settings);
+      const [[version] = []] = await query(connection, 'SELECT VERSION()');
+      const session = new MysqlSession(connection, address, String(version));
+      // MariaDB would end a recursion after 1,000 rounds and say nothing; the time limit ends one.
+      const depth = session.isMariaDb ? 'max_recursive_iterations' : 'cte_max_recursion_depth';
+      await query(connection, `SET SESSION ${depth} = 4294967295`);
+      return session;
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  /** The driver tells a lost connection to its listeners, and not to the statement that runs. */
+  #lose(error = new Error('the connection was closed')): void {
+    this.#isUp = false;
+    this.#fail(error);
+  }
+
+  isUp(): boolean {
+    return this.#isUp;
+  }
+
+  get isMariaDb(): boolean {
+    return /mariadb/i.test(this.version);
+  }
+
+  async begin({ timeoutMs }: Pick<Asked, 'timeoutMs'>): Promise<void> {
+    this.#socket.ref();
+    await this.limit(timeoutMs);
+    await query(this.connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  }
+
+  /** The server's own time limit of what follows. */
+  async limit(timeoutMs: number): Promise<void> {
+    const milliseconds = Math.max(1, Math.ceil(timeoutMs));
+    if (this.#limitMs === milliseconds) return;
+    const setting = this.isMariaDb
+      ? `max_statement_time = ${milliseconds / 1000}`
+      : `max_execution_time = ${milliseconds}`;
+    await query(this.connection, `SET SESSION ${setting}`);
+    this.#limitMs = milliseconds;
+  }
+
+  execute(sql: string, options: Asked): Promise<Outcome> {
+    return this.#attempt(sql, options, (fields, text) => this.#rows(text, fields, options.maxRows));
+  }
+
+  /** The columns' types come from preparing the statement. */
+  digestSql(sql: string, options: Asked): Promise<string | Outcome> {
+    return this.#attempt(sql, options, (fields) =>
+      Promise.resolve(digestSql(statementIn(sql, tokensOf(sql, 'mysql')).text, fields)),
+    );
+  }
+
+  /** Of the engine's own queries. */
+  async query(sql: string): Promise<Rows> {
+    return query(this.connection, sql);
+  }
+
+  /** Not awaited: the driver sends what comes next after it. */
+  end(): Promise<void> {
+    query(this.connection, 'ROLLBACK').catch(() => this.cut());
+    if (this.#mayHoldLocks) query(this.connection, 'DO RELEASE_ALL_LOCKS()').catch(() => this.cut());
+    this.#mayHoldLocks = false;
+    this.#socket.unref();
+    return Promise.resolve();
+  }
+
+  cut(): void {
+    if (this.#runs && this.#isUp) void this.#kill('CONNECTION');
+    this.#lose();
+    this.#socket.destroy();
+  }
+
+  async close(): Promise<void> {
+    await this.#killing;
+    this.#isUp = false;
+    this.#socket.destroy();
+  }
+
+  async #attempt<T>(
+    sql: string,
+    { timeoutMs, tag, traceparent }: Asked,
+    use: (fields: readonly Field[], text: string) => Promise<T | Outcome>,
+  ): Promise<T | Outcome> {
+    this.#mayHoldLocks ||= /lock/i.test(sql);
+    this.#runs = true;
+    const state = { isLate: false };
+    const late = (): void => {
+      state.isLate = true;
+      void this.#kill('QUERY');
+    };
+    const timers = [
+      setTimeout(late, timeoutMs + KILL_AFTER_MS),
+      setTimeout(() => this.cut(), timeoutMs + CUT_AFTER_MS),
+    ];
+    // Last, so that no position moves, and on a line of its own, because the statement may end in a comment.
+    const only = statementIn(sql, tokensOf(sql, 'mysql')).text;
+    const text = `${only}\n/*${comment(`gate ${tag}`)}${traceparent === undefined ? '' : ` traceparent='${comment(traceparent)}'`}*/`;
+    const lost = new Promise<never>((_, reject) => (this.#fail = reject));
+    const run = async (): Promise<T | Outcome> => {
+      const fields = await this.#prepare(text);
+      return fields.length === 0 ? NOTHING_RETURNED : use(fields, text);
+    };
+    try {
+      return await Promise.race([lost, run()]);
+    } catch (error) {
+      if (state.isLate) return { kind: 'timeout' };
+      return toOutcome(error, this.address.target);
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+      this.#runs = false;
+      if (this.#isUp) this.connection.unprepare(text);
+      if (state.isLate) await this.#settle();
+    }
+  }
+
+  #prepare(text: string): Promise<readonly Field[]> {
+    return new Promise((resolve, reject) =>
+      this.connection.prepare(text, (error, statement) =>
+        error === null ? resolve((statement as unknown as { columns: Field[] }).columns) : reject(error),
+      ),
+    );
+  }
+
+  /** The driver takes what was prepared by its text. */
+  async #rows(text: string, prepared: readonly Field[], maxRows: number): Promise<Outcome> {
+    const capped = new CappedRows(maxRows);
+    let fields = prepared;
+    let convert = rowConverter(fields);
+    const run = this.connection.execute({
+      sql: text,
+      ...(prepared.some(isOpaque) && {
+        typeCast: (field: TypeCastField, next: () => unknown) => (isOpaqueName(field.type) ? field.buffer() : next()),
+      }),
+    });
+    run.on('fields', (own) => {
+      fields = own as unknown as readonly Field[];
+      convert = rowConverter(fields);
+    });
+    await new Promise<void>((resolve, reject) => {
+      run.on('result', (row) => {
+        if (capped.truncated || capped.add(convert(row as never))) return;
+        void this.#kill('QUERY');
+      });
+      run.on('error', (error: QueryError) => (capped.truncated && error.errno === 1317 ? resolve() : reject(error)));
+      run.on('end', resolve);
+    });
+    if (capped.truncated) await this.#settle();
+    const columns = fields.map((field) => ({ name: field.name, kind: columnKind(field) }));
+    return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated };
+  }
+
+  /** What cannot be killed ends by the server's time limit, or when it notices that nobody reads. */
+  #kill(what: 'QUERY' | 'CONNECTION'): Promise<unknown> {
+    const { threadId } = this.connection;
+    const kill = async (): Promise<void> => {
+      const second = await connect(this.address);
+      await query(second, `KILL ${what} ${threadId}`).finally(() => second.destroy());
+    };
+    this.#killing = Promise.all([this.#killing, kill().catch(() => undefined)]);
+    return this.#killing;
+  }
+
+  /** Takes a kill that came too late for its statement, so that no later one gets it. */
+  async #settle(): Promise<void> {
+    await this.#killing;
+    if (!this.#isUp) return;
+    await query(this.connection, 'DO 0').catch((error: unknown) => {
+      if ((error as QueryError).errno !== 1317) throw toEngineError(error, this.address.target);
+    });
+  }
+
+  get #socket(): { ref(): void; unref(): void; destroy(): void } {
+    return (this.connection as unknown as { stream: { ref(): void; unref(): void; destroy(): void } }).stream;
+  }
+}
+
+const isOpaqueName = (type: string): boolean => type === 'GEOMETRY' || type === 'VECTOR';
+
+/** Nothing that would end a comment, or make one that is executed. */
+const comment = (text: string): string => text.replace(/[^\w .:=-]/g, '_').slice(0, 200);
