@@ -100,7 +100,7 @@ export const DATA_SOURCES: Readonly<Record<string, DataSource>> = {
   },
   'spider2-lite': spider2([
     'SQLite files: https://drive.usercontent.google.com/download?id=1coEVsCZq-Xvj9p2TnhBFoFTsY-UoYGmG, unpacked into spider2-lite/resource/databases/spider2-localdb',
-    'Snowflake questions: an account by the form in the README; BigQuery questions: credentials of your own (they are not run here)',
+    'Snowflake questions: an account by the form in the README; BigQuery questions: credentials and a project of your own, which pays for what they scan',
   ]),
   'spider2-snow': spider2(["an account on the publisher's Snowflake by the form in the README"]),
   'livesqlbench-base-lite': livesqlbench(

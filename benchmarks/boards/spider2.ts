@@ -4,14 +4,14 @@
  *
  * 1. A prediction is right if each gold column that counts equals one of its columns; any of the gold results may match.
  * 2. The board has two figures: the share right of all questions (`ex`), and of those with a prediction (`exSubmitted`).
- * 3. No engine here runs BigQuery: such questions are scored from CSV alone. What could not be run is in neither figure.
+ * 3. What could not be run is in neither figure.
  * 4. The official scorer of lite does not run SQL for Snowflake questions and gives it no points; CSV can have them.
  */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
-import { counted, someOf } from '../../src/counted';
+import { someOf } from '../../src/counted';
 import { CONTEXT_CHARS } from '../../src/input-limits';
 import type { BenchmarkItem, Gold } from '../../src/questions/question-file';
 import { type Benchmark, BenchmarkDataError, type BoardScore, type Metrics, type OpenBenchmark } from '../benchmark';
@@ -108,16 +108,10 @@ const documentOf = (base: string, name: string | null | undefined): string | nul
   typeof name === 'string' ? join(base, 'resource', 'documents', name) : null;
 
 function remarksOn(items: readonly BenchmarkItem[], database: (item: BenchmarkItem) => string | null): string[] {
-  const cloud = items.filter(({ engine }) => engine === null).length;
   const ungraded = items.filter(({ gold }) => gold === null).map(({ id }) => id);
   const closed = items.filter((item) => item.engine === 'sqlite' && database(item) === null);
   const absent = closed.map((item) => `${item.database ?? ''}.sqlite`);
   return [
-    ...(cloud === 0
-      ? []
-      : [
-          `${cloud} of ${counted(items.length, 'question')} ${cloud === 1 ? 'needs' : 'need'} BigQuery, which is not run here: scored from ID.csv only`,
-        ]),
     ...(ungraded.length === 0 ? [] : [`the publisher gives no gold result for ${someOf(ungraded)}`]),
     ...missing('resource/databases', absent),
   ];

@@ -35,11 +35,14 @@ const KEYWORDS = words(`
   WHEN WHERE WITHIN XOR
 `);
 
+const CLAUSES = words('QUALIFY START CONNECT');
+
 /** Unquoted names fold to upper case. */
 function grammarWith(functions: readonly string[]): Grammar {
   return {
     keywords: KEYWORDS,
     functions: snowflakeFunctions(functions),
+    clauses: CLAUSES,
     refused: new Map(),
     name: ({ text }) => (text === text.toUpperCase() ? text.toLowerCase() : text),
     sameName: ({ text }) => text,

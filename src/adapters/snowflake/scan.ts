@@ -6,6 +6,7 @@
  */
 import { oneLine } from '../../clip';
 import type { Outcome } from '../kit/engine';
+import { size } from '../../size';
 import { isCancelled, isOfStatement } from './errors';
 
 interface Scan {
@@ -92,9 +93,4 @@ function figure({ bytesAssigned = 0, partitionsAssigned, partitionsTotal }: Scan
   const count = (value: number): string => value.toLocaleString('en-US');
   if (partitionsAssigned === undefined || partitionsTotal === undefined) return size(bytesAssigned);
   return `${size(bytesAssigned)} in ${count(partitionsAssigned)} of ${count(partitionsTotal)} micro-partitions`;
-}
-
-function size(bytes: number): string {
-  const power = Math.min(5, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return `${Number((bytes / 1000 ** power).toPrecision(3))} ${['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'][power]}`;
 }

@@ -136,15 +136,19 @@ test('what a folder lacks is noted, and a question whose SQL is run nowhere need
   const gold = join(home, 'spider2', 'evaluation_suite', 'gold');
   mkdirSync(join(gold, 'exec_result'), { recursive: true });
   mkdirSync(join(home, 'submission'));
-  put('spider2/spider2-lite.jsonl', { instance_id: 'bq001', db: 'ga4', question: 'q', external_knowledge: null });
-  put('spider2/evaluation_suite/gold/spider2lite_eval.jsonl', { instance_id: 'bq001', ignore_order: true });
-  put('spider2/evaluation_suite/gold/exec_result/bq001_a.csv', 'a\n1\n');
-  put('submission/bq001.sql', 'SELECT 1');
+  put('spider2/spider2-lite.jsonl', {
+    instance_id: 'sf_bq001',
+    db: 'ga4',
+    question: 'q',
+    external_knowledge: 'absent.md',
+  });
+  put('spider2/evaluation_suite/gold/spider2lite_eval.jsonl', { instance_id: 'sf_bq001', ignore_order: true });
+  put('spider2/evaluation_suite/gold/exec_result/sf_bq001_a.csv', 'a\n1\n');
+  put('submission/sf_bq001.sql', 'SELECT 1');
   const flags = ['--benchmark', 'spider2-lite', '--data', 'spider2', '--predictions', 'submission'];
   const { code, out, err } = await bench('score', ...flags);
-  expect([code, err]).toEqual([
-    0,
-    'note: 1 of 1 question needs BigQuery, which is not run here: scored from ID.csv only\n',
-  ]);
-  expect(out).toMatch(/1 question left out as undecided \("bq001"\): BigQuery is not run here/);
+  expect([code, err]).toEqual([0, 'note: resource/documents lacks "absent.md"\n']);
+  expect(out).toMatch(
+    /1 question left out as undecided \("sf_bq001"\): the official scorer of lite gives SQL for sf_bq001 no points/,
+  );
 });

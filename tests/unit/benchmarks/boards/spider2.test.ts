@@ -189,8 +189,8 @@ describe('the loader of lite', () => {
 
   test('questions come with engine, database, document and gold SQL where it is published', () => {
     expect(open.items.map(({ id, engine: of, database }) => [id, of, database])).toEqual([
-      ['bq001', null, 'ga4'],
-      ['ga001', null, 'ga4'],
+      ['bq001', 'bigquery', 'ga4'],
+      ['ga001', 'bigquery', 'ga4'],
       ['sf_bq029', 'snowflake', 'PATENTS'],
       ['local003', 'sqlite', 'E_commerce'],
       ['local004', 'sqlite', 'Pagila'],
@@ -200,12 +200,11 @@ describe('the loader of lite', () => {
     expect(open.database(item('local003'))).toBe(join(folder, 'resource/databases/spider2-localdb/E_commerce.sqlite'));
     expect(open.database(item('bq001'))).toBeNull();
     expect(item('local003').context).toBe('External knowledge (RFM.md):\nRecency is …');
-    expect(open.items.filter((one) => open.isUnrun?.(one)).map(({ id }) => id)).toEqual(['bq001', 'ga001', 'sf_bq029']);
+    expect(open.items.filter((one) => open.isUnrun?.(one)).map(({ id }) => id)).toEqual(['sf_bq029']);
   });
 
   test('what cannot be scored is told', () => {
     expect(open.remarks).toEqual([
-      '2 of 5 questions need BigQuery, which is not run here: scored from ID.csv only',
       'the publisher gives no gold result for "local004"',
       'resource/databases lacks "Pagila.sqlite"',
       'resource/documents lacks "absent.md"',
@@ -227,7 +226,8 @@ describe('the loader of lite', () => {
     expect(await of('local003', new SqlEngineError('connection', 'gone'))).toEqual(['infrastructure', {}]);
     expect(await of('local003', rows(1), 'postgresql')).toEqual(['infrastructure', {}]);
     expect(await of('local004', rows(1))).toEqual(['no-gold', { ex: 0, submitted: 1 }]);
-    expect(await of('bq001', rows(1))).toEqual(['undecided', {}]);
+    expect(await of('bq001', rows(1))).toEqual(['infrastructure', {}]);
+    expect(await of('bq001', rows(1), 'bigquery')).toEqual(['correct', { ex: 1, submitted: 1 }]);
     expect(await of('sf_bq029', rows(1), 'snowflake')).toEqual(['undecided', { ex: 0, submitted: 1 }]);
   });
 

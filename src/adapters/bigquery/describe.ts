@@ -1,0 +1,210 @@
+/**
+ * Tables, columns, keys, comments and samples, by requests that cost nothing: lists, tables and their first rows. A table of the
+ * address's dataset has its bare name, unless another project pays: then names are whole paths, which mean the same everywhere.
+ * Tables that differ in a date at the end of their names are shown as one, as a wildcard reads them.
+ */
+import { cut } from '../../clip';
+import type { DatabaseDescription, TableDescription } from '../../domain';
+import { groupBy } from '../../group-by';
+import { each } from '../../limiter';
+import { described, SAMPLE_LENGTH, type Sampled } from '../kit/schema';
+import { path, type Api } from './client';
+import { ApiFailure } from './errors';
+import type { Target } from './target';
+import { typeText, valuesOf, type Field, type Row } from './values';
+
+export interface Listed {
+  readonly tableReference: { readonly projectId: string; readonly datasetId: string; readonly tableId: string };
+  readonly type?: string;
+}
+
+interface Partitioning {
+  readonly field?: string;
+  readonly type?: string;
+}
+interface Details extends Listed {
+  readonly schema?: { readonly fields?: readonly Field[] };
+  readonly description?: string;
+  readonly numRows?: string;
+  readonly timePartitioning?: Partitioning;
+  readonly rangePartitioning?: Partitioning;
+  readonly clustering?: { readonly fields?: readonly string[] };
+  readonly requirePartitionFilter?: boolean;
+  readonly tableConstraints?: {
+    readonly primaryKey?: { readonly columns?: readonly string[] };
+    readonly foreignKeys?: readonly {
+      readonly referencedTable: Listed['tableReference'];
+      readonly columnReferences: readonly { readonly referencingColumn: string; readonly referencedColumn: string }[];
+    }[];
+  };
+}
+
+/** One table, or the shards of one, of which the newest stands for all. */
+interface Relation {
+  readonly name: string;
+  readonly newest: Listed;
+  readonly suffixes: readonly string[];
+}
+
+const MAX_TABLES = 5_000;
+const AT_ONCE = 8;
+const SAMPLED_ROWS = 100;
+const SAMPLING_MS = 10_000;
+const MAX_TYPE_CHARS = 2_000;
+const MAX_FIELD_NOTES_CHARS = 600;
+
+export async function describeBigQuery(
+  api: Api,
+  target: Target,
+  schemas: readonly string[],
+  signal: AbortSignal,
+): Promise<DatabaseDescription> {
+  const nameOf = namesFor(target);
+  const listed: Listed[] = [];
+  for (const dataset of [`${target.project}.${target.dataset}`, ...schemas])
+    listed.push(...(await tablesOf(api, placeOf(dataset, target), signal)));
+  const relations = relationsOf(listed, nameOf);
+  const shown = new Map<string, TableDescription>();
+  const sampled = new Map<string, Sampled>();
+  const deadline = Date.now() + SAMPLING_MS;
+  await each(
+    relations,
+    async (relation) => {
+      const { projectId, datasetId, tableId } = relation.newest.tableReference;
+      const place = path`projects/${projectId}/datasets/${datasetId}/tables/${tableId}`;
+      const details = await gone(api.get<Details>(place, { fields: DETAILS }, signal));
+      if (details === null) return;
+      shown.set(relation.name, tableOf(relation, details, nameOf));
+      const fields = details.schema?.fields ?? [];
+      if (details.type !== 'TABLE' || fields.length === 0 || Date.now() > deadline) return;
+      const how = { maxResults: SAMPLED_ROWS, 'formatOptions.useInt64Timestamp': true };
+      const { rows = [] } =
+        (await gone(api.get<{ readonly rows?: readonly Row[] }>(`${place}/data`, how, signal))) ?? {};
+      const short = rows.map((row) =>
+        valuesOf(fields, row).map((value) => (typeof value === 'string' ? cut(value, SAMPLE_LENGTH + 1) : value)),
+      );
+      sampled.set(relation.name, { rows: short, count: null });
+    },
+    AT_ONCE,
+  );
+  const tables = relations.flatMap(({ name }) => shown.get(name) ?? []);
+  const known = new Set(tables.map(({ name }) => name));
+  // Only keys to tables that are described.
+  const whole = tables.map((table) => ({
+    ...table,
+    foreignKeys: table.foreignKeys.filter((key) => known.has(key.table)),
+  }));
+  return described('bigquery', 'BigQuery', whole, sampled);
+}
+
+const DETAILS =
+  'type,schema,description,numRows,timePartitioning,rangePartitioning,clustering,requirePartitionFilter,tableConstraints';
+
+/** A table that was dropped since, or that may not be read, is left out. */
+async function gone<T>(work: Promise<T>): Promise<T | null> {
+  return work.catch((error: unknown) => {
+    if (error instanceof ApiFailure && [403, 404].includes(error.status)) return null;
+    throw error;
+  });
+}
+
+/** `dataset`, of the address's project, or `project.dataset`. */
+function placeOf(schema: string, { project }: Target): { readonly project: string; readonly dataset: string } {
+  const dot = schema.lastIndexOf('.');
+  return { project: dot < 0 ? project : schema.slice(0, dot), dataset: schema.slice(dot + 1) };
+}
+
+async function tablesOf(
+  api: Api,
+  { project, dataset }: ReturnType<typeof placeOf>,
+  signal: AbortSignal,
+): Promise<Listed[]> {
+  const found: Listed[] = [];
+  let pageToken: string | undefined;
+  do {
+    const page: { readonly tables?: readonly Listed[]; readonly nextPageToken?: string } = await api.get(
+      path`projects/${project}/datasets/${dataset}/tables`,
+      { maxResults: 1000, pageToken },
+      signal,
+    );
+    found.push(...(page.tables ?? []).filter(({ type }) => type !== 'MODEL'));
+    pageToken = page.nextPageToken;
+  } while (pageToken !== undefined && found.length < MAX_TABLES);
+  return found;
+}
+
+type NameOf = (table: Listed['tableReference']) => string;
+
+function namesFor({ project, dataset, billing }: Target): NameOf {
+  return ({ projectId, datasetId, tableId }) => {
+    if (billing !== project || projectId !== project) return `${projectId}.${datasetId}.${tableId}`;
+    return datasetId === dataset ? tableId : `${datasetId}.${tableId}`;
+  };
+}
+
+const SHARD = /^(.*\D)(\d{8})$/;
+
+function relationsOf(listed: readonly Listed[], nameOf: NameOf): Relation[] {
+  const groups = groupBy(listed, ({ tableReference: table }) =>
+    nameOf({ ...table, tableId: table.tableId.replace(SHARD, '$1*') }),
+  );
+  return [...groups].flatMap(([name, tables]): Relation[] => {
+    const suffixes = tables.flatMap(({ tableReference: { tableId } }) => SHARD.exec(tableId)?.[2] ?? []).sort();
+    const [newest] = [...tables].sort((a, b) => (a.tableReference.tableId < b.tableReference.tableId ? 1 : -1));
+    if (tables.length > 1 && newest !== undefined) return [{ name, newest, suffixes }];
+    return tables.map((table) => ({ name: nameOf(table.tableReference), newest: table, suffixes: [] }));
+  });
+}
+
+function tableOf({ name, suffixes }: Relation, details: Details, nameOf: NameOf): TableDescription {
+  const { primaryKey, foreignKeys = [] } = details.tableConstraints ?? {};
+  const rows = Number(details.numRows ?? NaN);
+  return {
+    name,
+    kind: details.type === 'TABLE' || details.type === 'EXTERNAL' || details.type === 'SNAPSHOT' ? 'table' : 'view',
+    comment: commentOf(details, suffixes),
+    rowEstimate: Number.isFinite(rows) && details.type !== 'VIEW' ? rows * Math.max(1, suffixes.length) : null,
+    columns: (details.schema?.fields ?? []).map((field) => ({
+      name: field.name,
+      type: cut(typeText(field), MAX_TYPE_CHARS),
+      nullable: field.mode !== 'REQUIRED',
+      comment:
+        [field.description, cut(fieldNotes(field).join('; '), MAX_FIELD_NOTES_CHARS)].filter(Boolean).join('; ') ||
+        null,
+      samples: [],
+    })),
+    primaryKey: [...(primaryKey?.columns ?? [])],
+    uniqueKeys: [],
+    foreignKeys: foreignKeys.map(({ referencedTable, columnReferences }) => ({
+      columns: columnReferences.map(({ referencingColumn }) => referencingColumn),
+      table: nameOf(referencedTable),
+      references: columnReferences.map(({ referencedColumn }) => referencedColumn),
+    })),
+  };
+}
+
+function commentOf(
+  { description, timePartitioning, rangePartitioning, clustering, requirePartitionFilter }: Details,
+  suffixes: readonly string[],
+): string | null {
+  const by = timePartitioning ?? rangePartitioning;
+  const partitions =
+    by && `partitioned by ${by.field ?? '_PARTITIONTIME'}${by.type === undefined ? '' : ` (${by.type})`}`;
+  const parts = [
+    description,
+    suffixes.length > 0 &&
+      `${suffixes.length} tables, _TABLE_SUFFIX from '${suffixes[0] ?? ''}' to '${suffixes.at(-1) ?? ''}'; the rows of the newest times their number are estimated`,
+    partitions && `${partitions}${requirePartitionFilter === true ? ', which a WHERE must compare' : ''}`,
+    clustering?.fields && `clustered by ${clustering.fields.join(', ')}`,
+  ];
+  return parts.filter(Boolean).join('; ') || null;
+}
+
+/** What is said of fields inside of a column, by their paths. */
+function fieldNotes({ name, fields = [] }: Field): string[] {
+  return fields.flatMap((field) => {
+    const at = `${name}.${field.name}`;
+    const own = field.description === undefined || field.description === '' ? [] : [`${at}: ${field.description}`];
+    return [...own, ...fieldNotes({ ...field, name: at })];
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * A BigQuery dataset as a `SqlEngine`: each statement is a dry run and a job (`session.ts`). What the login may write is asked
+ * once, and one that may is refused (`rights.ts`), unless the configuration allows it.
+ */
+import type { SqlEngine } from '../../domain/ports/sql-engine';
+import { createEngine } from '../kit/engine';
+import { openApi, type Api, type LoadLibrary } from './client';
+import { describeBigQuery } from './describe';
+import { toEngineError } from './errors';
+import { createBigQueryInspector, readStatement } from './inspector';
+import { refuseWriter } from './rights';
+import { BigQuerySession } from './session';
+import { readTarget } from './target';
+
+export interface BigQueryEngineSettings {
+  /** `bigquery://project/dataset?location=…&billing=…&keyFile=…` */
+  readonly url: string;
+  readonly options?: {
+    readonly key?: string | null;
+    /** Further datasets to describe, as `dataset` or `project.dataset`. */
+    readonly schemas?: readonly string[];
+    readonly functions?: readonly string[];
+    readonly allowPrivilegedRole?: boolean;
+    readonly poolSize?: number;
+    /** Of one statement; default: 100 GiB. */
+    readonly maxScanBytes?: number;
+    readonly usdPerTiB?: number;
+    /** Where the library comes from; default: the package @google-cloud/bigquery. */
+    readonly load?: LoadLibrary;
+  };
+}
+
+const DESCRIBE_TIMEOUT_MS = 60_000;
+const DEFAULT_SCAN_BYTES = 100 * 1024 ** 3;
+export const USD_PER_TIB = 6.25;
+
+export function createBigQueryEngine({ url, options = {} }: BigQueryEngineSettings): SqlEngine {
+  const { key = null, schemas = [], functions = [], allowPrivilegedRole = false, poolSize = 4, load } = options;
+  const target = readTarget({ url, key });
+  const inspector = createBigQueryInspector({ functions });
+  const checks = {
+    target,
+    inspector,
+    maxScanBytes: options.maxScanBytes ?? DEFAULT_SCAN_BYTES,
+    usdPerTiB: options.usdPerTiB ?? USD_PER_TIB,
+  };
+  /** One login for all sessions, whose rights are asked once. */
+  let opened: Promise<Api> | null = null;
+  async function proven(signal: AbortSignal): Promise<Api> {
+    const api = await openApi(target, load);
+    if (!allowPrivilegedRole) await refuseWriter(api, target, signal);
+    return api;
+  }
+  const connect = (signal: AbortSignal): Promise<Api> => {
+    opened ??= proven(signal).catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  };
+  const { inSession, ...engine } = createEngine<BigQuerySession>({
+    dialect: 'bigquery',
+    poolSize,
+    open: async (signal) => new BigQuerySession(await connect(signal), checks),
+    refuse(sql) {
+      const statement = readStatement(sql);
+      return Promise.resolve(statement.kind === 'select' ? null : { kind: 'refused', message: statement.message });
+    },
+    toError: (error) => toEngineError(error, target),
+    digestSql: (session, sql, request) => session.digestSql(sql, request),
+  });
+  return {
+    ...engine,
+    estimate: (sql, request) => inSession(request, (session) => session.estimate(sql, request)),
+    describe({ signal }) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_TIMEOUT_MS)]);
+      const request = { tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, signal };
+      return inSession(request, async () => describeBigQuery(await connect(signal), target, schemas, limit));
+    },
+  };
+}

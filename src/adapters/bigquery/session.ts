@@ -1,0 +1,319 @@
+/**
+ * Statements as BigQuery's jobs. BigQuery has no sessions and no read-only transactions, so what keeps a statement from writing
+ * is a dry run before it, which the server compiles and nobody pays for:
+ *
+ * 1. The statement must be a SELECT by the server's own word.
+ * 2. It may read no table that its text does not name, except through a view.
+ * 3. It may not scan more than the ceiling, and the job has the ceiling too (`maximumBytesBilled`).
+ *
+ * Each statement sees what was committed before it began. An abort and a time limit cancel its job.
+ */
+import { randomUUID } from 'node:crypto';
+import type { SqlOptions } from '../../domain/ports/sql-engine';
+import type { SqlInspector } from '../../domain/ports/sql-inspector';
+import type { Outcome, Session } from '../kit/engine';
+import { size } from '../../size';
+import { CappedRows } from '../kit/value-text';
+import { path, type Api } from './client';
+import { ApiFailure, toOutcome } from './errors';
+import { readStatement } from './inspector';
+import type { Target } from './target';
+import { digestSql, kindOf, valuesOf, type Field, type Row } from './values';
+
+export interface Checks {
+  readonly target: Target;
+  readonly inspector: SqlInspector;
+  readonly maxScanBytes: number;
+  readonly usdPerTiB: number;
+}
+
+type Request = Pick<SqlOptions, 'tag' | 'traceparent' | 'timeoutMs' | 'maxRows' | 'signal'>;
+
+/** What the server found out without running the statement. */
+interface DryRun {
+  readonly statementType: string;
+  readonly bytes: number;
+  readonly tables: readonly string[];
+  readonly fields: readonly Field[];
+}
+
+interface Job {
+  readonly jobReference?: { readonly location?: string };
+  readonly statistics?: {
+    readonly totalBytesProcessed?: string;
+    readonly query?: {
+      readonly statementType?: string;
+      readonly totalBytesProcessed?: string;
+      readonly schema?: { readonly fields?: readonly Field[] };
+      readonly referencedTables?: readonly Table[];
+    };
+  };
+}
+interface Table {
+  readonly projectId: string;
+  readonly datasetId: string;
+  readonly tableId: string;
+}
+interface Page {
+  readonly jobComplete?: boolean;
+  readonly schema?: { readonly fields?: readonly Field[] };
+  readonly rows?: readonly Row[];
+  readonly pageToken?: string;
+}
+
+/** One answer of a poll, and the rows in one page of a result. */
+const POLL_MS = 10_000;
+const PAGE_ROWS = 20_000;
+/** How long after the time limit a job is cancelled from here, if the server's own limit fails. */
+const CANCEL_AFTER_MS = 1_000;
+const CANCEL_TIMEOUT_MS = 3_000;
+/** For each table that a job reads, at least this is billed. */
+const LEAST_BILLED = 10 * 1024 * 1024;
+const TIB = 1024 ** 4;
+
+export class BigQuerySession implements Session {
+  readonly #cut = new AbortController();
+
+  constructor(
+    private readonly api: Api,
+    private readonly checks: Checks,
+  ) {}
+
+  isUp(): boolean {
+    return !this.#cut.signal.aborted;
+  }
+
+  begin(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  end(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  cut(): void {
+    this.#cut.abort();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  execute(sql: string, request: Request): Promise<Outcome> {
+    return this.timed(request, async (signal) => {
+      const deadline = Date.now() + request.timeoutMs;
+      const text = readStatement(sql).text ?? sql;
+      const dry = await this.dryRun(text, request, signal);
+      const refused = await this.refuse(text, dry, signal);
+      if (refused !== null) return { kind: 'refused', message: refused };
+      const left = (): Request => ({ ...request, timeoutMs: Math.max(1, deadline - Date.now()) });
+      return this.run(text, dry, left(), signal).catch((error: unknown) => {
+        // The job failed, not a request.
+        if (!(error instanceof ApiFailure) || !error.isPassing) throw error;
+        return this.run(text, dry, left(), signal);
+      });
+    });
+  }
+
+  async digestSql(sql: string, request: Request): Promise<string | Outcome> {
+    let counting = '';
+    const text = readStatement(sql).text ?? sql;
+    const outcome = await this.timed(request, async (signal) => {
+      const { fields } = await this.dryRun(text, request, signal);
+      counting = digestSql(text, fields);
+      return { kind: 'timeout' };
+    });
+    return counting === '' ? outcome : counting;
+  }
+
+  /** Bytes that the statement would scan at most, and their price; null: it is not one that may run. */
+  async estimate(sql: string, request: Request): Promise<{ readonly bytes: number; readonly usd: number } | null> {
+    const { kind, text } = readStatement(sql);
+    if (kind !== 'select') return null;
+    try {
+      const { bytes } = await this.dryRun(text, request, request.signal);
+      return { bytes, usd: this.usd(bytes) };
+    } catch (error) {
+      if (toOutcome(error, this.checks.target).kind === 'sql-error') return null;
+      throw error;
+    }
+  }
+
+  private async timed(request: Request, work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+    const late = AbortSignal.timeout(request.timeoutMs + CANCEL_AFTER_MS);
+    try {
+      return await work(AbortSignal.any([request.signal, this.#cut.signal, late]));
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (late.aborted) return { kind: 'timeout' };
+      return toOutcome(error, this.checks.target);
+    }
+  }
+
+  private async dryRun(sql: string, request: Request, signal: AbortSignal): Promise<DryRun> {
+    const { target } = this.checks;
+    const { location, billing: projectId } = target;
+    const { statistics } = await this.api.post<Job>(
+      path`projects/${projectId}/jobs`,
+      {
+        configuration: { dryRun: true, labels: labelsOf(request), query: queryOf(sql, target) },
+        ...(location !== null && { jobReference: { projectId, location } }),
+      },
+      signal,
+    );
+    const { statementType = '', totalBytesProcessed, schema, referencedTables = [] } = statistics?.query ?? {};
+    return {
+      statementType,
+      bytes: Number(totalBytesProcessed ?? statistics?.totalBytesProcessed ?? 0),
+      tables: referencedTables.map(({ projectId, datasetId, tableId }) => `${projectId}.${datasetId}.${tableId}`),
+      fields: schema?.fields ?? [],
+    };
+  }
+
+  /** Why the statement may not run; null: it may. */
+  private async refuse(sql: string, { statementType, bytes, tables }: DryRun, signal: AbortSignal) {
+    const { maxScanBytes, inspector } = this.checks;
+    if (statementType !== 'SELECT')
+      return `BigQuery takes the statement for ${statementType || 'no query'}: write one SELECT that only reads`;
+    const inspection = inspector.inspect(sql);
+    if (inspection.kind === 'select') {
+      const unnamed = await this.unnamed(inspection.relations, tables, signal);
+      if (unnamed !== null) return `the statement would read ${unnamed}, which its text does not name: name each table`;
+    }
+    if (bytes <= maxScanBytes) return null;
+    return (
+      `the statement would scan too much here: ${this.figure(bytes)}, the ceiling is ${this.figure(maxScanBytes)} ` +
+      `(maxScanBytes): name only the columns that are needed, compare the columns that tables are partitioned by, and ` +
+      `_TABLE_SUFFIX, with constants; LIMIT does not count`
+    );
+  }
+
+  /** A table that the job reads and the text does not name, if no view in the text explains it. */
+  private async unnamed(
+    relations: readonly string[],
+    tables: readonly string[],
+    signal: AbortSignal,
+  ): Promise<string | null> {
+    const named = relations.flatMap((relation) => this.placesOf(relation)).map((name) => name.toLowerCase());
+    const isNamed = (table: string): boolean => named.some((name) => (name.endsWith('*') ? table.toLowerCase().startsWith(name.slice(0, -1)) : table.toLowerCase() === name)); // prettier-ignore
+    const other = tables.find((table) => !isNamed(table) && !table.includes('INFORMATION_SCHEMA'));
+    if (other === undefined) return null;
+    for (const relation of relations) if (!relation.endsWith('*') && (await this.isView(relation, signal))) return null;
+    return other;
+  }
+
+  /** A dataset alone is one of the project that runs the job, and may be meant as one of the project of the address. */
+  private placesOf(relation: string): string[] {
+    const { project, dataset, billing } = this.checks.target;
+    const dots = relation.split('.').length - 1;
+    if (dots === 0) return [`${project}.${dataset}.${relation}`];
+    return dots === 1 ? [`${billing}.${relation}`, `${project}.${relation}`] : [relation];
+  }
+
+  private async isView(relation: string, signal: AbortSignal): Promise<boolean> {
+    for (const place of this.placesOf(relation)) {
+      const [project = '', dataset = '', ...table] = place.split('.');
+      const found = await this.api
+        .get<{ readonly type?: string }>(
+          path`projects/${project}/datasets/${dataset}/tables/${table.join('.')}`,
+          { fields: 'type' },
+          signal,
+        )
+        .catch((error: unknown) => {
+          if (error instanceof ApiFailure && [403, 404].includes(error.status)) return null;
+          throw error;
+        });
+      if (found?.type?.endsWith('VIEW') === true) return true;
+    }
+    return false;
+  }
+
+  private async run(sql: string, { tables }: DryRun, request: Request, signal: AbortSignal): Promise<Outcome> {
+    const { target, maxScanBytes } = this.checks;
+    const projectId = target.billing;
+    // A name of our own: the job can be cancelled even if the answer to its creation is lost.
+    const jobId = `gate_${randomUUID()}`;
+    const configuration = {
+      labels: labelsOf(request),
+      jobTimeoutMs: String(request.timeoutMs),
+      query: {
+        ...queryOf(sql, target),
+        maximumBytesBilled: String(Math.ceil(Math.max(maxScanBytes, LEAST_BILLED * tables.length))),
+      },
+    };
+    let location = target.location ?? undefined;
+    try {
+      const job = await this.api
+        .post<Job>(
+          path`projects/${projectId}/jobs`,
+          { jobReference: { projectId, jobId, location }, configuration },
+          signal,
+        )
+        .catch((error: unknown): Job => {
+          // The request was repeated, and the first one had arrived.
+          if (error instanceof ApiFailure && error.reason === 'duplicate') return {};
+          throw error;
+        });
+      location ??= job.jobReference?.location;
+      return await this.pages(path`projects/${projectId}/queries/${jobId}`, location, request.maxRows, signal);
+    } catch (error) {
+      // One that has ended stays as it is.
+      const cancelled = this.api.post(path`projects/${projectId}/jobs/${jobId}/cancel`, {}, AbortSignal.timeout(CANCEL_TIMEOUT_MS), { location }); // prettier-ignore
+      await cancelled.catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async pages(
+    results: string,
+    location: string | undefined,
+    maxRows: number,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const capped = new CappedRows(maxRows);
+    let fields: readonly Field[] = [];
+    for (let pageToken: string | undefined; ;) {
+      // One row more than the cap shows that there are more.
+      const maxResults = Math.min(PAGE_ROWS, maxRows + 1 - capped.rows.length);
+      const how = { location, maxResults, timeoutMs: POLL_MS, pageToken, 'formatOptions.useInt64Timestamp': true };
+      const page = await this.api.get<Page>(results, how, signal);
+      if (page.jobComplete !== true) continue;
+      fields = page.schema?.fields ?? fields;
+      const wasCut = (page.rows ?? []).some((row) => !capped.add(valuesOf(fields, row)));
+      ({ pageToken } = page);
+      if (wasCut || pageToken === undefined) break;
+    }
+    const columns = fields.map((field) => ({ name: field.name, kind: kindOf(field) }));
+    return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated };
+  }
+
+  private figure(bytes: number): string {
+    return `${size(bytes)}, about $${price(this.usd(bytes))}`;
+  }
+
+  private usd(bytes: number): number {
+    return (bytes / TIB) * this.checks.usdPerTiB;
+  }
+}
+
+export const price = (usd: number): string => (usd >= 0.01 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(1));
+
+function queryOf(query: string, { project, dataset }: Target): object {
+  const defaultDataset = { projectId: project, datasetId: dataset };
+  return { query, defaultDataset, useLegacySql: false, useQueryCache: true, priority: 'INTERACTIVE' };
+}
+
+/** Labels take lower-case letters, digits, dashes and underscores, at most 63. */
+function labelsOf({ tag, traceparent }: Request): Readonly<Record<string, string>> {
+  const label = (text: string): string =>
+    text
+      .toLowerCase()
+      .replace(/[^a-z0-9_-]/g, '_')
+      .slice(0, 63);
+  const [search = '', ...step] = tag.trim().split(/\s+/);
+  return {
+    gate_search: label(search),
+    ...(step.length > 0 && { gate_step: label(step.join('_')) }),
+    ...(traceparent !== undefined && { gate_trace: label(traceparent) }),
+  };
+}

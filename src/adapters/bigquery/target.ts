@@ -1,0 +1,98 @@
+/**
+ * Where to connect and as whom: `bigquery://project/dataset?location=…&billing=…&keyFile=…`, and the key of the
+ * configuration. Nothing here is printed but projects, dataset, location and the address of the service account.
+ */
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
+
+/** The parts of a service account's key file that are used. */
+const ServiceKey = z.object({
+  type: z.literal('service_account'),
+  client_email: z.string(),
+  private_key: z.string(),
+  private_key_id: z.string().optional(),
+});
+export type ServiceKey = z.infer<typeof ServiceKey>;
+
+export interface Target {
+  readonly project: string;
+  readonly dataset: string;
+  /** Runs the jobs and pays for them. */
+  readonly billing: string;
+  readonly location: string | null;
+  readonly endpoint: string;
+  /** Null: Application Default Credentials, or none at all for an emulator on this machine. */
+  readonly key: ServiceKey | null;
+}
+
+export interface TargetSettings {
+  readonly url: string;
+  /** Content of a service account's key file; null: the URL names one, or Application Default Credentials are used. */
+  readonly key?: string | null;
+}
+
+const EXAMPLE = 'bigquery://project/dataset?location=EU&billing=other-project&keyFile=/path/key.json';
+const KNOWN = ['location', 'billing', 'keyFile', 'endpoint'];
+const GOOGLE = 'https://bigquery.googleapis.com';
+
+export function readTarget({ url, key = null }: TargetSettings): Target {
+  if (!/^bigquery:\/\//i.test(url) || !URL.canParse(url))
+    throw wrong(`the database URL is not valid: write ${EXAMPLE}`);
+  const { hostname, pathname, searchParams, username, password } = new URL(url);
+  const unknown = [...searchParams.keys()].filter((name) => !KNOWN.includes(name));
+  if (unknown.length > 0)
+    throw wrong(`the database URL has ${unknown.join(', ')}, which is unknown: allowed are ${KNOWN.join(', ')}`);
+  if (username !== '' || password !== '')
+    throw wrong('the database URL has a login: leave it out, and name the key file of a service account in keyFile');
+  const [dataset, ...more] = pathname.split('/').filter(Boolean).map(decodeURIComponent);
+  if (!hostname || dataset === undefined || more.length > 0)
+    throw wrong(`the database URL must name a project and a dataset: write ${EXAMPLE}`);
+  const keyFile = searchParams.get('keyFile');
+  const endpoint = searchParams.get('endpoint') ?? GOOGLE;
+  checkAddress(endpoint);
+  return {
+    project: hostname,
+    dataset,
+    billing: searchParams.get('billing') ?? hostname,
+    location: searchParams.get('location'),
+    endpoint: endpoint.replace(/\/+$/, ''),
+    key:
+      key !== null ? readKey(key, 'the configured key') : keyFile === null ? null : readKey(fileText(keyFile), keyFile),
+  };
+}
+
+function readKey(text: string, from: string): ServiceKey {
+  const parsed = ServiceKey.safeParse(jsonIn(text));
+  if (parsed.success) return parsed.data;
+  throw wrong(
+    `${from} is no key of a service account: create one as JSON (IAM & Admin, Service accounts, Keys); for other logins set GOOGLE_APPLICATION_CREDENTIALS`,
+  );
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What the parser says quotes the text, and that may be a secret.
+    return null;
+  }
+}
+
+function fileText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw wrong(`cannot read keyFile ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'}): correct the path`);
+  }
+}
+
+/** Requests hold tokens, so plain http is allowed only to this machine. */
+function checkAddress(address: string): void {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(`endpoint ${address} is no http(s) URL`);
+  if (url.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname))
+    throw wrong(`endpoint ${url.origin} would send secrets in the clear: write https://`);
+}
+
+const wrong = (message: string): SqlEngineError => new SqlEngineError('not-configured', message);
