@@ -3,10 +3,8 @@
  * with it up. The measured moment is the first request to the model, which comes after the step that reads schema and profiles:
  * its SQL was sent before that, so the figure is an upper bound. Then the time of whole commands that ask nothing.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { secondPlan } from '../scripts/histories/search-replies';
@@ -14,52 +12,18 @@ import { buildSprintDatabase } from '../src/app/demo';
 import { userFolders } from '../src/config/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { bench, give, median, SHORT, type Figure } from './figure';
-import { GATE, runGate } from './world/gate-command';
+import { runGate, startDev } from './world/gate-command';
+import { startModel } from './world/model';
 import { stop } from './world/load-world';
 
 const RUNS = SHORT ? 2 : 7;
-
-interface Model {
-  readonly url: string;
-  /** When it was asked for the first time since then. */
-  readonly askedSince: (ms: number) => number;
-  close(): void;
-}
-
-/** A chat-completions endpoint that gives the plan of the sprint question, without tests, to whoever asks. */
-async function startModel(): Promise<Model> {
-  const asked: number[] = [];
-  const server = createServer((request, response) => {
-    if (request.method === 'POST') asked.push(performance.now());
-    request.resume().on('end', () => {
-      response.setHeader('content-type', 'application/json');
-      const models = { object: 'list', data: [{ id: 'at-once', object: 'model', created: 0, owned_by: 'bench' }] };
-      const completion = {
-        id: 'x',
-        object: 'chat.completion',
-        model: 'at-once',
-        choices: [
-          { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: JSON.stringify(secondPlan) } },
-        ],
-        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-      };
-      response.end(JSON.stringify(request.method === 'GET' ? models : completion));
-    });
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    askedSince: (ms) => asked.find((at) => at >= ms) ?? Number.NaN,
-    close: () => server.close(),
-  };
-}
 
 async function measureAsk(): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'gate-bench-ask-'));
   const database = join(folder, 'sprint.sqlite');
   buildSprintDatabase(join(__dirname, '../../examples/sprint/sprint.sql'), database);
   const binary = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
-  const model = await startModel();
+  const model = await startModel(secondPlan);
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: folder,
@@ -87,8 +51,7 @@ async function measureAsk(): Promise<readonly Figure[]> {
   let server: ChildProcess | null = null;
   try {
     await measure('first SQL, server has to start', ask, 3);
-    server = spawn(process.execPath, [GATE, 'dev'], { env, cwd: folder, stdio: 'ignore' });
-    await untilExists(env.GATE_STORE, 'server.json');
+    server = await startDev({ env, cwd: folder });
     await measure('first SQL, server is up', ask, 1);
     await measure('gate list, server is up', () => run('list'), 0.4);
     await measure('gate --help', () => run('--help'), 0.2);
@@ -98,16 +61,6 @@ async function measureAsk(): Promise<readonly Figure[]> {
     model.close();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function untilExists(folder: string, name: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    const found =
-      existsSync(folder) && readdirSync(folder, { recursive: true }).some((path) => String(path).endsWith(name));
-    if (found) return;
-    await new Promise((wait) => setTimeout(wait, 50));
-  }
-  throw new Error(`${name} did not appear in ${folder}`);
 }
 
 bench(measureAsk);

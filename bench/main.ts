@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   question: 'what one question costs Temporal, store, database and processors',
   step: 'a durable sequential step on the embedded server',
   ask: 'from Enter to the first SQL of gate ask, and to the end of other commands',
+  files: 'the first answer over a CSV file of a million rows, the profile of a Parquet file of ten million',
   sql: 'the SQL port over the bare drivers, and a large result as CSV in the store',
   replay: 'replay of a history of 1,000 events',
   score: '1,000 predictions scored by the rules of a benchmark',

@@ -1,5 +1,6 @@
 /** The built command line, and what one command of it takes from Enter to its end. */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { endedCpuSeconds } from './process-use';
 
@@ -26,4 +27,21 @@ export async function runGate(
   const wallSeconds = (performance.now() - started) / 1000;
   if (code !== 0) throw new Error(`gate ${args.join(' ')} ended with ${String(code)}: ${said}`);
   return { wallSeconds, cpuSeconds: endedCpuSeconds() - before, said };
+}
+
+/** `gate dev`, once its Temporal server is up. `env.GATE_STORE` is set. */
+export async function startDev(at: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [GATE, 'dev'], { ...at, stdio: 'ignore' });
+  await untilExists(at.env['GATE_STORE'] ?? '', 'server.json');
+  return child;
+}
+
+async function untilExists(folder: string, name: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const found =
+      existsSync(folder) && readdirSync(folder, { recursive: true }).some((path) => String(path).endsWith(name));
+    if (found) return;
+    await new Promise((wait) => setTimeout(wait, 50));
+  }
+  throw new Error(`${name} did not appear in ${folder}`);
 }

@@ -32,6 +32,12 @@ export function treeCpuSeconds(pid: number): number {
   return own + ended + childrenOf(pid).reduce((sum, child) => sum + treeCpuSeconds(child), 0);
 }
 
+/** What a process and all that it started hold in memory now. */
+export function treeBytes(pid: number): number {
+  const held = /^VmRSS:\s+(\d+) kB$/m.exec(readWhileThere(`/proc/${pid}/status`) ?? '')?.[1];
+  return Number(held ?? 0) * 1024 + childrenOf(pid).reduce((sum, child) => sum + treeBytes(child), 0);
+}
+
 /** Of the children of this process that have ended. */
 export function endedCpuSeconds(): number {
   return cpuOf('self').ended;
