@@ -36,7 +36,7 @@ const ENTRIES = {
   'gate-bench': 'benchmarks/main.ts',
   index: 'src/library/index.ts',
   lambda: 'src/workers/serverless/lambda.ts',
-  child: 'src/adapters/sqlite/child.ts',
+  child: 'src/adapters/kit/child.ts',
   'encoded-failures': 'src/workers/encoded-failures.ts',
 };
 const NATIVE = '@temporalio/core-bridge/common.js';

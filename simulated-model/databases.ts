@@ -43,8 +43,9 @@ function addressOf(specs: DatabaseSpecs, name: string, dialect: Dialect): string
 async function openAt(address: string, dialect: Dialect): Promise<OpenDatabase> {
   const { open, inspector } = await engineFor(dialect);
   const snowflake = { login: null, accessUrl: null, allowPrivilegedRole: true, functions: [] };
+  const bigquery = { key: null, allowPrivilegedRole: true, functions: [], usdPerTiB: 0 };
   return {
-    engine: open({ address, role: null, schemas: [], cacheFolder: null, snowflake }),
+    engine: open({ address, role: null, schemas: [], cacheFolder: null, snowflake, bigquery }),
     inspector: await inspector([]),
   };
 }

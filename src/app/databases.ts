@@ -234,6 +234,8 @@ export interface Querying {
   readonly maxRows: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Told before the query runs, where scanning costs money. */
+  readonly onEstimate?: (scan: { readonly bytes: number; readonly usd: number }) => void;
 }
 
 /** The rows of one read-only query, with the safeguards of a search. */
@@ -243,7 +245,10 @@ export async function queryDatabase(given: string, options: Querying, at: Surrou
   const database = askedDatabase(config, options, at);
   return withEngines(config, database, async (engines) => {
     const { engine } = await engines.engine(database.name);
-    const { results } = await engine.run([query], { ...options, tag: 'gate db sql' });
+    const asked = { ...options, tag: 'gate db sql' };
+    const scan = options.onEstimate === undefined ? null : await engine.estimate?.(query, asked);
+    if (scan) options.onEstimate?.(scan);
+    const { results } = await engine.run([query], asked);
     const tooLong = `no result within ${options.timeoutMs / 1000} s; narrow the query or raise --timeout`;
     return rowsOf(results[0], tooLong);
   });

@@ -54,7 +54,8 @@ export async function cleanStore(
   const session = await openRunning(config, at.env);
   try {
     const ask = session === null ? UNREACHABLE : askTemporal(session.gate);
-    return await collectGarbage(store, ask, { nowMs: at.now(), olderThanMs: age, dryRun });
+    const options = { nowMs: at.now(), olderThanMs: age, dryRun };
+    return { ...(await collectGarbage(store, ask, options)), imports: await oldImports(config.folders.cache, options) };
   } finally {
     await session?.close();
   }
@@ -68,7 +69,20 @@ export function askTemporal({ listing }: Pick<GateClient, 'listing'>): AskTempor
   };
 }
 
-export type Cleaned = Awaited<ReturnType<typeof collectGarbage>>;
+/** What was made of data files that no question has read for as long, or whose import was cut short. Who reads one keeps it. */
+async function oldImports(cacheFolder: string, { nowMs, olderThanMs, dryRun }: GcOptions): Promise<OldImports> {
+  const { cacheEntries, removeEntry } = await import('../adapters/duckdb/files');
+  const old = (await cacheEntries(cacheFolder)).filter(({ usedAt }) => Date.parse(usedAt) <= nowMs - olderThanMs);
+  if (!dryRun) await each(old, removeEntry);
+  return { files: old.length, bytes: old.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+interface OldImports {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export type Cleaned = Awaited<ReturnType<typeof collectGarbage>> & { readonly imports: OldImports };
 
 export interface GcOptions {
   readonly nowMs: number;

@@ -2,7 +2,8 @@
 import * as app from '../app/databases';
 import { GateError } from '../app/errors';
 import { loadConfig } from '../config';
-import { cell, counted, visible } from '../report/printable';
+import { cell, counted, dollars, visible } from '../report/printable';
+import { size } from '../size';
 import { EXIT, type ExitCode } from './exit';
 import { untilInterrupted } from './interrupts';
 import { argumentText, printJson, type Io } from './io';
@@ -55,7 +56,10 @@ function print({ check, ...report }: app.CheckReport, io: Io): void {
     line('', `fix: ${fix}`);
   }
   if (check?.tls === false && !/^[a-z]+:\/\/([^@]*@)?(localhost|127\.|\[::1\]|\/)/i.test(report.address))
-    line('note', 'rows and password travel without TLS; fix: sslmode=verify-full in the URL');
+    line(
+      'note',
+      `rows and password travel without TLS; fix: ${report.address.startsWith('mysql') ? 'ssl-mode=VERIFY_IDENTITY' : 'sslmode=verify-full'} in the URL`,
+    );
   for (const problem of report.problems) line('missing', problem);
 }
 
@@ -88,8 +92,10 @@ export interface SqlFlags {
 export async function runSql(argument: string, flags: SqlFlags, io: Io): Promise<void> {
   const { db, maxRows, timeout } = flags;
   const query = await argumentText(argument, io);
+  const onEstimate = ({ bytes, usd }: { readonly bytes: number; readonly usd: number }): void =>
+    io.err(`scans at most ${size(bytes)}, about ${dollars(usd)}\n`);
   const { columns, rows, truncated } = await untilInterrupted(io, (signal) =>
-    app.queryDatabase(query, { db, maxRows, timeoutMs: Math.round(timeout * 1000), signal }, io),
+    app.queryDatabase(query, { db, maxRows, timeoutMs: Math.round(timeout * 1000), signal, onEstimate }, io),
   );
   const names = columns.map(({ name }) => name);
   const format = flags.json ? 'json' : (flags.format ?? (io.outIsTerminal ? 'table' : 'csv'));

@@ -122,7 +122,7 @@ function setupText({ address, namespace, added, present }: TemporalSetup): strin
 const gcCommand: CommandFactory = (io) =>
   withExamples(
     new Command('gc')
-      .description('remove old searches from the store; searches still in use are kept')
+      .description('remove old searches from the store, and old imports of data files; what is in use is kept')
       .option(
         '--older-than <age>',
         'remove what was last used this long ago: 12h, 30d, 8w (default: store.retentionDays)',
@@ -138,15 +138,16 @@ const gcCommand: CommandFactory = (io) =>
     'gate ops gc --older-than 30d --dry-run',
   );
 
-function cleanedText({ dryRun, searches, batches, objects, judgements, bytes, ...more }: Cleaned): string {
+function cleanedText({ dryRun, searches, batches, objects, judgements, bytes, imports, ...more }: Cleaned): string {
   const counts = [
     counted(searches.length, 'search', 'searches'),
     counted(batches.length, 'batch', 'batches'),
     counted(objects, 'shared object'),
     counted(judgements, 'file of a judge', 'files of a judge'),
+    counted(imports.files, 'import of data files', 'imports of data files'),
   ];
   const lines = [
-    `${dryRun ? 'would remove' : 'removed'} ${counts.join(', ')}: ${(bytes / 1_000_000).toFixed(2)} MB`,
+    `${dryRun ? 'would remove' : 'removed'} ${counts.join(', ')}: ${((bytes + imports.bytes) / 1_000_000).toFixed(2)} MB`,
     ...more.kept.map(({ id, why }) => `kept ${id}: ${why}`),
     ...more.problems.map((problem) => `note: ${problem}`),
   ];

@@ -10,9 +10,10 @@ export type SnowflakeLogin =
   | { readonly kind: 'password'; readonly password: string };
 
 type SnowflakeEntry = DatabaseEntry['snowflake'];
+type BigQueryEntry = DatabaseEntry['bigquery'];
 const ADDRESS = ['url', 'urlEnv', 'urlFile', 'path'] as const;
 
-export interface DatabaseConfig extends Omit<DatabaseEntry, (typeof ADDRESS)[number] | 'snowflake'> {
+export interface DatabaseConfig extends Omit<DatabaseEntry, (typeof ADDRESS)[number] | 'snowflake' | 'bigquery'> {
   /** `unset`: an error only when the database is used. */
   readonly address:
     | { readonly kind: 'path'; readonly path: string }
@@ -23,10 +24,14 @@ export interface DatabaseConfig extends Omit<DatabaseEntry, (typeof ADDRESS)[num
     /** `fix`: it is not set, which is an error when the database is used. null: nothing is configured, so that the URL must hold it. */
     readonly login: Secret<SnowflakeLogin> | { readonly fix: string } | null;
   };
+  /** Read by BigQuery databases only. `key`: as `login` of Snowflake. */
+  readonly bigquery: Omit<BigQueryEntry, 'keyFile' | 'keyEnv'> & {
+    readonly key: Secret | { readonly fix: string } | null;
+  };
 }
 
 export function databaseOf(entry: DatabaseEntry, at: Place): DatabaseConfig {
-  const { url: _url, urlEnv: _env, urlFile: _file, path: _path, snowflake, ...rest } = entry;
+  const { url: _url, urlEnv: _env, urlFile: _file, path: _path, snowflake, bigquery, ...rest } = entry;
   const { accessUrl, allowPrivilegedRole, functions } = snowflake;
   const given = ADDRESS.filter((key) => entry[key] !== undefined);
   if (given.length !== 1)
@@ -35,7 +40,19 @@ export function databaseOf(entry: DatabaseEntry, at: Place): DatabaseConfig {
   checkCeilings(entry, address, at);
   const login = loginOf(snowflake, { ...at, where: `${at.where}.snowflake` });
   const docs = entry.docs.map((path) => resolve(at.base, path));
-  return { ...rest, docs, address, snowflake: { login, accessUrl, allowPrivilegedRole, functions } };
+  const { keyFile: _keyFile, keyEnv: _keyEnv, ...settings } = bigquery;
+  const key = keyOf(bigquery, { ...at, where: `${at.where}.bigquery` });
+  const own = { login, accessUrl, allowPrivilegedRole, functions };
+  return { ...rest, docs, address, snowflake: own, bigquery: { ...settings, key } };
+}
+
+function keyOf({ keyFile, keyEnv }: BigQueryEntry, at: Place): DatabaseConfig['bigquery']['key'] {
+  if (keyFile !== undefined && keyEnv !== undefined)
+    at.problems.push(`${at.where}: set one of keyFile and keyEnv (set: both)`);
+  const [way, name] = keyFile === undefined ? ['keyEnv', keyEnv] : ['keyFile', keyFile];
+  if (name === undefined) return null;
+  const key = lateSecret(way, name, 'secret', at);
+  return typeof key === 'string' ? new Secret(key) : key;
 }
 
 function addressOf({ path, url, urlEnv, urlFile }: DatabaseEntry, at: Place): DatabaseConfig['address'] {

@@ -75,7 +75,7 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
     const names = Object.keys(config.databases).join(', ') || 'none';
     throw fail(`database '${name}' is not configured here; configured: ${names}; add it under "databases"`);
   }
-  const { address, snowflake } = entry;
+  const { address, snowflake, bigquery } = entry;
   const common = { ...entry, name, adHoc: false };
   if (address.kind === 'unset') throw fail(`database '${name}' has no address: ${address.fix}`);
   if (address.kind === 'path') return { ...common, ...fileAt(databaseFile(address.path), entry.id) };
@@ -92,6 +92,8 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
   const { login } = snowflake;
   if (dialect === 'snowflake' && login !== null && 'fix' in login)
     throw fail(`database '${name}' cannot log in: ${login.fix}`);
+  if (dialect === 'bigquery' && bigquery.key !== null && 'fix' in bigquery.key)
+    throw fail(`database '${name}' cannot log in: ${bigquery.key.fix}`);
   return { ...common, ...serverAt(url, dialect, entry), address };
 }
 

@@ -50,6 +50,18 @@ const Snowflake = z.strictObject({
   functions: texts,
 });
 
+const BigQuery = z.strictObject({
+  /** The JSON key of a service account; without one, Application Default Credentials are used. */
+  keyFile: text.optional(),
+  keyEnv: text.optional(),
+  /** Go on, statement by statement behind the server's dry run, with a login that could write. */
+  allowPrivilegedRole: z.boolean().default(false),
+  /** Functions of datasets that statements may call, as `dataset.name`; built-in ones that only compute always may. */
+  functions: texts,
+  /** What scanning costs, in US dollars, for the figures that are shown. */
+  usdPerTiB: z.number().min(0).default(6.25),
+});
+
 const ID_RULE = 'use letters, digits, ., - and _, at most 60, a letter or digit first';
 
 export const DatabaseEntry = z.strictObject({
@@ -69,9 +81,10 @@ export const DatabaseEntry = z.strictObject({
   maxConnections: orNull(whole.max(1000)),
   /** PostgreSQL: statements that the planner expects to cost more are refused before they run. */
   maxPlanCost: orNull(z.number().positive()),
-  /** Snowflake: statements that would scan more bytes, by their plan, are refused before they run. */
+  /** Snowflake, BigQuery: statements that would scan more bytes, by their plan, are refused before they run. */
   maxScanBytes: orNull(z.number().positive()),
   snowflake: Snowflake.prefault({}),
+  bigquery: BigQuery.prefault({}),
   /** Tables (`orders`) and columns (`orders.total`) that may, or may not, reach a model. */
   access: z.strictObject({ allow: texts, deny: texts }).prefault({}),
   /** What explains the database: files and folders, relative to the configuration file. */

@@ -8,7 +8,8 @@
  *    table is read.
  */
 import type { Dialect } from '../domain';
-import { tokensOf, type Token } from './lexer';
+import { nameParts as partsOf } from './dialects';
+import { partsOfPaths, tokensOf, type Token } from './lexer';
 
 export interface AccessLists {
   readonly allow: readonly string[];
@@ -25,8 +26,12 @@ export interface AccessRules {
 /** The schemas that a name without one may stand for. */
 export const DEFAULT_SCHEMAS: readonly string[] = ['public', 'main'];
 
-export function accessRules({ allow, deny }: AccessLists, schemas = DEFAULT_SCHEMAS): AccessRules {
-  const splitName = (name: string): TableName => nameParts(name, schemas);
+export function accessRules(
+  { allow, deny }: AccessLists,
+  schemas = DEFAULT_SCHEMAS,
+  dialect: Dialect = 'postgresql',
+): AccessRules {
+  const splitName = (name: string): TableName => nameParts(name, schemas, dialect);
   const allowed = allow.map(toPattern);
   const denied = deny.map(toPattern);
   const mayReadTable = (table: string): boolean => {
@@ -46,6 +51,7 @@ export function accessRules({ allow, deny }: AccessLists, schemas = DEFAULT_SCHE
 }
 
 interface TableName {
+  /** With the project, where the dialect has projects, and without. */
   readonly schemas: readonly string[];
   readonly table: string;
 }
@@ -57,9 +63,12 @@ interface Pattern {
   reachesInto(name: TableName): boolean;
 }
 
+/** In BigQuery a schema may be `project.dataset`: then three parts are read both ways, and four are those of a column. */
 function toPattern(text: string): Pattern {
-  const parts = text.trim().split('.').map(toExpression);
-  const [first, second, third] = parts;
+  const pieces = text.trim().split('.');
+  const parts = pieces.map(toExpression);
+  const [first, second, third, fourth] = parts;
+  const project = toExpression(pieces.slice(0, 2).join('.'));
   const inSchema = (schema: RegExp | undefined, name: TableName): boolean =>
     name.schemas.some((one) => schema?.test(one) === true);
   const never = (): boolean => false;
@@ -73,7 +82,18 @@ function toPattern(text: string): Pattern {
     };
   }
   const isIn = (name: TableName): boolean => inSchema(first, name) && second?.test(name.table) === true;
-  return { isTable: never, isColumn: (name, column) => isIn(name) && third?.test(column) === true, reachesInto: isIn };
+  const isInProject = (name: TableName): boolean => inSchema(project, name) && third?.test(name.table) === true;
+  if (parts.length === 4)
+    return {
+      isTable: never,
+      isColumn: (name, column) => isInProject(name) && fourth?.test(column) === true,
+      reachesInto: isInProject,
+    };
+  return {
+    isTable: isInProject,
+    isColumn: (name, column) => isIn(name) && third?.test(column) === true,
+    reachesInto: isIn,
+  };
 }
 
 function toExpression(part: string): RegExp {
@@ -81,7 +101,10 @@ function toExpression(part: string): RegExp {
   return new RegExp(`^${escaped.join('.*')}$`, 'is');
 }
 
-function nameParts(name: string, schemas: readonly string[]): TableName {
+function nameParts(name: string, schemas: readonly string[], dialect: Dialect): TableName {
+  const [project, dataset, ...table] = dialect === 'bigquery' ? partsOf(name, dialect) : [];
+  if (project !== undefined && dataset !== undefined && table.length > 0)
+    return { schemas: [dataset, `${project}.${dataset}`], table: table.join('.') };
   const dot = name.indexOf('.');
   return dot < 0 ? { schemas, table: name } : { schemas: [name.slice(0, dot)], table: name.slice(dot + 1) };
 }
@@ -113,7 +136,9 @@ export interface HiddenIn {
 /** Why the statement is refused, as one sentence; null if it may run. */
 export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Dialect): string | null {
   // Snowflake folds names to upper case, and so some letters (ı, ſ) to ASCII ones.
-  const tokens = tokensOf(sql, dialect).map((token) => ({ ...token, text: token.text.toLowerCase() }));
+  const written = tokensOf(sql, dialect);
+  const split = dialect === 'bigquery' ? partsOfPaths(written) : written;
+  const tokens = split.map((token) => ({ ...token, text: token.text.toLowerCase() }));
   const hidden = new Map(
     tables.flatMap(({ table, columns }) =>
       columns.map((column) => [column.toLowerCase(), `${table}.${column}`] as const),
@@ -135,6 +160,8 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
     if (column !== undefined) return `the column ${column} may not be read here: leave it out`;
     if (token.text === '*' && isStar(tokens, index) && !isOfDerived(tokens, index, names))
       return `* would read hidden columns of ${shown}: name the columns`;
+    if (dialect === 'duckdb' && isWord(token, 'columns') && next?.text === '(')
+      return `COLUMNS(…) may read hidden columns of ${shown}: name the columns`;
     if (isWord(token, 'natural') && NATURAL_JOIN.has(next?.text ?? ''))
       return `NATURAL JOIN may compare hidden columns of ${shown}: join ON the columns meant`;
     if (isWord(token, 'table') && names.has(tokens[endOfName(tokens, index + 1)]?.text ?? '')) {

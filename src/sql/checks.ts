@@ -5,7 +5,7 @@
  * weak; that a rival has to lose is the stronger guard. A factor that stands on both sides shows by its neighbours
  * (`fitted.ts`): they match as well.
  */
-import { show, type CaseExpr, type FuncCall } from 'sql-parser-cst';
+import type { CaseExpr, FuncCall } from 'sql-parser-cst';
 import type { Dialect } from '../domain';
 import { normaliseSql } from './body';
 import {
@@ -23,6 +23,7 @@ import {
   childrenOf,
   isQuery,
   operatorOf,
+  shown,
 } from './tree';
 import { canonical, compareText } from '../domain/canonical';
 
@@ -143,7 +144,7 @@ export function countingParts(check: string, dialect: Dialect): readonly string[
   if (list === undefined || only?.value.type !== 'all_columns' || second !== undefined) return [check];
   const read = columnsIn(select?.from ?? only.value);
   const parts = list.tables.items.filter(({ table }) => read.includes(table.name.toLowerCase()));
-  return parts.map(({ expr }) => show(bare(expr)).trim());
+  return parts.map(({ expr }) => shown(bare(expr)).trim());
 }
 
 export interface CountingPart {
@@ -197,7 +198,7 @@ export function conditionOf(count: Node, dialect: Dialect): Node | null {
   const isColumn = argument.type === 'identifier' || argument.type === 'member_expr';
   switch (nameOf(count)) {
     case 'count':
-      if (isColumn) return readExpression(`${show(argument)} IS NOT NULL`, dialect);
+      if (isColumn) return readExpression(`${shown(argument)} IS NOT NULL`, dialect);
       return argument.type === 'case_expr' ? caseCondition(argument, ['null']) : null;
     case 'sum':
       return argument.type === 'case_expr' ? caseCondition(argument, ['null', '0']) : argument;
@@ -305,7 +306,7 @@ const PLAIN_OPERATORS = new Set(['=', 'AND', '.']);
 function literalOf(node: Node): string | null {
   if (node.type === 'string_literal') return `'${node.value}'`;
   if (node.type === 'number_literal') return String(node.value);
-  return node.type === 'blob_literal' ? show(node) : null;
+  return node.type === 'blob_literal' ? shown(node) : null;
 }
 
 /**

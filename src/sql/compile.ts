@@ -7,7 +7,8 @@
  * 3. A body that reads itself becomes WITH RECURSIVE under the name that its own text uses.
  */
 import type { Body, Dialect } from '../domain';
-import { quoteIdentifier } from './dialects';
+import { DIALECTS, quoteIdentifier } from './dialects';
+import { tokensOf } from './lexer';
 
 export interface PlanOperator {
   readonly name: string;
@@ -124,7 +125,23 @@ function alias(name: string, target: string, dialect: Dialect): Cte {
 function withCtes(ctes: readonly Cte[], query: Query, dialect: Dialect): Query {
   if (ctes.length === 0) return query;
   const list = ctes.map(([name, sql]) => `${quoteIdentifier(name, dialect)} AS (\n${sql}\n)`).join(',\n');
+  if (query.hasWith && DIALECTS[dialect].flatWith === true) return flat(list, query, dialect);
   return { sql: `WITH ${list}\n${afterWith(query)}`, hasWith: true };
+}
+
+/** The query's own list follows the other. Where that one defines or reads a name of it, the query becomes a CTE itself. */
+function flat(list: string, { sql }: Query, dialect: Dialect): Query {
+  const tokens = tokensOf(sql, dialect);
+  const known = new Set(tokensOf(list, dialect).map(({ text }) => text.toLowerCase()));
+  const definesAt = (at: number): boolean => {
+    const end = tokens[at + 1]?.text === '(' ? tokens.findIndex(({ text }, n) => n > at && text === ')') : at;
+    return tokens[end + 1]?.text === 'as' && tokens[end + 2]?.text === '(';
+  };
+  const isTaken = tokens.some(({ text }, at) => known.has(text.toLowerCase()) && definesAt(at));
+  if (isTaken) return { sql: `WITH ${list},\ngate_body AS (\n${sql}\n)\nSELECT * FROM gate_body`, hasWith: true };
+  const isRecursive = tokens[1]?.text === 'recursive' && tokens[2]?.text !== 'as';
+  const rest = sql.slice(tokens[isRecursive ? 2 : 1]?.at);
+  return { sql: `WITH ${isRecursive ? 'RECURSIVE ' : ''}${list},\n${rest}`, hasWith: true };
 }
 
 /**

@@ -2,9 +2,9 @@
  * Turns a predicate or count into a query over the relation `observation` (rule S2). If one of its subqueries gives several
  * rows, so does the query: used as a plain value, SQLite would silently take the first row.
  */
-import { show } from 'sql-parser-cst';
 import type { Dialect } from '../domain';
 import { normaliseSql, plainSql } from './body';
+import { DIALECTS } from './dialects';
 import {
   bare,
   childrenOf,
@@ -17,6 +17,7 @@ import {
   type Node,
   nameOf,
   textOf,
+  shown,
 } from './tree';
 
 /** Where an expression reads columns outside its subqueries, or has none, it is taken over the observation. */
@@ -25,13 +26,13 @@ export function expressionQuery(expression: string, dialect: Dialect): string {
   const node = readExpression(text, dialect);
   if (node === null) return `SELECT (${text})${/\bobservation\b/i.test(text) ? '' : FROM}`;
   if (isQuery(node)) {
-    const query = show(node);
+    const query = shown(node);
     return /^with\b/i.test(query) ? `SELECT * FROM (\n${query}\n) AS gate_value` : query;
   }
   const found = subqueries(node);
   const from = found.length === 0 || readsRows(node, false) ? FROM : '';
   const values = found.filter(({ query, isSet }) => !isSet && !isOneRow(query));
-  return [`SELECT (${text})${from}`, ...values.map(({ query }) => secondRow(query))].join('\n');
+  return [`SELECT (${text})${from}`, ...values.map(({ query }) => secondRow(query, dialect))].join('\n');
 }
 
 const FROM = ' FROM observation';
@@ -42,7 +43,7 @@ export function plainValue(expression: string, dialect: Dialect): { text: string
   if (node === null) return null;
   const value = isQuery(node) ? onlyValue(node) : node;
   if (value === null || subqueries(value).length > 0 || !readsRows(value)) return null;
-  return { text: show(value), aggregates: hasAggregate(value) };
+  return { text: shown(value), aggregates: hasAggregate(value) };
 }
 
 /** The selection of `SELECT … FROM observation`. */
@@ -96,8 +97,8 @@ function isOneRow(query: Node): boolean {
 }
 
 /** SQL that adds a second row to the predicate's result if the subquery has more than one. */
-function secondRow(query: Node): string {
-  return `UNION ALL SELECT NULL WHERE (SELECT count(*) FROM (\n${show(query)}\n) AS gate_rows) > 1`;
+function secondRow(query: Node, dialect: Dialect): string {
+  return `UNION ALL SELECT NULL${DIALECTS[dialect].fromNothing} WHERE (SELECT count(*) FROM (\n${shown(query)}\n) AS gate_rows) > 1`;
 }
 
 /**

@@ -33,6 +33,22 @@ export function tokensOf(sql: string, dialect: Dialect | 'any'): Token[] {
   return tokens;
 }
 
+/** BigQuery: a path in one pair of backticks as its parts; what they are written as makes up the text again. */
+export function partsOfPaths(tokens: readonly Token[]): Token[] {
+  return tokens.flatMap((token): Token[] => {
+    if (token.kind !== 'quoted' || !token.raw.startsWith('`') || !token.text.includes('.')) return [token];
+    const pieces = token.raw.split(/(\.)/);
+    let { at } = token;
+    return pieces.map((raw) => {
+      const start = at;
+      at += raw.length;
+      return raw === '.'
+        ? { kind: 'symbol', text: raw, raw, at: start }
+        : { kind: 'quoted', text: raw.replaceAll('`', ''), raw, at: start };
+    });
+  });
+}
+
 function next(sql: string, at: number, patterns: Patterns): readonly [Token['kind'] | 'space', string] {
   for (const [kind, pattern] of patterns) {
     pattern.lastIndex = at;

@@ -8,9 +8,9 @@
  * covers (`literal-cover.ts`). Values in the midst of a statement stay: most that its check does not name are counted by an
  * ELSE branch or under another name.
  */
-import { show, type Node } from 'sql-parser-cst';
+import type { Node } from 'sql-parser-cst';
 import type { Dialect } from '../domain';
-import { childrenOf, readQuery, textOf } from './tree';
+import { childrenOf, readQuery, shown, textOf } from './tree';
 
 interface Checked {
   readonly operator: string;
@@ -71,7 +71,7 @@ function joined<Claim extends Checked>(first: Claim, second: Claim, { counts }: 
 function withCounts(check: string, counts: readonly string[], dialect: Dialect): string {
   const list = selectClause(readQuery(check, dialect));
   if (list === null || counts.length === 0) return check;
-  const text = show(list).trim();
+  const text = shown(list).trim();
   return check.replace(text, () => [text, ...counts].join(', '));
 }
 
@@ -81,13 +81,13 @@ function baseOf({ check, rivals }: Checked, dialect: Dialect): Base | null {
   const items: readonly Node[] = list?.columns?.items ?? [];
   // Two counts for each rival repeat the check, and what they are counted over is not known here.
   if (query === null || list === null || ![2, 2 + rivals.length].includes(items.length)) return null;
-  if (check.split(show(list).trim()).length !== 2) return null;
+  if (check.split(shown(list).trim()).length !== 2) return null;
   const rest = childrenOf(query).filter((clause) => clause !== list);
   const own = items.slice(0, 2).map((item) => textOf(item.type === 'alias' ? item.expr : item));
   const kind = items.length === 2 ? 'repeated' : 'counted';
   return {
     text: [kind, ...own, ...rest.map(textOf)].join('\n'),
-    counts: items.slice(2).map((item) => show(item.type === 'alias' ? item.expr : item).trim()),
+    counts: items.slice(2).map((item) => shown(item.type === 'alias' ? item.expr : item).trim()),
   };
 }
 

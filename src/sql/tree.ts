@@ -9,6 +9,7 @@ import type { Dialect } from '../domain';
 import { plainSql } from './body';
 import { DIALECTS } from './dialects';
 import { rewritten, tokensOf } from './lexer';
+import { asRead, undone } from './mysql-reading';
 
 export type { Node } from 'sql-parser-cst';
 export type Query = SelectStmt | CompoundSelectStmt;
@@ -32,6 +33,7 @@ function parsed(sql: string, dialect: Dialect): readonly Node[] {
   refuseDepth(sql, dialect, 200);
   const read = (text: string): Node[] =>
     parse(text, { dialect: DIALECTS[dialect].grammar, ...WHOLE }).statements.filter(({ type }) => type !== 'empty');
+  if (dialect === 'mysql') return read(asRead(sql));
   try {
     return read(sql);
   } catch (error) {
@@ -145,8 +147,11 @@ export function bare(node: Node): Node {
 
 /** The text in one form: without comments, layout, outer brackets and the case of words. */
 export function textOf(node: Node): string {
-  return plainSql(show(bare(node)));
+  return plainSql(shown(bare(node)));
 }
+
+/** Its SQL, which can be run. */
+export const shown = (node: Node): string => undone(show(node));
 
 export function childrenOf(node: Node): Node[] {
   const values: unknown[] = Object.values(node).flat();

@@ -19,7 +19,7 @@ import { makeFolders } from '../adapters/local/store';
 import type { Environment } from '../config/folders';
 import type { EmbeddedPlace } from '../config/store';
 import { parsedJson } from '../json';
-import { isUnshared, shareOf, withFileLock } from './file-lock';
+import { isUnshared, shareOf, withFileLock } from '../file-lock';
 import { binaryVersion, findTemporalBinary, SERVERLESS_SERVER } from './temporal-binary';
 import * as temporal from './temporal-process';
 

@@ -84,7 +84,7 @@ export async function inspectorOf(dialect: Dialect): Promise<SqlInspector> {
 
 async function openEngine(database: ResolvedDatabase, cacheFolder: string | null): Opened {
   const kind = await engineFor(database.dialect);
-  const inspector = await kind.inspector(database.snowflake.functions);
+  const inspector = await kind.inspector(functionsOf(database));
   const opening = openingOf(database, cacheFolder);
   return {
     engine: createGuardedEngine(kind.open(opening), inspector, database.access, kind.searchPath?.(opening)),
@@ -92,12 +92,16 @@ async function openEngine(database: ResolvedDatabase, cacheFolder: string | null
   };
 }
 
+/** Those of the database's own that statements may call. */
+const functionsOf = ({ dialect, snowflake, bigquery }: ResolvedDatabase): readonly string[] =>
+  (dialect === 'bigquery' ? bigquery : snowflake).functions;
+
 /** Rows of files are not left in the clear beside an encrypted store. */
 export const cacheOf = ({ encryption, folders }: Config): string | null => (encryption === null ? folders.cache : null);
 
 /** With its secrets in the clear. */
 export function openingOf(database: ResolvedDatabase, cacheFolder: string | null): Opening {
-  const { address, role, schemas, snowflake, maxConnections, maxPlanCost, maxScanBytes } = database;
+  const { address, role, schemas, snowflake, bigquery, maxConnections, maxPlanCost, maxScanBytes } = database;
   const login = snowflake.login instanceof Secret ? snowflake.login.reveal() : null;
   return {
     address: address.kind === 'path' ? address.path : address.url.reveal(),
@@ -108,5 +112,6 @@ export function openingOf(database: ResolvedDatabase, cacheFolder: string | null
     maxScanBytes: maxScanBytes ?? undefined,
     cacheFolder,
     snowflake: { ...snowflake, login },
+    bigquery: { ...bigquery, key: bigquery.key instanceof Secret ? bigquery.key.reveal() : null },
   };
 }

@@ -103,7 +103,8 @@ function modelParts(config: Served, { modelUrl, recording }: ServedModel): Servi
 }
 
 function databaseParts(database: ResolvedDatabase): ServingParts {
-  const { dialect, identity, addressLabel, role, maxConnections, maxPlanCost, maxScanBytes, snowflake } = database;
+  const { dialect, identity, addressLabel, role, maxConnections, maxPlanCost, maxScanBytes, snowflake, bigquery } =
+    database;
   const limits = { maxConnections, maxPlanCost, maxScanBytes };
   const { accessUrl, allowPrivilegedRole, functions } = snowflake;
   const [allow, deny] = [[...database.access.allow].sort(), [...database.access.deny].sort()];
@@ -114,6 +115,7 @@ function databaseParts(database: ResolvedDatabase): ServingParts {
     'database limits': Object.values(limits).every((limit) => limit === null) ? '' : digest(limits),
     'access lists': allow.length + deny.length === 0 ? '' : digest({ allow, deny }),
     'Snowflake settings': dialect === 'snowflake' ? digest({ accessUrl, allowPrivilegedRole, functions }) : '',
+    'BigQuery settings': dialect === 'bigquery' ? digest({ ...bigquery, key: null }) : '',
   });
 }
 

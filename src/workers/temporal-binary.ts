@@ -19,7 +19,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Environment } from '../config/folders';
-import { withFileLock } from './file-lock';
+import { withFileLock } from '../file-lock';
 import { packageFolder } from './package-folder';
 
 interface TemporalServer {

@@ -31,13 +31,14 @@ export function runFolder(): string {
 }
 
 export default function setUp(): void {
-  const library = require.resolve('libsql');
-  const outfile = join(runFolder(), 'sqlite-child.js');
+  const drivers = ['libsql', '@duckdb/node-api'];
+  const alias = Object.fromEntries(drivers.map((name) => [name, require.resolve(name)]));
+  const outfile = join(runFolder(), 'child.js');
   buildSync({
-    ...{ entryPoints: [join(__dirname, '../../src/adapters/sqlite/child.ts')], outfile },
-    ...{ bundle: true, platform: 'node', alias: { libsql: library }, external: [library], logLevel: 'warning' },
+    ...{ entryPoints: [join(__dirname, '../../src/adapters/kit/child.ts')], outfile },
+    ...{ bundle: true, platform: 'node', alias, external: Object.values(alias), logLevel: 'warning' },
   });
-  process.env['GATE_TEST_SQLITE_CHILD'] = outfile;
+  process.env['GATE_TEST_CHILD'] = outfile;
 }
 
 /**

@@ -20,7 +20,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { userFolders } from '../../src/config/folders';
-import { withFileLock } from '../../src/workers/file-lock';
+import { withFileLock } from '../../src/file-lock';
 import { freePort } from './free-port';
 import { onceInRun } from './run-folder';
 

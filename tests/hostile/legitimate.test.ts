@@ -6,13 +6,15 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { createDuckdbEngine, createDuckdbInspector } from '../../src/adapters/duckdb';
 import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SqlEngine } from '../../src/domain/ports/sql-engine';
 import gold from '../fixtures/gold-statements.json';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
-import { common, erring, postgresql, since, sqlite, TABLES } from './legitimate';
+import { common, duckdb, erring, postgresql, since, sqlite, TABLES } from './legitimate';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-legitimate-'));
 const MAKE = 'const [, library, file, sql] = process.argv; new (require(library))(file).exec(sql);';
@@ -28,6 +30,13 @@ beforeAll(async () => {
     createPostgresEngine({ url: postgres.url('legitimate'), options: postgres.laidDown }),
     await createPostgresInspector(),
   );
+  const duck = join(folder, 'legitimate.duckdb');
+  const instance = await DuckDBInstance.create(duck);
+  const connection = await instance.connect();
+  await connection.run(TABLES);
+  connection.closeSync();
+  instance.closeSync();
+  engines['duckdb'] = createGuardedEngine(createDuckdbEngine({ path: duck }), createDuckdbInspector());
   engines['sqlite'] = createGuardedEngine(createSqliteEngine({ path: file }), createSqliteInspector());
 });
 afterAll(async () => {
@@ -72,6 +81,13 @@ test.each(dialects)('%s: hand-written statements run', async (dialect) => {
   const errors = found.filter(({ kind }) => kind === 'sql-error').map(({ sql, message }) => [sql, message]);
   const matching = Object.entries(erring[dialect]).map(([sql, error]) => [sql, expect.stringMatching(error) as string]);
   expect(errors).toEqual(matching);
+});
+
+test('duckdb: hand-written statements run', async () => {
+  const found = await outcomes('duckdb', [...common, ...duckdb]);
+  const others = found.filter(({ kind }) => kind !== 'rows').map(({ sql, message }) => [sql, message]);
+  const matching = Object.entries(erring.duckdb).map(([sql, error]) => [sql, expect.stringMatching(error) as string]);
+  expect(others).toEqual(matching);
 });
 
 test.each(dialects)('%s: gold statements are not refused', async (dialect) => {

@@ -176,6 +176,96 @@ export const postgresql = lines(String.raw`
   SELECT isfinite(day), date_bin('15 minutes', now(), '2020-01-01') FROM sale
 `); // prettier-ignore
 
+export const duckdb = lines(String.raw`
+  SELECT shop, amount FROM sale QUALIFY row_number() OVER (PARTITION BY shop ORDER BY amount DESC) = 1
+  SELECT * EXCLUDE (doc) FROM sale
+  SELECT * EXCLUDE doc REPLACE (amount * 2 AS amount) FROM sale
+  SELECT * RENAME (doc AS document) FROM sale
+  SELECT COLUMNS('^(id|day)$') FROM sale
+  SELECT min(COLUMNS(* EXCLUDE (doc))) FROM sale
+  SELECT COLUMNS(c -> c LIKE 'a%') FROM sale
+  SELECT shop, sum(amount) FROM sale GROUP BY ALL ORDER BY ALL
+  SELECT DISTINCT ON (shop) shop, day FROM sale ORDER BY shop, day DESC
+  SELECT list(amount ORDER BY day) FILTER (WHERE amount > 5) FROM sale
+  SELECT list_transform([1, 2, 3], x -> x + 1), list_filter([1, 2], lambda x: x > 1), list_reduce([1, 2], (a, b) -> a + b)
+  SELECT [x * 2 FOR x IN [1, 2, 3] IF x > 1]
+  SELECT list_aggregate([1, 2, 3], 'sum'), list_sort([3, 1]), list_distinct([1, 1]), array_length([1, 2]), len([1]), flatten([[1], [2]])
+  SELECT [1, 2, 3][1], [1, 2, 3][1:2], [1, 2, 3][-1], 'hello'[2:3]
+  SELECT {'a': 1, 'b': 'x'}.a, struct_pack(a := 1, b := 2), {'a': {'b': [1]}}['a']['b'][1]
+  SELECT MAP {'k': 1}['k'], map_keys(MAP {'k': 1}), map(['a'], [1]), cardinality(MAP {'k': 1})
+  SELECT unnest([1, 2, 3]) AS x, unnest({'a': 1, 'b': 2})
+  SELECT unnest(list_value({'a': 1}, {'a': 2}), recursive := true)
+  SELECT s.id, t.tag FROM sale s, unnest(['a', 'b']) AS t(tag)
+  SELECT s.id, t.x FROM sale s CROSS JOIN LATERAL (SELECT s.amount * 2 AS x) t
+  SELECT * FROM range(5), generate_series(1, 3)
+  SELECT * FROM range(DATE '2020-01-01', DATE '2020-02-01', INTERVAL 1 DAY)
+  SELECT a.id, b.id FROM sale a ASOF JOIN sale b ON a.shop = b.shop AND a.day >= b.day
+  SELECT * FROM sale a ASOF LEFT JOIN sale b USING (shop, day)
+  SELECT * FROM shop SEMI JOIN sale ON sale.shop = shop.id
+  SELECT * FROM shop ANTI JOIN sale ON sale.shop = shop.id
+  SELECT * FROM shop POSITIONAL JOIN sale
+  SELECT doc ->> '$.by.name', doc -> 'items', json_extract_string(doc, '$.by.name') FROM sale
+  SELECT json_array_length(doc, '$.items'), json_keys(doc), json_type(doc), json_valid(doc), to_json(shop) FROM sale
+  SELECT key, value FROM sale, json_each(sale.doc)
+  SELECT j.key, j.value FROM sale s, json_each(s.doc, '$.items') AS j
+  SELECT json_group_array(city), json_group_object(id, city), json_object('a', 1), json_array(1, 2) FROM shop
+  SELECT unnest(CAST(doc -> '$.items' AS INTEGER[])) FROM sale
+  SELECT from_json(doc, '{"items": ["INTEGER"]}') FROM sale
+  SELECT regexp_matches(city, '^R'), regexp_extract(city, '(\w)o', 1), regexp_replace(city, '[aeiou]', '', 'g'), regexp_full_match(city, '.*'), city ~ 'Ro.*', city SIMILAR TO 'R.*' FROM shop
+  SELECT regexp_split_to_array('a,b', ','), string_split('a b', ' '), split_part('a-b', '-', 2), str_split_regex('a1b', '\d')
+  SELECT date_trunc('month', day), date_part('year', day), extract(dow FROM day), date_diff('day', day, DATE '2021-01-01'), day + INTERVAL 1 MONTH, day + INTERVAL (id) DAY FROM sale
+  SELECT strftime(day, '%Y-%m'), strptime('01.02.2020', '%d.%m.%Y'), make_date(2020, 1, 1), last_day(day), dayname(day), monthname(day), epoch(day), to_timestamp(0), age(day, DATE '2020-01-01') FROM sale
+  SELECT time_bucket(INTERVAL '1 week', day), week(day), yearweek(day), quarter(day), isodow(day) FROM sale
+  SELECT TIMESTAMP '2020-01-01 00:00:00' AT TIME ZONE 'UTC', TIMESTAMPTZ '2020-01-01 00:00:00+02', now() > TIMESTAMP '2020-01-01', current_date, current_timestamp, today()
+  SELECT try_cast('x' AS integer), CAST('1' AS DECIMAL(10, 2)), '5'::INT, 1::VARCHAR(10), TRY(1 // 0), typeof(1)
+  SELECT median(amount), quantile_cont(amount, 0.9), quantile_disc(amount, [0.25, 0.75]), mode(shop), approx_count_distinct(shop), stddev(amount), corr(id, amount), arg_max(id, amount), any_value(id) FROM sale
+  SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY amount), mode() WITHIN GROUP (ORDER BY shop) FROM sale
+  SELECT histogram(shop), string_agg(DISTINCT city, ', ' ORDER BY city), bool_and(amount > 1), product(amount), first(sale.id ORDER BY day), last(sale.id) FROM sale JOIN shop ON sale.shop = shop.id
+  SELECT sum(amount) OVER (PARTITION BY shop ORDER BY day RANGE BETWEEN INTERVAL 7 DAY PRECEDING AND CURRENT ROW), sum(amount) OVER w FROM sale WINDOW w AS (ORDER BY day ROWS 2 PRECEDING), v AS (ORDER BY id)
+  SELECT last_value(amount IGNORE NULLS) OVER (ORDER BY day), lag(amount, 1, 0) OVER (ORDER BY day), fill(amount) OVER (ORDER BY day) FROM sale
+  SELECT shop, day, sum(amount), grouping(shop), grouping_id(shop, day) FROM sale GROUP BY GROUPING SETS ((shop), (day), ())
+  SELECT shop, day, count(*) FROM sale GROUP BY ROLLUP (shop, day)
+  SELECT shop, day, count(*) FROM sale GROUP BY CUBE (shop, day)
+  SELECT * FROM sale PIVOT (sum(amount) FOR shop IN (1, 2, 3) GROUP BY day)
+  SELECT * FROM (SELECT shop, amount FROM sale) PIVOT (sum(amount) AS total, count(*) AS n FOR shop IN (1, 2))
+  SELECT * FROM (SELECT id, shop, amount FROM sale) UNPIVOT (v FOR n IN (shop, amount))
+  SELECT * FROM sale TABLESAMPLE 50% (bernoulli, 1)
+  SELECT * FROM sale TABLESAMPLE reservoir(2 ROWS) REPEATABLE (1)
+  SELECT * FROM sale USING SAMPLE 2 ROWS
+  SELECT * FROM sale USING SAMPLE 20 PERCENT (bernoulli)
+  SELECT id FROM sale UNION BY NAME SELECT city, id FROM shop
+  SELECT id FROM sale UNION ALL BY NAME SELECT city, id FROM shop
+  (SELECT 1) UNION (SELECT 2)
+  SELECT id FROM sale EXCEPT ALL SELECT id FROM shop
+  WITH x AS MATERIALIZED (SELECT * FROM sale), y AS NOT MATERIALIZED (SELECT * FROM x) SELECT * FROM y
+  WITH sale AS (SELECT * FROM sale WHERE id > 1) SELECT count(*) FROM sale
+  WITH sale AS (SELECT * FROM main.sale WHERE id > 1) SELECT count(*) FROM sale
+  WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 5) SELECT * FROM r
+  SELECT "Sale"."ID" FROM "SALE" AS "Sale"
+  SELECT main.sale.id, sale.id FROM main.sale
+  SELECT if(id > 1, 'a', 'b'), ifnull(city, 'x'), coalesce(city, 'y'), nullif(id, 1), greatest(1, 2), least(1, 2) FROM shop
+  SELECT city ILIKE 'r%', city NOT LIKE 'R%', city LIKE 'R\_%' ESCAPE '\', city GLOB 'R*', city ^@ 'R', starts_with(city, 'R'), contains(city, 'o'), suffix(city, 'e') FROM shop
+  SELECT upper(city)[1], length(city), reverse(city), lpad(city, 8, '.'), printf('%d-%s', id, city), format('{} {}', id, city), concat_ws('-', id, city), trim(BOTH 'R' FROM city), substring(city FROM 2 FOR 2), position('o' IN city), translate(city, 'o', '0'), strip_accents(city), levenshtein(city, 'Rome'), jaro_winkler_similarity(city, 'Rome') FROM shop
+  SELECT round(1.256, 2), trunc(1.5), ceil(1.2), floor(-1.2), 7 // 2, 7 % 2, 2 ** 3, 2 ^ 3, 5!, abs(-1), sign(-2), sqrt(4), ln(2), log10(100), mod(7, 2), xor(1, 2), 6 & 3, 6 | 3, 1 << 2, @(-1)
+  SELECT 1_000_000, 0xFF, 1e3, .5, 'it''s', E'tab\t', $$dollar$$, X'AB'
+  SELECT md5(city), sha256(city), hash(city), base64(encode(city)), uuid() IS NOT NULL, bit_count(5), to_base(255, 16), hex(city) FROM shop
+  SELECT a IS DISTINCT FROM b, a IS NOT DISTINCT FROM b, a BETWEEN 1 AND 2, a IN (1, 2), a NOT IN (SELECT 3) FROM (VALUES (1, 2)) v(a, b)
+  SELECT x = ANY ([1, 2]), x IN [1, 2], list_contains([1, 2], x), x > ALL (SELECT 0) FROM (SELECT 1 AS x)
+  SELECT amount AS a, a * 2 AS b, b + 1 FROM sale WHERE b > 10
+  SELECT array_agg(s) FROM shop s
+  SELECT * FROM sale ORDER BY amount DESC NULLS LAST LIMIT 2 OFFSET 1
+  SELECT * FROM sale LIMIT 40%
+  SELECT * FROM sale LIMIT (SELECT 2)
+  SELECT table_name FROM information_schema.tables
+  SELECT table_name, comment FROM duckdb_tables
+  SELECT rowid, id FROM sale
+  SELECT count(*), count() FROM sale;
+  SELECT case when amount > 10 then 'x' end AS "case", "day" FROM sale -- the end
+  SELECT union_value(n := 1), union_tag(union_value(n := 1)), 'a'::ENUM('a', 'b'), enum_range(NULL::ENUM('a', 'b'))
+  SELECT '[1, 2]'::JSON, '{"a": 1}'::JSON ->> 'a', CAST('[1]' AS INTEGER[]), '1 day'::INTERVAL, '\xAA'::BLOB, '101'::BIT
+  SELECT date('2020-01-01'), json('{"a": 1}'), len(list_zip([1], [2])), array_value(1, 2), [1, 2]::INTEGER[2]
+`);
+
 export const sqlite = lines(String.raw`
   SELECT strftime('%Y-%m', day), sum(amount) FROM sale GROUP BY 1
   SELECT date(day, '+1 month'), datetime('now'), time('now'), julianday(day), unixepoch(day) FROM sale
@@ -227,7 +317,7 @@ export const sqlite = lines(String.raw`
 `); // prettier-ignore
 
 /** Those that an engine itself answers with an error, with that error; all others yield rows. */
-export const erring: Readonly<Record<'postgresql' | 'sqlite', Readonly<Record<string, RegExp>>>> = {
+export const erring: Readonly<Record<'postgresql' | 'sqlite' | 'duckdb', Readonly<Record<string, RegExp>>>> = {
   postgresql: {
     "SELECT * FROM sale WHERE city_of(shop) = 'x' OR 1 = 1": /^function city_of\(integer\) does not exist/,
     'SELECT lo_quality(1), editor(2), crosstab_of(3) FROM shop': /^function lo_quality\(integer\) does not exist/,
@@ -238,6 +328,12 @@ export const erring: Readonly<Record<'postgresql' | 'sqlite', Readonly<Record<st
     'SELECT trunc(1.5)': /^no such function: trunc$/,
     'SELECT mod(7, 2)': /^no such function: mod$/,
     'SELECT * FROM sale INDEXED BY sqlite_autoindex_none': /^no such index: sqlite_autoindex_none$/,
+  },
+  // Functions are on a list there, and statements begin with SELECT or WITH.
+  duckdb: {
+    "SELECT * FROM sale WHERE city_of(shop) = 'x' OR 1 = 1": /^the function city_of is not allowed/,
+    "VALUES (1, 'a'), (2, 'b')": /^VALUES is not allowed/,
+    'SELECT lo_quality(1), editor(2), crosstab_of(3) FROM shop': /^the function lo_quality is not allowed/,
   },
 };
 

@@ -1,6 +1,12 @@
-/** Whether a path is a readable file of an engine: a wrong one gives one clear line before a driver sees it. */
-import { open, stat } from 'node:fs/promises';
+/**
+ * A database that is one file: whether a path is one (a wrong one gives one clear line before a driver sees it), when it has
+ * changed, and what could write it.
+ */
+import { createHash } from 'node:crypto';
+import { access, constants, open, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
+import type { WritingRight } from './database-check';
 
 /** `isOne`: by the first 16 bytes, fewer of a shorter file. `otherwise`: throws what is said of another file. */
 export interface FileKind {
@@ -36,3 +42,48 @@ export async function checkDatabaseFile(given: string, path: string, { kind, cal
     throw new SqlEngineError('connection', `cannot read ${given}: ${message}`, { cause: error });
   }
 }
+
+/**
+ * A hash that changes with every write to the file, found without reading a table: path, size and time of the last write of
+ * the file and of its write-ahead log (`log`). An empty log is ignored, because a reader may create one. A write that changes
+ * no table changes the hash too.
+ */
+export async function revisionOfFile(path: string, log: string): Promise<string> {
+  const state = [await realpath(path), await stateOf(path), await stateOf(`${path}${log}`)];
+  return createHash('sha256').update(JSON.stringify(state)).digest('hex');
+}
+
+async function stateOf(path: string): Promise<readonly string[] | null> {
+  try {
+    // A file that takes the place of another one may have its size, its time and its freed inode.
+    const { size, mtimeNs, ctimeNs, ino } = await stat(path, { bigint: true });
+    return size === 0n ? null : [size, mtimeNs, ctimeNs, ino].map(String);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** What another program of this user could write. */
+export async function rightsToFile(path: string): Promise<WritingRight[]> {
+  // File modes do not restrict root.
+  if (process.getuid?.() === 0) return [];
+  const folder = dirname(path);
+  const rights = [
+    [path, 'this user may write the file', `chmod a-w ${quoted(path)} (unless other programs of this user write it)`],
+    [
+      folder,
+      `this user may replace the file in ${folder}`,
+      `keep it in a folder of another user, or chmod a-w ${quoted(folder)}`,
+    ],
+  ] as const;
+  const found: WritingRight[] = [];
+  for (const [place, what, fix] of rights)
+    await access(place, constants.W_OK).then(
+      () => found.push({ what, fix }),
+      () => undefined,
+    );
+  return found;
+}
+
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

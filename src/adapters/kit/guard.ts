@@ -15,6 +15,7 @@ import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '
 import type { SqlEngine } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { sha256 } from '../../sha256';
+import { nameParts } from '../../sql/dialects';
 import { fingerprintOf } from './schema';
 import {
   findHidden,
@@ -35,8 +36,8 @@ export function createGuardedEngine(
   searchPath: readonly string[] = [],
 ): SqlEngine {
   const schemas = searchPath.length > 0 ? searchPath : DEFAULT_SCHEMAS;
-  const rules = accessRules(access, schemas);
   const { dialect } = engine;
+  const rules = accessRules(access, schemas, dialect);
   let described: Promise<DatabaseDescription> | null = null;
 
   function description(signal: AbortSignal): Promise<DatabaseDescription> {
@@ -69,12 +70,16 @@ export function createGuardedEngine(
     const { tables } = await description(signal);
     const hidden: HiddenIn[] = [];
     for (const relation of relations) {
-      const table = findTable(relation, tables, schemas);
-      if (table === undefined || !rules.mayReadTable(table.name))
+      const found = findTables(relation, tables, schemas);
+      if (found.length === 0 || !found.every(({ name }) => rules.mayReadTable(name)))
         return `the table ${relation} may not be read here: read only the tables of the schema shown`;
-      const names = table.columns.map(({ name }) => name);
-      const columns = names.filter((column) => !rules.mayReadColumn(table.name, column));
-      if (columns.length > 0) hidden.push({ table: table.name.slice(table.name.indexOf('.') + 1), columns });
+      for (const table of found) {
+        const names = table.columns.map(({ name }) => name);
+        const columns = names.filter((column) => !rules.mayReadColumn(table.name, column));
+        if (columns.length === 0) continue;
+        const name = nameParts(table.name, dialect).at(-1) ?? table.name;
+        hidden.push({ table: relation.endsWith('*') ? (relation.split('.').at(-1) ?? name) : name, columns });
+      }
     }
     return hidden.length === 0 ? null : findHidden(sql, hidden, dialect);
   }
@@ -105,6 +110,10 @@ export function createGuardedEngine(
       revision: async (options) =>
         `${(await engine.revision?.(options)) ?? ''}-${rules.open ? '' : sha256(JSON.stringify(access))}`,
     }),
+    ...(engine.estimate && {
+      estimate: async (sql, options) =>
+        (await judge(sql, options.signal)) === null ? ((await engine.estimate?.(sql, options)) ?? null) : null,
+    }),
     close: () => engine.close(),
   };
 }
@@ -127,18 +136,20 @@ const SYNTAX_ERROR: Readonly<Record<Dialect, string>> = {
   bigquery: 'invalidQuery',
 };
 
-/** The described table that a name means: `public.team` may be described as `team`. */
-function findTable(
+/** The described table that a name means: `public.team` may be described as `team`. A wildcard (BigQuery) means several. */
+function findTables(
   relation: string,
   tables: readonly TableDescription[],
   schemas: readonly string[],
-): TableDescription | undefined {
+): TableDescription[] {
   const wanted = relation.toLowerCase();
   const schema = schemas.find((name) => wanted.startsWith(`${name.toLowerCase()}.`));
   const bare = schema === undefined ? wanted : wanted.slice(schema.length + 1);
-  return (
-    tables.find(({ name }) => name.toLowerCase() === wanted) ?? tables.find(({ name }) => name.toLowerCase() === bare)
-  );
+  const called = (name: string): TableDescription | undefined => tables.find((one) => one.name.toLowerCase() === name);
+  const exact = called(wanted) ?? called(bare);
+  if (!wanted.endsWith('*')) return exact === undefined ? [] : [exact];
+  const start = (exact === undefined ? bare : exact.name.toLowerCase()).slice(0, -1);
+  return tables.filter(({ name }) => name.toLowerCase().startsWith(start) && !name.slice(start.length).includes('.'));
 }
 
 /** Keys that refer to hidden tables or columns are left out: they would reveal their names. */

@@ -25,6 +25,13 @@ export interface Opening {
     readonly allowPrivilegedRole: boolean;
     readonly functions: readonly string[];
   };
+  readonly bigquery: {
+    /** Content of a service account's key file. */
+    readonly key: string | null;
+    readonly allowPrivilegedRole: boolean;
+    readonly functions: readonly string[];
+    readonly usdPerTiB: number;
+  };
 }
 
 export interface EngineModule {

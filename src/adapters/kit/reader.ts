@@ -18,8 +18,12 @@ export interface Grammar {
   /** Keywords before a bracket that make it no call. */
   readonly keywords: ReadonlySet<string>;
   readonly functions: FunctionRules;
+  /** A path that begins with the name of an earlier relation of the same FROM is a list in its rows, and no relation. */
+  readonly arrays?: (name: Token) => boolean;
   /** Words that cannot begin a query in brackets, or stand before a name, each with what to write instead. */
   readonly refused: ReadonlyMap<string, string>;
+  /** Reserved words that end a list of relations, beside those of all dialects. */
+  readonly clauses?: ReadonlySet<string>;
   /** A part of a relation's name: as the port says, lower case unless it needs quotes, where the engine folds names. */
   readonly name: (part: Token) => string;
   /** What is equal for names that the engine takes for the same. */
@@ -37,6 +41,8 @@ interface Level {
   values: boolean;
   /** A relation was read, so an alias with column names may follow. */
   alias: boolean;
+  /** By which names rows of the relations read so far can be told (`Grammar.arrays`). */
+  ranges?: Set<string>;
   /** Inside MATCH_RECOGNIZE, where a row pattern may stand instead of an expression. */
   pattern?: boolean;
 }
@@ -90,7 +96,7 @@ export class Reader {
       return;
     }
     if (word === 'SELECT') {
-      Object.assign(level, { clause: 'select', expects: null, values: false, alias: false });
+      Object.assign(level, { clause: 'select', expects: null, values: false, alias: false, ranges: new Set() });
       this.#at += 1;
       return;
     }
@@ -118,7 +124,9 @@ export class Reader {
     if (level.clause === 'from' && (word === 'JOIN' || word === 'STRAIGHT_JOIN')) level.expects = 'relation';
     if (AFTER_ALIAS.has(word)) level.alias = false;
     if (word === 'FROM' && ['from', 'other'].includes(level.clause)) throw this.problem(token);
-    if (CLAUSES.has(word) && level.clause === 'from' && !isWord(this.peek(-1), 'WITHIN')) level.clause = 'other';
+    if (this.endsFrom(word) && level.clause === 'from' && !isWord(this.peek(-1), 'WITHIN')) level.clause = 'other';
+    // Its rows have another name than those of the relation that it turns.
+    if (word === 'PIVOT' || word === 'UNPIVOT' || word === 'MATCH_RECOGNIZE') level.ranges?.clear();
     if (level.clause !== 'none' && word === 'INTO')
       throw new Refusal('SELECT INTO is not allowed: leave INTO out, the rows are returned');
     if (word === 'FOR' && (isWord(this.peek(1), 'UPDATE') || isWord(this.peek(1), 'SHARE')))
@@ -129,6 +137,11 @@ export class Reader {
       this.skipBracket();
     } else if (isSymbol(this.peek(1), '(') && level.expects !== 'relation') this.call(token, level);
     else this.#at += 1;
+  }
+
+  private endsFrom(word: string): boolean {
+    if (CLAUSES.has(word) || this.grammar.clauses?.has(word) === true) return true;
+    return word === 'WINDOW' && isWord(this.peek(2), 'AS') && isSymbol(this.peek(3), '(');
   }
 
   /** A statement that is no SELECT may stand in brackets, where its relation would be missed. */
@@ -173,6 +186,8 @@ export class Reader {
       if (isSymbol(this.tokens[this.#at], '(')) this.skipBracket();
       if (!isWord(this.tokens[this.#at], 'AS')) throw this.problem(this.tokens[this.#at]);
       this.#at += 1;
+      if (isWord(this.tokens[this.#at], 'NOT') && isWord(this.peek(1), 'MATERIALIZED')) this.#at += 1;
+      if (isWord(this.tokens[this.#at], 'MATERIALIZED')) this.#at += 1;
       if (isWord(this.tokens[this.#at], 'PROCEDURE'))
         throw new Refusal('WITH … AS PROCEDURE is not allowed: a CTE may only be a SELECT');
       if (!isSymbol(this.tokens[this.#at], '(')) throw this.problem(this.tokens[this.#at]);
@@ -204,6 +219,7 @@ export class Reader {
       else if (level.values) this.inner(level.scope, null, 'other');
       else this.inner(level.scope, 'relation', 'from');
       this.close();
+      this.range(level, []);
       return;
     }
     if (token.kind === 'string')
@@ -230,8 +246,30 @@ export class Reader {
       return;
     }
     const parts = this.path();
-    if (isSymbol(this.tokens[this.#at], '(')) this.tableCall(parts, level.scope);
-    else this.addRelation(parts, level.scope);
+    if (isSymbol(this.tokens[this.#at], ':'))
+      throw new Refusal('an alias in front (name: table) is not allowed: write table AS name');
+    const isCall = isSymbol(this.tokens[this.#at], '(');
+    if (isCall) this.tableCall(parts, level.scope);
+    else if (!this.isArray(parts, level)) this.addRelation(parts, level.scope);
+    // What goes on with a dash would be another name.
+    if (isSymbol(this.tokens[this.#at], '-')) throw this.problem(this.tokens[this.#at]);
+    this.range(level, isCall ? [] : parts);
+  }
+
+  private isArray(parts: readonly Token[], { ranges }: Level): boolean {
+    const [first] = parts;
+    return first !== undefined && parts.length > 1 && ranges?.has(this.grammar.sameName(first)) === true;
+  }
+
+  /** After a relation: its alias, or without one the end of its name, tells its rows from now on. */
+  private range(level: Level, parts: readonly Token[]): void {
+    const { arrays, sameName } = this.grammar;
+    if (arrays === undefined || level.ranges === undefined) return;
+    const hasAs = isWord(this.tokens[this.#at], 'AS');
+    const next = hasAs ? this.peek(1) : this.tokens[this.#at];
+    const isNamed = next !== undefined && (next.kind === 'quoted' || (next.kind === 'word' && arrays(next)));
+    const name = isNamed ? next : hasAs ? undefined : parts.at(-1);
+    if (name !== undefined) level.ranges.add(sameName(name));
   }
 
   private tableFunction(scope: ReadonlySet<string>): void {
@@ -349,8 +387,8 @@ const QUERY_STARTS = new Set(['SELECT', 'WITH', 'VALUES']);
 const SET_OPERATORS = new Set(['UNION', 'INTERSECT', 'EXCEPT', 'MINUS']);
 const SET_WORDS = new Set(['ALL', 'DISTINCT', 'BY', 'NAME']);
 /** Reserved words only: a word that may also be an alias (LIMIT, OFFSET) would hide the relations that follow it. */
-const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'QUALIFY', 'ORDER', 'START', 'CONNECT']);
-const AFTER_ALIAS = new Set([...CLAUSES, 'ON', 'USING', 'JOIN', 'MATCH_CONDITION']);
+const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'ORDER']);
+const AFTER_ALIAS = new Set([...CLAUSES, 'QUALIFY', 'START', 'CONNECT', 'ON', 'USING', 'JOIN', 'MATCH_CONDITION']);
 /** What the reader has to see ahead or behind before it decides. `at` is the token that it stands on. */
 
 /** The CTE names of a WITH that starts at `from`, found ahead of time by matching brackets. */
@@ -374,6 +412,8 @@ function opensCtes(tokens: readonly Token[], at: number): boolean {
   const skip = isWord(tokens[at + 1], 'RECURSIVE') && !isWord(tokens[at + 2], 'AS') ? 2 : 1;
   const name = tokens[at + skip];
   const after = tokens[at + skip + 1];
+  // `UNNEST(a) WITH OFFSET AS b`: a CTE would have a bracket there.
+  if (isWord(name, 'OFFSET') && isWord(after, 'AS') && !isSymbol(tokens[at + skip + 2], '(')) return false;
   return (name?.kind === 'word' || name?.kind === 'quoted') && (isWord(after, 'AS') || isSymbol(after, '('));
 }
 

@@ -1,21 +1,18 @@
 /**
- * The process that opens a SQLite file, so that a runaway query can be ended by killing the process. It answers one
- * request at a time and is read-only by construction:
+ * What the process does that reads a SQLite file (`kit/child.ts`). It is read-only by construction:
  *
  * 1. the file is opened as `mode=ro` (`readonly: true` of libsql is ignored), with `query_only` and `trusted_schema=off`;
  * 2. one statement that starts with SELECT, WITH, VALUES or a bracket, compiled and checked before it runs (program.ts);
- * 3. a watchdog thread ends the process when its parent has gone, also in the middle of a query;
- * 4. memory is bounded: SQLite's own by `hard_heap_limit` (which nothing can raise again), a value by `MAX_CELL_BYTES`, the
- *    process (libsql hands rows over by the hundred) by the watchdog.
+ * 3. memory is bounded: SQLite's own by `hard_heap_limit` (which nothing can raise again), a value by `MAX_CELL_BYTES`, the
+ *    process (libsql hands rows over by the hundred) by its watchdog.
  */
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import type { SqlValue } from '../../domain';
+import type { ChildReply, ChildRequest } from '../kit/child-session';
 import { MAX_RESULT_BYTES } from '../kit/value-text';
 import { Compiler } from './program';
-import type { ChildReply, ChildRequest } from './session';
 import { statementIn, tokensOf } from '../../sql/lexer';
 import { columnKind, decoded, digestText, readTextAsBytes, toSqlValue, type RawValue, type Seen } from './values';
 
@@ -98,8 +95,9 @@ function prepareReadOnly(sql: string, asBytes: boolean): Prepared | string {
   return { columns, rows: () => decoded(bytes.iterate() as Iterable<RawValue[]>) };
 }
 
-function query({ sql, asBytes, digest, maxRows }: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
-  const prepared = prepareReadOnly(sql, asBytes);
+/** A statement that ended a process is read as bytes the next time: libsql aborts on text that is not UTF-8. */
+function query({ sql, again, digest, maxRows }: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
+  const prepared = prepareReadOnly(sql, again);
   if (typeof prepared === 'string') return { kind: 'refused', message: prepared };
   return digest ? hashed(prepared) : read(prepared, maxRows);
 }
@@ -210,7 +208,7 @@ function attempt(sql: string): { readonly code: string | null; readonly message:
   }
 }
 
-function answer(request: ChildRequest): ChildReply {
+export function answer(request: ChildRequest): ChildReply {
   try {
     switch (request.kind) {
       case 'begin':
@@ -227,25 +225,3 @@ function answer(request: ChildRequest): ChildReply {
     return { kind: 'error', message, code };
   }
 }
-
-const PROCESS_BYTES = 1536 * 1024 * 1024;
-
-/** A thread that runs while the main thread is inside SQLite: it checks that the parent lives and how much memory is used. */
-const WATCHDOG = `
-  const { writeSync } = require('node:fs');
-  const { workerData: parent } = require('node:worker_threads');
-  setInterval(() => {
-    const gone = process.ppid !== parent;
-    const large = process.memoryUsage.rss() > ${PROCESS_BYTES};
-    if (large) writeSync(2, 'the result needs more than ${PROCESS_BYTES / 1024 / 1024} MB of memory: select fewer rows or parts of the values\\n');
-    if (gone || large) process.kill(process.pid, 'SIGKILL');
-  }, 100);`;
-
-/** `parent`: told by the parent itself, because it may be gone before this process looks. */
-function startWatchdog(parent: number): void {
-  new Worker(WATCHDOG, { eval: true, workerData: parent }).unref();
-}
-
-process.on('message', (request: ChildRequest) => void process.send?.(answer(request)));
-process.on('disconnect', () => process.exit(0));
-startWatchdog(Number(process.argv[2]));

@@ -1,19 +1,13 @@
 /** What a process of SQLite ended with, as a result or as an error of the engine. */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { sorted } from '../error-table';
+import { Crashed, type ChildEngine, type Failure } from '../kit/child-session';
 import type { EngineErrors, Outcome } from '../kit/engine';
 import { checkDatabaseFile } from '../kit/file-check';
 
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-}
+export const sqlite: ChildEngine = { program: 'sqlite', name: 'SQLite', isBehind: false, throwIfBroken, explained };
 
-/** The process ended by itself. */
-export class Crashed extends Error {}
-
-/** Of a statement. */
-export function explained({ code, message }: Failure, path: string): Outcome {
+function explained({ code, message }: Failure, path: string): Outcome {
   throwIfBroken({ code, message }, path);
   return { kind: 'sql-error', message: code === 'SQLITE_NOMEM' ? NO_MEMORY : message, code };
 }

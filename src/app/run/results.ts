@@ -24,7 +24,7 @@ import { parsedJson } from '../../json';
 import type { SqlEngine, SqlOptions } from '../../domain/ports';
 import { OUTCOMES, ResultLine, scoreAnswer, type BenchmarkItem, type BoardScore, type Score } from '../../questions';
 import { provedShare, standingOf } from '../../text/standing';
-import { withFileLock } from '../../workers/file-lock';
+import { withFileLock } from '../../file-lock';
 import { UsageError } from '../errors';
 import type { BatchQuestion } from './batch-plan';
 import { RESULTS } from './stored-batches';

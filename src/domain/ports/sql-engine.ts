@@ -34,6 +34,8 @@ export interface SqlEngine {
   revision?(options: { readonly signal: AbortSignal }): Promise<string>;
   /** Row count and an order-independent hash of a SELECT's whole result, for results beyond the row cap (rule S5). */
   digest(sql: string, options: SqlOptions): Promise<{ readonly count: number; readonly hash: string } | SqlResult>;
+  /** What a statement would scan at most, in bytes, and what that costs; null: it may not run. Only where it costs money. */
+  estimate?(sql: string, options: SqlOptions): Promise<{ readonly bytes: number; readonly usd: number } | null>;
   close(): Promise<void>;
 }
 

@@ -1,12 +1,11 @@
 /** Values of checks that may have been fitted, each moved a little: which of their neighbours the rows fit as well. */
-import { show } from 'sql-parser-cst';
 import type { Claim, Dialect, SqlResult } from '../../domain';
 import { readCounts } from '../../sql/claims';
 import { countingParts } from '../../sql/checks';
 import { fittedIn, withLiteral } from '../../sql/fitted';
 import { tokensOf } from '../../sql/lexer';
 import { bandNumbersIn, isOnlyThreshold, thresholdsIn } from '../../sql/thresholds';
-import { readQuery, selectOf } from '../../sql/tree';
+import { readQuery, selectOf, shown } from '../../sql/tree';
 import { single, together, type Statements } from '../shared/statements';
 
 export interface Neighbour {
@@ -42,7 +41,7 @@ export function neighboursOf(claims: readonly Claim[], dialect: Dialect): readon
 function isOwn(literal: string, { check }: Claim, dialect: Dialect): boolean {
   if (bandNumbersIn(check, dialect).has(literal)) return false;
   const columns = countingParts(check, dialect).map((part) => selectOf(readQuery(part, dialect))?.columns ?? []);
-  const rivals = columns.flatMap((each, at) => (at === 0 ? each.slice(2) : each)).map(({ value }) => show(value));
+  const rivals = columns.flatMap((each, at) => (at === 0 ? each.slice(2) : each)).map(({ value }) => shown(value));
   return timesIn(check, literal, dialect) > rivals.reduce((sum, sql) => sum + timesIn(sql, literal, dialect), 0);
 }
 

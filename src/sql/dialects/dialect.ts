@@ -33,12 +33,16 @@ export interface DialectFacts {
   readonly grammar: 'postgresql' | 'sqlite' | 'mysql' | 'bigquery';
   /** The two columns of `gate_clock`, without SELECT. Both are ISO text, checked by the caller. */
   readonly clock: (now: string, today: string) => string;
+  /** What stands between the columns and WHERE in a SELECT of constants, where it cannot be left out. */
+  readonly fromNothing: '' | ' FROM DUAL' | ' FROM UNNEST([1])';
   /** A truth value arrives as 1 or 0. */
   readonly numbersAsTruth: boolean;
   /** FROM and what follows it, to read about `limit` of `rows` rows from all over a table; null: the first rows have to do. */
   readonly sample: (table: string, rows: number, limit: number) => string | null;
   /** How a CTE that has a table's name reads that table; null: it cannot. */
   readonly hidden: ((table: string) => string) | null;
+  /** A WITH in a subquery sees no CTE of a WITH around it. In a CTE it does. */
+  readonly flatWith?: true;
   /** For prompts: where models go wrong in it. */
   readonly notes: string;
 }

@@ -23,6 +23,7 @@ export const postgresql: DialectFacts = {
   schema: 'public',
   grammar: 'postgresql',
   clock: timestamps,
+  fromNothing: '',
   numbersAsTruth: false,
   sample: samplingPages,
   hidden: (table) => table,

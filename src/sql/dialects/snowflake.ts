@@ -24,6 +24,7 @@ export const snowflake: DialectFacts = {
   schema: 'PUBLIC',
   grammar: 'postgresql',
   clock: timestamps,
+  fromNothing: '',
   numbersAsTruth: false,
   sample: samplingPages,
   hidden: null,

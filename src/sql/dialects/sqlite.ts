@@ -22,6 +22,7 @@ export const sqlite: DialectFacts = {
   schema: 'main',
   grammar: 'sqlite',
   clock: (now, today) => `'${now}' AS now, '${today}' AS today`,
+  fromNothing: '',
   numbersAsTruth: true,
   // Not every table of SQLite has row ids.
   sample: (table, rows, limit) => `${table} WHERE rowid % ${Math.ceil(rows / limit)} = 0`,

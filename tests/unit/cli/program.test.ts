@@ -73,7 +73,11 @@ describe('gate', () => {
     ['an empty question', ['ask', '  '], /^gate: the question is empty; write it in quotes/],
     ['no database', ['ask', 'x'], /^gate: which database\? add --db with a name \(none is configured\)/],
     ['a path that does not exist', ['ask', 'x', '--db', './no.sqlite'], /no file .*no\.sqlite; correct the path/],
-    ['an address of an unknown kind', ['db', 'sql', 'SELECT 1', '--db', 'oracle://h/d'], /oracle:\/\/ is not supported/],
+    [
+      'an address of an unknown kind',
+      ['db', 'sql', 'SELECT 1', '--db', 'oracle://h/d'],
+      /oracle:\/\/ is not supported/,
+    ],
     ['a search id that is none', ['show', 'nonsense', '--trace'], /'nonsense' is not a search id/],
     [
       'a query without quotes',

@@ -253,7 +253,10 @@ describe('a ceiling that the engine cannot keep', () => {
   test.each([
     [{ path: 'x.sqlite', maxPlanCost: 1 }, 'databases.shop.maxPlanCost: only PostgreSQL has it; leave it out'],
     [{ url: 'snowflake://a/b', maxPlanCost: 1 }, 'shop.maxPlanCost: only PostgreSQL has it; set maxScanBytes'],
-    [{ url: 'postgresql://h/d', maxScanBytes: 1 }, 'shop.maxScanBytes: only Snowflake and BigQuery have it; set maxPlanCost'],
+    [
+      { url: 'postgresql://h/d', maxScanBytes: 1 },
+      'shop.maxScanBytes: only Snowflake and BigQuery have it; set maxPlanCost',
+    ],
   ])('%j is said', (entry, line) => expect(() => configured(entry)).toThrow(line));
 
   test('is not said where the engine keeps it, or is not known yet', () => {

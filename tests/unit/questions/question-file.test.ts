@@ -159,7 +159,11 @@ test.each([
   ['no question', ['{"id":"x"}'], /line 1: question: is missing/],
   ['an empty question', ['{"question":"  "}'], /line 1: question: must not be empty/],
   ['a number as a question', ['{"question":5}'], /line 1: question: /],
-  ['an unknown engine', ['{"question":"q","engine":"oracle"}'], /line 1: engine: must be one of postgresql, sqlite, snowflake, duckdb, mysql, bigquery/],
+  [
+    'an unknown engine',
+    ['{"question":"q","engine":"oracle"}'],
+    /line 1: engine: must be one of postgresql, sqlite, snowflake, duckdb, mysql, bigquery/,
+  ],
   ['gold that is no SQL', ['{"question":"q","gold_sql":5}'], /line 1: gold_sql: must be a string or a list/],
   [
     'an unreadable answer',

@@ -50,6 +50,21 @@ describe('S8: the plan becomes one WITH query', () => {
     expect(compilePlan(plan, 'postgresql')).toContain(')\nSELECT * FROM (\nWITH t AS');
   });
 
+  test('where a subquery with a WITH sees no CTE around it, the lists become one, or the query a CTE', () => {
+    const a = operator('op_a', 'SELECT 1 AS n');
+    const own = (sql: string): string => compilePlan([a, operator('op_z', sql, ['op_a'])], 'mysql');
+    expect(own('WITH t AS (SELECT n FROM op_a) SELECT n FROM t ORDER BY n')).toBe(
+      'WITH op_a AS (\nSELECT 1 AS n\n),\nt AS (SELECT n FROM op_a) SELECT n FROM t ORDER BY n',
+    );
+    expect(own('with recursive t AS (SELECT n FROM op_a) SELECT n FROM t')).toBe(
+      'WITH RECURSIVE op_a AS (\nSELECT 1 AS n\n),\nt AS (SELECT n FROM op_a) SELECT n FROM t',
+    );
+    const shadows = 'WITH t AS (SELECT n FROM op_a), op_a AS (SELECT 2 AS n) SELECT t.n FROM t, op_a';
+    expect(own(shadows)).toBe(
+      `WITH op_a AS (\nSELECT 1 AS n\n),\ngate_body AS (\n${shadows}\n)\nSELECT * FROM gate_body`,
+    );
+  });
+
   test('only the ancestors of the asked operator are compiled', () => {
     const plan = [
       operator('op_a', 'SELECT 1 AS n'),

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isUnshared, shareOf, withFileLock } from '../../../src/workers/file-lock';
+import { isUnshared, shareOf, withFileLock } from '../../src/file-lock';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-lock-'));
 const lock = join(folder, 'deep', 'a.lock');
@@ -43,7 +43,7 @@ test('a lock is released when its work throws, and a wait ends with what is thro
 });
 
 test('the lock of a process that was killed is free', async () => {
-  const module = require.resolve('../../../src/workers/file-lock');
+  const module = require.resolve('../../src/file-lock');
   const code = `require(${JSON.stringify(module)}).withFileLock(${JSON.stringify(lock)}, () => {
     console.log('mine');
     return new Promise((resolve) => setTimeout(resolve, 60_000));

@@ -8,13 +8,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const RETRY_MS = 25;
 
-/** `onWait` is called once where another holds the lock; what it throws ends the wait. */
-export async function withFileLock<T>(path: string, work: () => Promise<T>, onWait?: () => void): Promise<T> {
+/** `onWait` is called once where another holds the lock; what it throws ends the wait, and so does `signal`. */
+export async function withFileLock<T>(
+  path: string,
+  work: () => Promise<T>,
+  onWait?: () => void,
+  signal?: AbortSignal,
+): Promise<T> {
   const file = await opened(path);
   try {
     for (let attempt = 1; !taken(file); attempt += 1) {
       if (attempt === 1) onWait?.();
-      await sleep(RETRY_MS);
+      await sleep(RETRY_MS, undefined, { signal });
     }
     try {
       return await work();

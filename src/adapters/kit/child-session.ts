@@ -1,23 +1,19 @@
 /**
- * A child process that reads one SQLite file (`child.ts`), as a session: one request at a time. It is killed when a statement
- * exceeds its time limit or its caller aborts, because nothing else can stop a query inside SQLite.
+ * A child process that reads one file (`child.ts`), as a session: one request at a time. It is killed when a statement exceeds
+ * its time limit or its caller aborts, because nothing else stops every query, and a crash or a lack of memory is its own.
  */
-import { fork, type ChildProcess } from 'node:child_process';
-import type { Asked, Outcome, Session } from '../kit/engine';
-import { childScript } from './child-script';
-import { Crashed, explained, throwIfBroken } from './errors';
+import type { ChildProcess } from 'node:child_process';
+import type { Asked, Outcome, Session } from './engine';
+import { startChild, type ChildProgram } from './child-process';
 
 export type ChildRequest =
   | { readonly kind: 'begin'; readonly path: string }
-  /**
-   * `asBytes`: read text as bytes and decode it in the child, because libsql aborts the process on invalid UTF-8. `digest`: one
-   * row with the count and two sums of hashes.
-   */
+  /** `again`: it ended a process before. `digest`: one row with the count and two sums of hashes. */
   | {
       readonly kind: 'query';
       readonly sql: string;
       readonly maxRows: number;
-      readonly asBytes: boolean;
+      readonly again: boolean;
       readonly digest: boolean;
     }
   | { readonly kind: 'end' }
@@ -32,25 +28,51 @@ export type ChildReply =
       /** `code` null: the write was executed. */
       readonly attempts: readonly { readonly what: string; readonly code: string | null; readonly message: string }[];
     }
-  /** `code` is SQLite's, for example `SQLITE_ERROR`. */
-  | { readonly kind: 'error'; readonly message: string; readonly code: string };
+  /** `code` is the engine's, for example `SQLITE_ERROR`. */
+  | ({ readonly kind: 'error' } & Failure);
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The process ended by itself. */
+export class Crashed extends Error {}
+
+/** What a session has to know of the engine in its process. */
+export interface ChildEngine {
+  readonly program: ChildProgram;
+  /** As people call it. */
+  readonly name: string;
+  /** Between two runs nobody waits for it: what a run leaves to do, the process does before the next request. */
+  readonly isBehind: boolean;
+  /** The file is locked, damaged, …: the statement did not cause that. Throws `SqlEngineError`. */
+  readonly throwIfBroken: (failure: Failure, shown: string) => void;
+  /** Of a statement. */
+  readonly explained: (failure: Failure, shown: string) => Outcome;
+}
 
 const OPEN_TIMEOUT_MS = 15_000;
 
-export class SqliteSession implements Session {
-  readonly #child = startChild();
+export class ChildSession implements Session {
+  readonly #child: ChildProcess;
   #isUp = true;
   #stderr = '';
-  #settle: ((reply: ChildReply | Error | 'timeout') => void) | null = null;
+  /** Requests without an answer, in their order. */
+  #waiting: ((reply: ChildReply | Error | 'timeout') => void)[] = [];
+  #begun: Promise<void> = Promise.resolve();
+  #isOpen = false;
 
   /** `shown`: the file as it was given, for messages. */
   constructor(
-    private readonly path: string,
+    private readonly engine: ChildEngine,
+    private readonly path: () => Promise<string>,
     readonly shown: string,
   ) {
-    const child = this.#child;
+    const child = startChild(engine.program);
+    this.#child = child;
     child.stderr?.on('data', (chunk: Buffer) => (this.#stderr = (this.#stderr + chunk.toString()).slice(-2000)));
-    child.on('message', (reply: ChildReply) => this.#settle?.(reply));
+    child.on('message', (reply: ChildReply) => this.#waiting.shift()?.(reply));
     child.on('exit', (_code, signal) => {
       const broken = `it ended by ${signal ?? 'itself'}, as on patterns that are nested too deeply`;
       this.#fail(/\S.*/.exec(this.#stderr)?.[0].trim() ?? broken);
@@ -65,24 +87,35 @@ export class SqliteSession implements Session {
   }
 
   async begin(): Promise<void> {
-    await this.#outside({ kind: 'begin', path: this.path });
+    this.#begun = this.#outside({ kind: 'begin', path: await this.path() });
+    // What fails is said by `execute`, which waits for it.
+    this.#begun.catch(() => this.cut());
+    if (!this.#isOpen || !this.engine.isBehind) await this.#begun;
+    this.#isOpen = true;
   }
 
   async end(): Promise<void> {
-    await this.#outside({ kind: 'end' });
+    const ended = this.#outside({ kind: 'end' });
+    // A session that cannot end is not used again.
+    if (this.engine.isBehind) ended.catch(() => this.cut());
+    else await ended;
   }
 
-  /** A statement that crashed the child is read as bytes when it is tried again. */
   async execute(sql: string, { maxRows, timeoutMs, again = false, digest = false }: Asked): Promise<Outcome> {
     try {
-      const reply = await this.ask({ kind: 'query', sql, maxRows, asBytes: again, digest }, timeoutMs);
+      const asked = this.ask({ kind: 'query', sql, maxRows, again, digest }, timeoutMs);
+      const [reply] = await Promise.all([asked, this.#begun]);
       if (reply === 'timeout') return { kind: 'timeout' };
-      if (reply.kind === 'error') return explained(reply, this.shown);
+      if (reply.kind === 'error') return this.engine.explained(reply, this.shown);
       if (reply.kind === 'rows' || reply.kind === 'refused') return reply;
       throw new Crashed('it answered out of order');
     } catch (error) {
       if (!(error instanceof Crashed)) throw error;
-      return { kind: 'sql-error', message: `SQLite cannot return this result: ${error.message}`, code: null };
+      return {
+        kind: 'sql-error',
+        message: `${this.engine.name} cannot return this result: ${error.message}`,
+        code: null,
+      };
     }
   }
 
@@ -91,16 +124,19 @@ export class SqliteSession implements Session {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.cut();
-        this.#settle?.('timeout');
+        this.#settle('timeout');
       }, timeoutMs);
-      this.#settle = (reply) => {
+      this.#waiting.push((reply) => {
         clearTimeout(timer);
-        this.#settle = null;
         if (reply instanceof Error) reject(reply);
         else resolve(reply);
-      };
+      });
       this.#child.send(request, (error) => error !== null && this.#fail(error.message));
     });
+  }
+
+  #settle(reply: Error | 'timeout'): void {
+    for (const settle of this.#waiting.splice(0)) settle(reply);
   }
 
   cut(): void {
@@ -118,24 +154,12 @@ export class SqliteSession implements Session {
     const reply = await this.ask(request, OPEN_TIMEOUT_MS);
     if (reply === 'timeout') throw new Error(`opening ${this.shown} took too long`);
     if (reply.kind !== 'error') return;
-    throwIfBroken(reply, this.shown);
+    this.engine.throwIfBroken(reply, this.shown);
     throw new Error(`cannot open ${this.shown}: ${reply.message}`);
   }
 
   #fail(message: string): void {
     this.cut();
-    this.#settle?.(new Crashed(message));
+    this.#settle(new Crashed(message));
   }
-}
-
-/** The child only reads one file, so it gets no keys from the environment. */
-const ENVIRONMENT = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SystemRoot'];
-
-function startChild(): ChildProcess {
-  const { path, execArgv } = childScript();
-  return fork(path, [String(process.pid)], {
-    execArgv: [...execArgv],
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => ENVIRONMENT.includes(name))),
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
 }
