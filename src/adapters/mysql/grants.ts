@@ -10,22 +10,13 @@ import { connect, type Address } from './address';
 import { query } from './session';
 
 /** They show data or structure. REFERENCES alone does nothing. */
-const READING = new Set([
-  'USAGE',
-  'SELECT',
-  'SHOW VIEW',
-  'SHOW DATABASES',
-  'REFERENCES',
-  'SHOW CREATE ROUTINE',
-  'SHOW_ROUTINE',
-]);
+const READING = /^(USAGE|SELECT|SHOW VIEW|SHOW DATABASES|REFERENCES|SHOW CREATE ROUTINE|SHOW_ROUTINE)$/;
 
 const NAME = '`(?:[^`]|``)*`';
-const ROLES = new RegExp(`^GRANT (${NAME}(?:@${NAME})?(?:,\\s*${NAME}(?:@${NAME})?)*) TO `);
-const RIGHTS = new RegExp(
-  `^GRANT (.+?) ON ((?:FUNCTION |PROCEDURE |PACKAGE |PACKAGE BODY )?(?:\\*|${NAME})\\.(?:\\*|${NAME})) TO (PUBLIC|${NAME}(?:@${NAME})?)`,
-  's',
-);
+const ACCOUNT = `${NAME}(?:@${NAME})?`;
+const OBJECT = `(?:[A-Z ]+ )?(?:\\*|${NAME})\\.(?:\\*|${NAME})`;
+const ROLES = new RegExp(`^GRANT (${ACCOUNT}(?:,\\s*${ACCOUNT})*) TO `);
+const RIGHTS = new RegExp(`^GRANT (.+?) ON (${OBJECT}) TO (PUBLIC|${ACCOUNT})`, 's');
 
 /** Empty: the login only reads. */
 export async function writingRights(address: Address): Promise<WritingRight[]> {
@@ -34,7 +25,7 @@ export async function writingRights(address: Address): Promise<WritingRight[]> {
     // Names in backticks, whatever the server's mode is.
     await query(connection, "SET SESSION sql_mode = ''");
     const own = await grantsOf(connection);
-    const roles = own.flatMap((line) => ROLES.exec(line)?.[1]?.match(new RegExp(`${NAME}(?:@${NAME})?`, 'g')) ?? []);
+    const roles = own.flatMap((line) => ROLES.exec(line)?.[1]?.match(new RegExp(ACCOUNT, 'g')) ?? []);
     const lines = new Set(own);
     for (const role of roles) {
       await query(connection, `SET ROLE ${role}`);
@@ -46,35 +37,33 @@ export async function writingRights(address: Address): Promise<WritingRight[]> {
   }
 }
 
-async function grantsOf(connection: Connection): Promise<string[]> {
-  return (await query(connection, 'SHOW GRANTS')).map(([line]) => String(line));
-}
+const grantsOf = async (connection: Connection): Promise<string[]> =>
+  (await query(connection, 'SHOW GRANTS')).map(([line]) => String(line));
 
 /** A line may hold the hash of a password, so none is shown as it is; one that is not understood counts as a right. */
 function rightIn(line: string, database: string): WritingRight[] {
   if (ROLES.test(line) && !line.includes(' WITH ADMIN OPTION')) return [];
   const [, rights, object, grantee] = RIGHTS.exec(line) ?? [];
   if (rights === undefined) {
-    const kind = /^GRANT (PROXY|`)/.exec(line)?.[1];
-    if (kind === undefined && line.startsWith('REVOKE ')) return [];
-    const what =
-      kind === 'PROXY'
-        ? 'act as other users (PROXY)'
-        : kind === '`'
-          ? 'grant roles to others'
-          : 'do what SHOW GRANTS tells';
+    if (line.startsWith('REVOKE ')) return [];
+    const what = line.startsWith('GRANT PROXY ') ? 'act as other users' : 'grant roles, or has a right not known here';
     return [{ what: `it may ${what}`, fix: readerStatements(database) }];
   }
-  const names = rights.replace(/\s*\([^)]*\)/g, '').split(/,\s*/);
-  const writing = names.filter((name) => !READING.has(name));
-  if (line.includes(' WITH GRANT OPTION') && !writing.includes('GRANT OPTION')) writing.push('GRANT OPTION');
+  const all = [
+    ...rights.replace(/\s*\([^)]*\)/g, '').split(/,\s*/),
+    ...(/ WITH GRANT OPTION/.exec(line) ? ['GRANT OPTION'] : []),
+  ];
+  const writing = [...new Set(all.filter((name) => !READING.test(name)))];
   if (writing.length === 0) return [];
-  const isAll = (object === '*.*' && grantee !== 'PUBLIC') || writing.some((name) => name.startsWith('ALL '));
-  const shown =
-    writing.length > 4 ? `${writing.slice(0, 4).join(', ')} and ${writing.length - 4} more` : writing.join(', ');
-  const what = `${grantee} has ${shown} on ${object}`;
+  const [shown, isAll] = [
+    writing.slice(0, 4).join(', '),
+    (object === '*.*' && grantee !== 'PUBLIC') || / ALL PRIVILEGES/.test(line),
+  ];
   return [
-    { what, fix: isAll ? readerStatements(database) : `REVOKE ${writing.join(', ')} ON ${object} FROM ${grantee};` },
+    {
+      what: `${grantee} has ${shown}${writing.length > 4 ? ` and ${writing.length - 4} more` : ''} on ${object}`,
+      fix: isAll ? readerStatements(database) : `REVOKE ${writing.join(', ')} ON ${object} FROM ${grantee};`,
+    },
   ];
 }
 
@@ -82,15 +71,12 @@ export async function refuseWriter(address: Address): Promise<void> {
   const rights = await writingRights(address);
   if (rights.length === 0) return;
   const { user, host, database } = address.target;
-  const [first] = rights;
   const more = rights.length === 1 ? '' : `, and ${rights.length - 1} more`;
   // What everybody has, as in the database test that MariaDB is installed with, another login would have too.
   const ofPublic = rights.filter(({ fix }) => fix.endsWith(' FROM PUBLIC;')).map(({ fix }) => fix);
   const reader = ofPublic.length === rights.length ? [] : [`${readerStatements(database)} and put it into the URL`];
-  throw new SqlEngineError(
-    'not-read-only',
-    `user ${user} of MySQL at ${host} may do more than read (${first?.what}${more}): run as an administrator ${[...ofPublic, ...reader].join(' ')}`,
-  );
+  const line = `user ${user} of MySQL at ${host} may do more than read (${rights[0]?.what}${more}): run as an administrator ${[...ofPublic, ...reader].join(' ')}`;
+  throw new SqlEngineError('not-read-only', line);
 }
 
 function readerStatements(database: string): string {

@@ -11,15 +11,17 @@ import { compactJson, exactNumber } from '../kit/value-text';
 export type Field = FieldPacket & { readonly characterSet: number; readonly extendedFormat?: string };
 type Raw = string | number | Buffer | null;
 
-const INTEGERS = new Set([1, 2, 3, 8, 9, 13]); // tiny, short, long, longlong, int24, year
-const FLOAT = 4;
-const DOUBLE = 5;
-const DECIMALS = new Set([0, 246]);
-const BIT = 16;
-const TIMES = new Set([7, 10, 11, 12, 14]); // timestamp, date, time, datetime, newdate
-const JSON_TYPE = 245;
-const GEOMETRY = 255;
-const VECTOR = 242;
+/** Numbers of the protocol: tiny, short, long, longlong, int24, year. */
+const INTEGERS = [1, 2, 3, 8, 9, 13];
+const [FLOAT, DOUBLE, BIT, JSON_TYPE] = [4, 5, 16, 245];
+const DECIMALS = [0, 246];
+/** timestamp, datetime; date, time, newdate. */
+const [STAMPS, TIMES] = [
+  [7, 12],
+  [7, 12, 10, 11, 14],
+];
+/** geometry, vector: the driver would take these apart, so they are asked for as bytes. */
+const OPAQUE = [255, 242];
 /** The character set of bytes. */
 const BINARY = 63;
 
@@ -28,23 +30,21 @@ const isJson = (field: Field): boolean => typeOf(field) === JSON_TYPE || field.e
 
 export function columnKind(field: Field): ResultColumn['kind'] {
   const type = typeOf(field);
-  if (INTEGERS.has(type) || DECIMALS.has(type) || [FLOAT, DOUBLE, BIT].includes(type)) return 'number';
-  if (TIMES.has(type)) return 'time';
+  if ([...INTEGERS, ...DECIMALS, FLOAT, DOUBLE, BIT].includes(type)) return 'number';
+  if (TIMES.includes(type)) return 'time';
   if (isJson(field)) return 'json';
-  return type === GEOMETRY || type === VECTOR || field.characterSet === BINARY ? 'other' : 'text';
+  return OPAQUE.includes(type) || field.characterSet === BINARY ? 'other' : 'text';
 }
 
-/** The driver would take these apart: they are asked for as bytes. */
-export const isOpaque = (field: Field): boolean => [GEOMETRY, VECTOR].includes(typeOf(field));
+export const isOpaque = (field: Field): boolean => OPAQUE.includes(typeOf(field));
 
 /** Converts a row in place: few columns need it. */
 export function rowConverter(fields: readonly Field[]): (row: Raw[]) => SqlValue[] {
-  const own = fields.map((field, at) => [at, converterFor(field)] as const);
-  const needed = own.flatMap(([at, convert]) => (convert === null ? [] : [[at, convert] as const]));
+  const needed = fields.map(converterFor).flatMap((convert, at) => (convert === null ? [] : [[at, convert] as const]));
   return (row) => {
     for (const [at, convert] of needed) {
-      const value = row[at];
-      if (value !== null && value !== undefined) row[at] = convert(value) as Raw;
+      const value = row[at] ?? null;
+      if (value !== null) row[at] = convert(value) as Raw;
     }
     return row as SqlValue[];
   };
@@ -54,8 +54,8 @@ function converterFor(field: Field): ((value: Exclude<Raw, null>) => SqlValue) |
   const type = typeOf(field);
   if (type === BIT) return (value) => exactNumber(BigInt(`0x${(value as Buffer).toString('hex') || '0'}`).toString());
   if (type === FLOAT) return (value) => shortest(value as number);
-  if (DECIMALS.has(type)) return (value) => exactNumber(String(value));
-  if (type === 7 || type === 12) return (value) => withoutZeros(String(value));
+  if (DECIMALS.includes(type)) return (value) => exactNumber(String(value));
+  if (STAMPS.includes(type)) return (value) => withoutZeros(String(value));
   if (isJson(field)) return (value) => compactJson(String(value));
   if (columnKind(field) === 'other') return (value) => (Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value);
   return null;
@@ -92,7 +92,7 @@ function hashedText(name: string, field: Field): string {
   const type = typeOf(field);
   if (columnKind(field) === 'number') return number(type === BIT ? `(${name} + 0)` : name, type);
   const printed = `CONVERT(CAST(${name} AS CHAR) USING utf8mb4)`;
-  const text = columnKind(field) === 'other' ? `HEX(${name})` : TIMES.has(type) ? time(printed) : printed;
+  const text = columnKind(field) === 'other' ? `HEX(${name})` : TIMES.includes(type) ? time(printed) : printed;
   return `CASE WHEN ${name} IS NULL THEN 'n' ELSE CONCAT('t', LENGTH(${text}), ':', ${text}) END`;
 }
 

@@ -1,5 +1,5 @@
 /** What is particular to MySQL and MariaDB: values, modes, logins, TLS, cancelling, lost connections, errors in one line. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkMysql, createMysqlEngine } from '../../../../src/adapters/mysql';
@@ -9,6 +9,8 @@ import type { SqlEngine } from '../../../../src/domain/ports/sql-engine';
 import { createAuthority } from '../../../helpers/certificates';
 import { freePort } from '../../../helpers/free-port';
 import { sharedMariaDb, startMariaDb, type TestMariaDb } from '../../../helpers/mariadb';
+
+const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
 let server: TestMariaDb;
 let engine: SqlEngine;
@@ -148,9 +150,8 @@ it('a result is cut at the cap, and the run keeps its snapshot', async () => {
 
 it('statements of a run share one snapshot', async () => {
   await server.query('CREATE TABLE IF NOT EXISTS moving (id int) ENGINE=InnoDB; DELETE FROM moving', 'mysql_unit');
-  const seen: unknown[] = [];
   const watching = createMysqlEngine({ url: server.url('mysql_unit', READER) });
-  const [first, second] = await Promise.all([
+  const [first] = await Promise.all([
     watching.run(
       [
         'SELECT count(*) FROM moving',
@@ -163,7 +164,6 @@ it('statements of a run share one snapshot', async () => {
       server.query('INSERT INTO moving VALUES (1)', 'mysql_unit'),
     ),
   ]);
-  seen.push(second);
   expect(first.results).toMatchObject([{ rows: [[0]] }, { kind: 'rows' }, { rows: [[0]] }]);
   await watching.close();
 });
@@ -233,7 +233,7 @@ it('describes tables, keys, comments, estimates and samples', async () => {
   await far.close();
   const unknown = createMysqlEngine({ url: server.url('mysql_unit', READER), options: { schemas: ['nowhere'] } });
   await expect(unknown.describe({ signal })).rejects.toMatchObject({
-    message: expect.stringMatching(/no database nowhere/) as string,
+    message: matching(/no database nowhere/),
   });
   await unknown.close();
 });
@@ -260,7 +260,7 @@ describe('logins', () => {
   it.each(writers)('one with %s is refused', async (_, grants, says) => {
     await server.createUser('mysql_unit_writer', 'secret', ...grants);
     const error = await failing(server.url('mysql_unit', { user: 'mysql_unit_writer', password: 'secret' }));
-    expect(error).toMatchObject({ code: 'not-read-only', message: expect.stringMatching(says) as string });
+    expect(error).toMatchObject({ code: 'not-read-only', message: matching(says) });
     expect((error as Error).message).not.toMatch(/\n|PASSWORD '\*/);
   });
 
@@ -305,18 +305,18 @@ it('what goes wrong with a connection is one line, without the password', async 
   const wrong = await failing(server.url('mysql_unit', { ...READER, password: 'pw-secret' }));
   expect(wrong).toMatchObject({
     code: 'authentication',
-    message: expect.stringMatching(/refused user mysql_unit_reader: Access denied/) as string,
+    message: matching(/refused user mysql_unit_reader: Access denied/),
   });
   expect(await failing(server.url('mysql_nowhere'))).toMatchObject({
     code: 'not-found',
-    message: expect.stringMatching(/no database mysql_nowhere/) as string,
+    message: matching(/no database mysql_nowhere/),
   });
   expect(await failing(server.url('mysql_nowhere', READER))).toMatchObject({ code: 'authentication' });
   expect(await failing(`mysql://u:pw-secret@127.0.0.1:${await freePort()}/db`)).toMatchObject({
-    message: expect.stringMatching(/^nothing answers at 127\.0\.0\.1:/) as string,
+    message: matching(/^nothing answers at 127\.0\.0\.1:/),
   });
   expect(await failing('mysql://u:pw-secret@localhost/db?socket=/nowhere/s')).toMatchObject({
-    message: expect.stringMatching(/no socket \/nowhere\/s/) as string,
+    message: matching(/no socket \/nowhere\/s/),
   });
   expect(JSON.stringify(wrong)).not.toMatch(/pw-secret/);
 });
@@ -341,7 +341,7 @@ it.each([
   [{ code: 'ENOTFOUND', message: 'getaddrinfo ENOTFOUND h' }, 'not-found', /there is no host h:1/],
 ])('the error %j has its line', (error, code, message) => {
   const told = toEngineError(error, { host: 'h:1', database: 'd', user: 'u' });
-  expect(told).toMatchObject({ code, message: expect.stringMatching(message) as string });
+  expect(told).toMatchObject({ code, message: matching(message) });
 });
 
 describe('a server of its own', () => {
@@ -352,7 +352,6 @@ describe('a server of its own', () => {
 
   beforeAll(async () => {
     // The server reads them as another user.
-    const { chmodSync } = await import('node:fs');
     chmodSync(folder, 0o755);
     chmodSync(key, 0o644);
     own = await startMariaDb([`--ssl-cert=${cert}`, `--ssl-key=${key}`, '--max-connections=12']);
@@ -388,7 +387,7 @@ describe('a server of its own', () => {
   ])('TLS: a certificate of %s is refused', async (_, parameters, host, says) => {
     expect(await failing(url(parameters, host))).toMatchObject({
       code: 'not-configured',
-      message: expect.stringMatching(says) as string,
+      message: matching(says),
     });
   });
 
@@ -412,9 +411,9 @@ describe('a server of its own', () => {
     const held = await Promise.all(Array.from({ length: 12 }, () => own.connect().catch(() => null)));
     expect(await failing(url(''))).toMatchObject({
       code: 'connection',
-      message: expect.stringMatching(/no free connection: Too many connections/) as string,
+      message: matching(/no free connection: Too many connections/),
     });
-    for (const each of held) each?.destroy();
+    for (const each of held) await each?.end();
   });
 
   it('a server that crashes is told, and asked again when it is back', async () => {
