@@ -142,16 +142,21 @@ it('the session alone changes nothing, whatever begins a statement', async () =>
   expect(await everything()).toEqual(before);
 }, 120_000);
 
-it('a view that calls a function that writes is refused by the server', async () => {
+it('a view that calls a stored function, or that is over one, is refused; the server refuses what it writes', async () => {
   const engine = createGuardedEngine(allRights(), inspector);
   const before = await everything();
-  const { results } = await engine.run(['SELECT * FROM through', 'SELECT count(*) FROM shown'], options());
-  expect(results).toMatchObject([
-    { kind: 'refused', message: matching(/READ ONLY/) },
+  const statements = ['SELECT * FROM through', 'SELECT x FROM "OVER_IT"', 'SELECT count(*) FROM shown'];
+  expect((await engine.run(statements, options())).results).toMatchObject([
+    { kind: 'refused', message: matching(/^the view through calls a function of the database/) },
+    { kind: 'refused', message: matching(/^the view over_it calls a function of the database/) },
     { kind: 'rows', rows: [[3]] },
   ]);
-  expect(await everything()).toEqual(before);
   await engine.close();
+  const session = await MysqlSession.open(readAddress(server.url('preydb')));
+  await session.begin(options());
+  expect(await session.execute('SELECT * FROM through', options())).toMatchObject({ message: matching(/READ ONLY/) });
+  await session.close();
+  expect(await everything()).toEqual(before);
 });
 
 it('a login with all these rights is refused when the database is opened', async () => {

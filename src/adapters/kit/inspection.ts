@@ -12,7 +12,7 @@ export class SyntaxProblem extends Error {}
 
 /** A longer text would keep the parsers busy for seconds, and they block the process. */
 export const MAX_STATEMENT_LENGTH = 100_000;
-const TOO_LONG = `the statement is longer than ${MAX_STATEMENT_LENGTH.toLocaleString('en-US')} characters: shorten it`;
+export const TOO_LONG = `the statement is longer than ${MAX_STATEMENT_LENGTH.toLocaleString('en-US')} characters: shorten it`;
 const TOO_DEEP = 'the statement is nested too deeply: split it into CTEs';
 const KEPT_CHARS = 4 * 1024 * 1024;
 

@@ -5,7 +5,7 @@
 import type { Dialect } from '../../domain';
 import type { Inspection, SqlInspector } from '../../domain/ports/sql-inspector';
 import { statementIn, tokensOf, type Token } from '../../sql/lexer';
-import { inspected } from './inspection';
+import { inspected, MAX_STATEMENT_LENGTH, TOO_LONG } from './inspection';
 import { isWord, Reader, type Grammar } from './reader';
 
 export type Statement =
@@ -19,6 +19,7 @@ export type Refused = readonly (readonly [start: string, message: string])[];
 const ONE_SELECT = 'write one SELECT that only reads';
 
 export function readStatement(sql: string, dialect: Dialect, refused: Refused): Statement {
+  if (sql.length > MAX_STATEMENT_LENGTH) return { kind: 'refused', message: TOO_LONG };
   const tokens = tokensOf(sql, dialect);
   const unknown = tokens.find(({ kind }) => kind === 'unknown');
   if (unknown !== undefined) return refuseCharacter(sql, unknown.at, refused);

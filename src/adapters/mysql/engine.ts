@@ -10,6 +10,7 @@ import { toEngineError } from './errors';
 import { refuseWriter } from './grants';
 import { readStatement } from './inspector';
 import { MysqlSession } from './session';
+import { actingViews } from './views';
 
 export interface MysqlEngineSettings {
   /** `mysql://user:password@host:3306/database?ssl-mode=…` */
@@ -25,6 +26,8 @@ export interface MysqlEngineSettings {
 }
 
 const DESCRIBE_TIMEOUT_MS = 20_000;
+/** How long the list of views that may act is kept before it is read again. */
+const VIEWS_KEPT_MS = 60_000;
 
 export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): SqlEngine {
   const { poolSize = 4, schemas = [], anyLogin = false } = options;
@@ -32,6 +35,7 @@ export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): S
   const { target } = address;
   /** Rights are read once: all sessions have the same login. */
   let proven: Promise<void> | null = anyLogin ? Promise.resolve() : null;
+  let known: { readonly views: ReadonlyMap<string, string>; readonly at: number } | null = null;
   const { inSession, ...engine } = createEngine<MysqlSession>({
     dialect: 'mysql',
     poolSize,
@@ -43,9 +47,14 @@ export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): S
       await proven;
       return MysqlSession.open(address);
     },
-    refuse(sql) {
+    async refuse(sql, signal) {
       const statement = readStatement(sql);
-      return Promise.resolve(statement.kind === 'select' ? null : { kind: 'refused', message: statement.message });
+      if (statement.kind !== 'select') return { kind: 'refused', message: statement.message };
+      if (known === null || Date.now() - known.at > VIEWS_KEPT_MS)
+        known = { views: await read('check', signal, actingViews), at: Date.now() };
+      const { views } = known;
+      const [message] = statement.tokens.flatMap(({ text }) => views.get(text.toLowerCase()) ?? []);
+      return message === undefined ? null : { kind: 'refused', message };
     },
     toError: (error) => toEngineError(error, target),
     digestSql: (session, sql, asked) => session.digestSql(sql, asked),
