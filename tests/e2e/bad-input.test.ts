@@ -60,7 +60,7 @@ const mistakes: readonly Mistake[] = [
     what: 'a file that is no database',
     args: (folder) => [QUESTION, '--db', written(folder, 'notes.sqlite', 'hello, this is text')],
     code: 2,
-    says: /not an SQLite database/,
+    says: /neither an SQLite nor a DuckDB database/,
   },
   {
     what: 'a database without tables',

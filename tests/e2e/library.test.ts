@@ -186,7 +186,7 @@ describe('bad input', () => {
         return gate.ask(QUESTION, { db: './notes.sqlite' }).result();
       },
       is: UsageError,
-      says: /not an SQLite database/,
+      says: /neither an SQLite nor a DuckDB database/,
     },
     {
       what: 'an unknown search',
