@@ -39,7 +39,8 @@ export async function sharedMariaDb(): Promise<TestMariaDb> {
   const { port } = await onceInRun('mariadb', async () => {
     const { port, child } = await launch(await prepareFolder(), []);
     child.unref();
-    return { port, pid: child.pid ?? 0 };
+    // Asked to end, it would wait for what runs and write meanwhile.
+    return { port, pid: child.pid ?? 0, endedBy: 'SIGKILL' };
   });
   return handle(urlOn(port), notOurs);
 }

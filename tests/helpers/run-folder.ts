@@ -78,8 +78,8 @@ export function endShared(): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).filter((each) => each.endsWith('.json'))) {
     const { value } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as {
-      readonly value?: { readonly pid?: number };
+      readonly value?: { readonly pid?: number; readonly endedBy?: NodeJS.Signals };
     };
-    if (value?.pid !== undefined) process.kill(value.pid, 'SIGQUIT');
+    if (value?.pid !== undefined) process.kill(value.pid, value.endedBy ?? 'SIGQUIT');
   }
 }

@@ -37,6 +37,20 @@ const NOTHING_RETURNED: Outcome = {
   message: 'this statement returns no rows: write one SELECT that only reads',
 };
 
+/** 256 MB. */
+const SMALL_BYTES = 268_435_456;
+
+/**
+ * MariaDB joins columns without an index by a loop over both tables, unless it may hash them; and a value that a subquery computes,
+ * unless the subquery is a table of its own. That costs memory, so only where all that is stored is read within a moment.
+ */
+async function joinsByHash(connection: Connection): Promise<string[]> {
+  const size = 'SELECT COALESCE(SUM(data_length), 0) FROM information_schema.tables WHERE table_schema = DATABASE()';
+  const [[bytes] = []] = await query(connection, size);
+  const always = 'SET SESSION join_cache_level = 8';
+  return Number(bytes) > SMALL_BYTES ? [always] : [always, "SET SESSION optimizer_switch = 'derived_merge=off'"];
+}
+
 /** Of the session's own statements. Rejects with the driver's error. */
 export function query(connection: Connection, sql: string): Promise<Rows> {
   return new Promise((resolve, reject) =>
@@ -73,6 +87,7 @@ export class MysqlSession implements Session {
       // MariaDB would end a recursion after 1,000 rounds and say nothing; the time limit ends one.
       const depth = session.isMariaDb ? 'max_recursive_iterations' : 'cte_max_recursion_depth';
       await query(connection, `SET SESSION ${depth} = 4294967295`);
+      if (session.isMariaDb) for (const sql of await joinsByHash(connection)) await query(connection, sql);
       return session;
     } catch (error) {
       connection.destroy();
@@ -164,9 +179,10 @@ export class MysqlSession implements Session {
       setTimeout(late, timeoutMs + KILL_AFTER_MS),
       setTimeout(() => this.cut(), timeoutMs + CUT_AFTER_MS),
     ];
-    // Last, so that no position moves, and on a line of its own, because the statement may end in a comment.
+    // In front, because an error quotes the end of the text; on its line, so that no line number moves.
     const only = statementIn(sql, tokensOf(sql, 'mysql')).text;
-    const text = `${only}\n/*${comment(`gate ${tag}`)}${traceparent === undefined ? '' : ` traceparent='${comment(traceparent)}'`}*/`;
+    const trace = traceparent === undefined ? '' : ` traceparent='${comment(traceparent)}'`;
+    const text = `/*gate ${comment(tag.replace(/^gate /, ''))}${trace}*/ ${only}`;
     const lost = new Promise<never>((_, reject) => (this.#fail = reject));
     const run = async (): Promise<T | Outcome> => {
       const fields = await this.#prepare(text);
