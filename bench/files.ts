@@ -40,23 +40,25 @@ const REPLY = {
   action: 'commit',
   operators: [
     {
-      name: 'op_answer',
-      intent: 'what paid orders brought in',
-      sql: "SELECT sum(quantity * price) AS revenue FROM orders WHERE state = 'paid'",
+      name: 'op_paid',
+      intent: 'what each paid order brought in',
+      sql: "SELECT id, quantity * price AS revenue FROM orders WHERE state = 'paid'",
     },
+    { name: 'op_answer', intent: 'what paid orders brought in', sql: 'SELECT sum(revenue) AS revenue FROM op_paid' },
   ],
   claims: [
     {
-      operator: 'op_answer',
-      statement: 'The amount of an order is its quantity times its price.',
-      rows: 'orders',
-      check:
-        'SELECT count(*) AS examined, count(*) FILTER (WHERE abs(amount - quantity * price) < 0.01) AS matching FROM orders',
+      operator: 'op_paid',
+      statement: 'The price is that of one piece: with the quantity it gives the amount.',
+      rows: 'paid orders',
+      check: `SELECT count(*) AS examined, count(*) FILTER (WHERE abs(amount - revenue) < 0.01) AS matching
+        FROM op_paid JOIN orders ON orders.id = op_paid.id`,
       rivals: [{ reading: 'The price is that of all pieces.', instead: { of: 'quantity * price', put: 'price' } }],
     },
   ],
-  assumptions: [{ statement: "state 'paid' says that an order was paid" }],
-  control: 'SELECT count(*) AS orders FROM orders',
+  ordered: false,
+  assumed: [{ operator: 'op_paid', statement: "The state 'paid' says that an order was paid.", risk: 0.1 }],
+  control: 'SELECT count(*) AS orders FROM op_paid',
   sentence: 'Paid orders brought in {revenue}.',
 };
 

@@ -62,5 +62,6 @@ export const mysql: DialectFacts = {
 - = and LIKE mostly ignore case and = may ignore blanks at the end, by the column's collation; CAST(x AS BINARY) = y heeds both.
 - JSON: JSON_VALUE(col, '$.a'), JSON_EXTRACT, JSON_TABLE. GROUP_CONCAT(x ORDER BY y SEPARATOR ', '). CAST(x AS SIGNED), not AS INTEGER.
 - Dates: a given clock is a literal, TIMESTAMP '…', never NOW() or CURDATE(). Half-open ranges: >= start AND < end; DATE_ADD(d, INTERVAL 1 DAY), TIMESTAMPDIFF(DAY, a, b), DATE_FORMAT; '0000-00-00' stands for no date in some tables.
+- Reserved, so no aliases: over, rank, rows, groups, range, key, keys, system.
 - No FULL JOIN, ILIKE, ::, DISTINCT ON, FILTER (WHERE …): SUM(CASE WHEN … THEN 1 ELSE 0 END). No variables, hints or /*! */ comments.`,
 };

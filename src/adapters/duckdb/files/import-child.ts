@@ -26,7 +26,7 @@ export type ImportReply =
   | { readonly kind: 'done'; readonly tables: readonly ImportedTable[]; readonly ignored: readonly Ignored[] }
   | { readonly kind: 'error'; readonly code: SqlEngineError['code']; readonly message: string };
 
-const MEMORY = '600MB';
+const MEMORY = '500MB';
 let stages = 0;
 /** What is staged on disk takes more than the files, above all where they are compressed. */
 const SCRATCH_BYTES = 8 * 1024 * 1024 * 1024;
