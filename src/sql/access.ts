@@ -191,7 +191,8 @@ function isStar(tokens: readonly Token[], index: number): boolean {
     return false;
   const next = tokens[index + 1];
   // After these tokens `*` cannot be a multiplication, whatever follows (in Snowflake EXCLUDE, RENAME, REPLACE, ILIKE).
-  if (['.', ',', '{', 'select', 'distinct', 'all'].includes(tokens[index - 1]?.text ?? '')) return true;
+  if (['.', ',', '{', '(', '[', 'select', 'distinct', 'all', 'struct', 'value'].includes(tokens[index - 1]?.text ?? ''))
+    return true;
   if (next === undefined || [',', ')', ';'].includes(next.text)) return true;
   return next.kind === 'word' && AFTER_STAR.has(next.text);
 }
@@ -336,7 +337,19 @@ const RESERVED = new Set(
   ),
 );
 
-const NATURAL_JOIN = new Set(['join', 'inner', 'left', 'right', 'full', 'cross', 'asof']);
+const NATURAL_JOIN = new Set([
+  'join',
+  'inner',
+  'left',
+  'right',
+  'full',
+  'cross',
+  'asof',
+  'outer',
+  'semi',
+  'anti',
+  'positional',
+]);
 
 const NOT_AN_ALIAS = new Set(
   'on using join left right inner outer full cross natural where group order having limit offset fetch union except intersect window tablesample and or as from'.split(

@@ -53,6 +53,7 @@ function grammarWith(functions: readonly string[]): Grammar {
     functions: bigqueryFunctions(functions),
     refused: new Map(),
     clauses: words('QUALIFY WINDOW LIMIT'),
+    forward: true,
     arrays: isAlias,
     name: ({ kind, text, raw }) => (kind === 'word' ? raw : text),
     // Names of CTEs do not heed case.

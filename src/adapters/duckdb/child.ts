@@ -60,6 +60,8 @@ interface Open {
   /** Another connection, on which the statement is parsed. */
   readonly reading: DuckDBConnection;
   readonly serialize: DuckDBPreparedStatement;
+  /** Of the file, in lower case. */
+  readonly macros: ReadonlySet<string>;
   /** The kind of a statement that is one. */
   readonly select: StatementType;
   /** Changes when another file takes the place of this one. */
@@ -88,7 +90,9 @@ async function begin(path: string): Promise<ChildReply> {
     for (const sql of LOCK) await connected.run(sql);
     const reading = await instance.connect();
     const serialize = await reading.prepare('SELECT json_serialize_sql($1::VARCHAR)');
-    open = { instance, connection: connected, reading, serialize, select: types.SELECT, file };
+    const own = await reading.runAndReadAll('SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal');
+    const macros = new Set(own.getRows().map(([name]) => String(name)));
+    open = { instance, connection: connected, reading, serialize, macros, select: types.SELECT, file };
   }
   await connection().run('BEGIN TRANSACTION READ ONLY');
   return DONE;
@@ -126,7 +130,7 @@ async function prepare(sql: string): Promise<{ readonly text: string; readonly p
   if (open === null) throw new Error('no database is open');
   open.serialize.bindVarchar(1, sql);
   const serialized = await (await open.serialize.run()).fetchChunk();
-  const relations = relationsOf(String(serialized?.getColumnValues(0)[0]));
+  const relations = relationsOf(String(serialized?.getColumnValues(0)[0]), open.macros);
   const inspection = inspector.inspect(sql);
   // What the reader in front refuses or cannot read, it has refused there.
   if (inspection.kind === 'select') {

@@ -24,8 +24,11 @@ const QUERIES = new Set(['SELECT_NODE', 'SET_OPERATION_NODE', 'RECURSIVE_CTE_NOD
 const SOURCES = new Set(['BASE_TABLE', 'SUBQUERY', 'JOIN', 'TABLE_FUNCTION', 'EXPRESSION_LIST', 'EMPTY', 'PIVOT']);
 const ONE_SELECT = 'write one SELECT that only reads';
 
-/** The relations that it reads from outside of itself, in lower case. Throws `Refusal` and `SyntaxProblem`. */
-export function relationsOf(serialized: string): Set<string> {
+/**
+ * The relations that it reads from outside of itself, in lower case. `macros`: of the database, in lower case; one may have the name
+ * of a function that is allowed. Throws `Refusal` and `SyntaxProblem`.
+ */
+export function relationsOf(serialized: string, macros: ReadonlySet<string> = new Set()): Set<string> {
   const { error, error_type: type, error_message: message = '', position, statements } = parse(serialized);
   if (error) {
     if (type === 'parser' && message !== NO_SELECT) {
@@ -36,27 +39,32 @@ export function relationsOf(serialized: string): Set<string> {
   }
   if (statements?.length !== 1)
     throw new Refusal('only one statement is allowed: remove what follows the first semicolon');
-  const relations = new Set<string>();
-  walk(statements[0], new Set(), relations);
-  return relations;
+  const reading = { relations: new Set<string>(), macros };
+  walk(statements[0], new Set(), reading);
+  return reading.relations;
 }
 
 /** Said of `WITH x AS (INSERT …)`. */
 const NO_SELECT = 'A CTE needs a SELECT';
 const parse = (serialized: string): Serialized => JSON.parse(serialized) as Serialized;
 
-function walk(value: unknown, scope: ReadonlySet<string>, relations: Set<string>): void {
-  if (Array.isArray(value)) for (const each of value) walk(each, scope, relations);
+interface Reading {
+  readonly relations: Set<string>;
+  readonly macros: ReadonlySet<string>;
+}
+
+function walk(value: unknown, scope: ReadonlySet<string>, reading: Reading): void {
+  if (Array.isArray(value)) for (const each of value) walk(each, scope, reading);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   const { cte_map: ctes, ...node } = value as Node;
-  const inner = ctes === undefined ? scope : withCtes(ctes as Ctes, scope, relations);
-  check(node, inner, relations);
+  const inner = ctes === undefined ? scope : withCtes(ctes as Ctes, scope, reading);
+  check(node, inner, reading);
   const isRecursive = node['type'] === 'RECURSIVE_CTE_NODE';
   for (const [key, child] of Object.entries(node)) {
     // The first part of a recursive query does not see its name.
     const seen = isRecursive && key !== 'left' ? new Set([...inner, lower(node['cte_name'])]) : inner;
     // A call in FROM has been checked as such.
-    walk(key === 'function' ? { ...(child as Node), function_name: null } : child, seen, relations);
+    walk(key === 'function' ? { ...(child as Node), function_name: null } : child, seen, reading);
   }
 }
 
@@ -65,25 +73,25 @@ interface Ctes {
 }
 
 /** Each sees those before it. */
-function withCtes({ map }: Ctes, scope: ReadonlySet<string>, relations: Set<string>): ReadonlySet<string> {
+function withCtes({ map }: Ctes, scope: ReadonlySet<string>, reading: Reading): ReadonlySet<string> {
   return map.reduce((seen, { key, value }) => {
-    walk(value, seen, relations);
+    walk(value, seen, reading);
     return new Set([...seen, key.toLowerCase()]);
   }, scope);
 }
 
-function check(node: Node, scope: ReadonlySet<string>, relations: Set<string>): void {
+function check(node: Node, scope: ReadonlySet<string>, reading: Reading): void {
   const { type, class: kind } = node;
   if (typeof type === 'string' && type.endsWith('_NODE') && !QUERIES.has(type)) refuse(type);
-  if ('sample' in node && 'alias' in node) source(node, scope, relations);
-  else if (typeof node['function_name'] === 'string') called(node, false);
+  if ('sample' in node && 'alias' in node) source(node, scope, reading);
+  else if (typeof node['function_name'] === 'string') called(node, false, reading);
   if (kind === 'PARAMETER') throw new Refusal('parameters are not allowed: write values as they are');
 }
 
-function source(node: Node, scope: ReadonlySet<string>, relations: Set<string>): void {
+function source(node: Node, scope: ReadonlySet<string>, reading: Reading): void {
   const type = String(node['type']);
   if (!SOURCES.has(type)) refuse(type);
-  if (type === 'TABLE_FUNCTION') called(node['function'] as Node, true);
+  if (type === 'TABLE_FUNCTION') called(node['function'] as Node, true, reading);
   if (type !== 'BASE_TABLE') return;
   const parts = [node['catalog_name'], node['schema_name'], node['table_name']]
     .map(lower)
@@ -92,12 +100,14 @@ function source(node: Node, scope: ReadonlySet<string>, relations: Set<string>):
   if (parts.length === 1 && scope.has(name)) return;
   const refused = refuseRelation(parts);
   if (refused !== null) throw new Refusal(refused);
-  relations.add(name);
+  reading.relations.add(name);
 }
 
 /** Operators are functions whose names have no letters. */
-function called({ function_name: name, schema, catalog }: Node, isSource: boolean): void {
+function called({ function_name: name, schema, catalog }: Node, isSource: boolean, { macros }: Reading): void {
   const function_ = String(name);
+  if (macros.has(function_.toLowerCase()))
+    throw new Refusal(`${function_} is a macro of this database, which may read anything: write what it computes`);
   const path = [catalog, schema].map(lower).filter((part) => part !== '' && part !== 'main' && part !== 'system');
   if (path.length === 0 && !isSource && (/^[^\w]+$/.test(function_) || function_ === '!__postfix')) return;
   const full = [...path, function_].join('.').toUpperCase();

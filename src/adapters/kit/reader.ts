@@ -20,6 +20,12 @@ export interface Grammar {
   readonly functions: FunctionRules;
   /** A path that begins with the name of an earlier relation of the same FROM is a list in its rows, and no relation. */
   readonly arrays?: (name: Token) => boolean;
+  /** With RECURSIVE a CTE sees later ones too. Left out: itself and earlier ones, so that a later name is a table's. */
+  readonly forward?: boolean;
+  /** The CTEs of a WITH inside a query see none around it, except where it begins the body of another CTE. */
+  readonly flatWith?: boolean;
+  /** The word for no relation at all. */
+  readonly nothing?: string;
   /** Words that cannot begin a query in brackets, or stand before a name, each with what to write instead. */
   readonly refused: ReadonlyMap<string, string>;
   /** Reserved words that end a list of relations, beside those of all dialects. */
@@ -43,6 +49,8 @@ interface Level {
   alias: boolean;
   /** By which names rows of the relations read so far can be told (`Grammar.arrays`). */
   ranges?: Set<string>;
+  /** The body of a CTE. */
+  body?: boolean;
   /** Inside MATCH_RECOGNIZE, where a row pattern may stand instead of an expression. */
   pattern?: boolean;
 }
@@ -172,12 +180,15 @@ export class Reader {
   /** WITH [RECURSIVE] name [(columns)] AS (query), … */
   private ctes(level: Level): void {
     const isFirst = this.#at === 0;
+    const beginsBody = level.body === true && isSymbol(this.peek(-1), '(');
     this.#at += 1;
     const recursive = isWord(this.tokens[this.#at], 'RECURSIVE') && !isWord(this.peek(1), 'AS');
     if (recursive) this.#at += 1;
     const from = this.#at;
-    const names = recursive ? cteNames(this.tokens, from) : [];
-    let scope = new Set([...level.scope, ...names.map((name) => this.grammar.sameName(name))]);
+    const { forward = false, flatWith = false, sameName } = this.grammar;
+    const names = recursive && forward ? cteNames(this.tokens, from) : [];
+    let scope = new Set([...level.scope, ...names.map(sameName)]);
+    let seen = flatWith && !isFirst && !beginsBody ? new Set<string>() : scope;
     const own: Token[] = [];
     for (;;) {
       const name = this.tokens[this.#at];
@@ -195,10 +206,12 @@ export class Reader {
       const first = this.tokens[this.#at];
       if (first?.kind === 'word' && !QUERY_STARTS.has(keyword(first)))
         throw new Refusal(`the CTE ${this.grammar.name(name)} is no query: a CTE may only be a SELECT`);
-      this.inner(scope);
+      const withOwn = recursive ? new Set([...seen, sameName(name)]) : seen;
+      this.level({ scope: withOwn, clause: 'none', expects: 'query', values: false, alias: false, body: true });
       this.close();
       own.push(name);
-      scope = new Set([...scope, this.grammar.sameName(name)]);
+      scope = new Set([...scope, sameName(name)]);
+      seen = new Set([...seen, sameName(name)]);
       if (!isSymbol(this.tokens[this.#at], ',')) break;
       this.#at += 1;
     }
@@ -307,6 +320,7 @@ export class Reader {
     const [first] = parts;
     if (first === undefined || parts.length > 3) throw new SyntaxProblem('a relation has more than three parts');
     if (parts.length === 1 && scope.has(this.grammar.sameName(first))) return;
+    if (parts.length === 1 && this.grammar.nothing !== undefined && isWord(first, this.grammar.nothing)) return;
     const names = parts.map((part) => this.grammar.name(part));
     const refused = this.grammar.refuseRelation(names);
     if (refused !== null) throw new Refusal(refused);

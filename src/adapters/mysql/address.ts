@@ -27,6 +27,14 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 const wrong = (message: string): SqlEngineError => new SqlEngineError('not-configured', message);
 
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw wrong('the database URL has a % that does not encode a character: write % as %25');
+  }
+}
+
 /** Throws `SqlEngineError` with one line that says what to change in the URL. */
 export function readAddress(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -36,11 +44,11 @@ export function readAddress(text: string): Address {
   const unknown = [...searchParams.keys()].filter((key) => !KNOWN.includes(key));
   if (unknown.length > 0)
     throw wrong(`the database URL has ${unknown.join(', ')}, which is unknown: allowed are ${KNOWN.join(', ')}`);
-  const database = decodeURIComponent(url.pathname.slice(1));
-  const user = decodeURIComponent(url.username);
+  const database = decoded(url.pathname.slice(1));
+  const user = decoded(url.username);
   if (user === '' || database === '') throw wrong(`the database URL must name user and database: write ${EXAMPLE}`);
   const socketPath = searchParams.get('socket') ?? undefined;
-  const host = decodeURIComponent(url.hostname) || 'localhost';
+  const host = decoded(url.hostname) || 'localhost';
   const port = Number(url.port || 3306);
   const mode = modeOf(searchParams);
   // The driver would compare the certificate with "localhost".
@@ -51,7 +59,7 @@ export function readAddress(text: string): Address {
     plainAllowed: mode === 'PREFERRED',
     options: {
       ...(socketPath === undefined ? { host: host.replace(/^\[(.*)\]$/, '$1'), port } : { socketPath }),
-      ...{ user, password: decodeURIComponent(url.password), database },
+      ...{ user, password: decoded(url.password), database },
       ssl: socketPath === undefined ? tlsOf(mode, searchParams) : undefined,
       connectTimeout: CONNECT_TIMEOUT_MS,
       ...{ charset: 'utf8mb4', multipleStatements: false, flags: ['-LOCAL_FILES'] },

@@ -50,7 +50,7 @@ function rightIn(line: string, database: string): WritingRight[] {
     return [{ what: `it may ${what}`, fix: readerStatements(database) }];
   }
   const all = [
-    ...rights.replace(/\s*\([^)]*\)/g, '').split(/,\s*/),
+    ...rights.replace(/\s*\((?:`(?:[^`]|``)*`|[^)`])*\)/g, '').split(/,\s*/),
     ...(/ WITH GRANT OPTION/.exec(line) ? ['GRANT OPTION'] : []),
   ];
   const writing = [...new Set(all.filter((name) => !READING.test(name)))];

@@ -1,4 +1,5 @@
 /** MySQL's and MariaDB's words for the reader of queries (`kit/reader.ts`). */
+import { tokensOf } from '../../sql/lexer';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { words } from '../kit/functions';
 import type { Grammar } from '../kit/reader';
@@ -62,6 +63,19 @@ const DESCRIBING = words(`
 `);
 const SERVER = words('MYSQL PERFORMANCE_SCHEMA SYS NDBINFO');
 
+/** What a definition of the server's calls that no statement may, other than who reads and what is computed from passwords. */
+export function actsBeyond(definition: string): boolean {
+  const tokens = tokensOf(definition, 'mysql');
+  return tokens.some(({ kind, raw }, at) => {
+    const name = raw.toUpperCase();
+    if (kind !== 'word' || tokens[at + 1]?.raw !== '(' || KEYWORDS.has(name) || ONLY_TELLS.test(name)) return false;
+    return mysqlFunctions().refuse(name) !== null;
+  });
+}
+
+const ONLY_TELLS =
+  /^(USER|CURRENT_USER|SESSION_USER|SYSTEM_USER|CURRENT_ROLE|CONNECTION_ID|AES_\w+|DES_\w+|ENCODE|DECODE|JSON_TABLE|CHARSET|COLLATION|COERCIBILITY|VERSION|UUID)$/;
+
 const GRAMMAR: Grammar = {
   keywords: KEYWORDS,
   functions: mysqlFunctions(),
@@ -70,6 +84,8 @@ const GRAMMAR: Grammar = {
     ['HANDLER', 'HANDLER is not allowed: write one SELECT that only reads'],
   ]),
   clauses: words('LIMIT'),
+  flatWith: true,
+  nothing: 'DUAL',
   // Whether the server folds them is not known here.
   name: ({ kind, raw, text }) => (kind === 'word' ? raw : text),
   sameName: ({ kind, raw, text }) => (kind === 'word' ? raw : text),

@@ -213,7 +213,8 @@ async function typed(
 
 /** Exact where it fits into 18 or 38 digits; null: a number would lose digits. `length`: of the longest. */
 function asDecimal(digits: string, length: number, scale: number): string | null {
-  if (scale > 9) return `TRY_CAST(${digits} AS DOUBLE)`;
+  // Measured figures: a double keeps up to 17 digits, and can be computed with.
+  if (scale > 9 && length <= 17) return `TRY_CAST(${digits} AS DOUBLE)`;
   // The longest may have the fewest decimals.
   return length + scale > 38 ? null : `TRY_CAST(${digits} AS DECIMAL(${length + scale > 18 ? 38 : 18}, ${scale}))`;
 }

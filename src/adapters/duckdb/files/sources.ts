@@ -101,12 +101,21 @@ async function look(root: string, at: string, entry: Dirent) {
 
 const PARTITION = /^([^=/]+)=([^/]*)$/;
 
+/** A folder's name as its writer encoded it, if it did. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function partitionOf(name: string): Record<string, string> {
   const parts = name.split('/').slice(0, -1);
   return Object.fromEntries(
     parts.flatMap((part) => {
       const found = PARTITION.exec(part);
-      return found === null ? [] : [[found[1] ?? '', decodeURIComponent(found[2] ?? '')]];
+      return found === null ? [] : [[found[1] ?? '', decoded(found[2] ?? '')]];
     }),
   );
 }

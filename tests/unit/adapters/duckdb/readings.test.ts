@@ -72,3 +72,10 @@ test('a syntax error is said in one line, with its place', async () => {
   expect(problem).toBeInstanceOf(SyntaxProblem);
   expect((problem as SyntaxProblem).message).toBe('Parser Error: syntax error at or near "b" (at character 22)');
 });
+
+test('a macro of the database is refused, whatever its name', async () => {
+  const read = await connection.runAndReadAll("SELECT json_serialize_sql('SELECT UCASE(x), upper(x) FROM t')");
+  const serialized = String(read.getRows()[0]?.[0]);
+  expect([...relationsOf(serialized)]).toEqual(['t']);
+  expect(() => relationsOf(serialized, new Set(['ucase']))).toThrow(/^ucase is a macro of this database/i);
+});

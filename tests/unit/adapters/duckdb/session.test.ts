@@ -397,3 +397,16 @@ test('an error of several lines becomes one, with the place', () => {
   );
   expect(oneLine('Plain Error: nothing')).toBe('Plain Error: nothing');
 });
+
+test('a macro with the name of a function that is allowed is not called', async () => {
+  const path = join(folder, 'macros.duckdb');
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  await connection.run("CREATE TABLE hidden (ssn VARCHAR); INSERT INTO hidden VALUES ('1-2'); CREATE MACRO ucase(x) AS (SELECT max(ssn) FROM hidden)");
+  connection.closeSync();
+  instance.closeSync();
+  const own = createDuckdbEngine({ path });
+  expect(await runOne(own, "SELECT ucase('x')")).toMatchObject({ kind: 'refused', message: expect.stringMatching(/is a macro of this database/) as string });
+  expect(await runOne(own, "SELECT upper('x')")).toMatchObject({ rows: [['X']] });
+  await own.close();
+}); // prettier-ignore

@@ -352,3 +352,21 @@ test.each<[string, string, RegExp]>([
   expect(error?.message).toMatch(message);
   expect(error?.message).not.toContain('\n');
 });
+
+test('a number with more digits than a double keeps all of them; measured figures stay doubles', async () => {
+  const exact = await read('a.csv', 'v\n123456789.123456789012345678\n1.5\n');
+  expect([exact.columns, exact.rows]).toEqual([['v VARCHAR'], [['123456789.123456789012345678'], ['1.5']]]);
+  expect(exact.notes).toEqual([expect.stringMatching(/^v: has numbers of \d+ digits: kept as text$/)]);
+  expect((await read('b.csv', 'v\n0.1234567890123\n1.5\n')).columns).toEqual(['v DOUBLE']);
+}); // prettier-ignore
+
+test('lines that end in a carriage return alone are counted', async () => {
+  const lines = Array.from({ length: 1000 }, (_, index) => `${index + 4},n${index + 4}`);
+  const { rows, rejected } = await read('a.csv', ['id,name', '1,x', '2,y', '3,"z', ...lines, ''].join('\r'));
+  expect(rows.length + rejected).toBe(1003);
+});
+
+test('a gzip file that grows beyond measure is not unzipped', async () => {
+  const content = gzipSync(Buffer.alloc(300 * 1024 * 1024, 'a,b\n'));
+  await expect(read('a.csv.gz', content)).rejects.toThrow(/unzips to more than 100 times its size/);
+});

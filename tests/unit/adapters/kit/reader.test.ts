@@ -1,0 +1,55 @@
+import { createBigQueryInspector } from '../../../../src/adapters/bigquery';
+import { createDuckdbInspector } from '../../../../src/adapters/duckdb';
+import { createMysqlInspector } from '../../../../src/adapters/mysql';
+import type { SqlInspector } from '../../../../src/domain/ports';
+import { findHidden } from '../../../../src/sql/access';
+
+const relationsBy = (inspector: SqlInspector, sql: string): readonly string[] => {
+  const inspection = inspector.inspect(sql);
+  if (inspection.kind !== 'select') throw new Error(inspection.message);
+  return inspection.relations;
+};
+
+describe('what a name in a WITH stands for', () => {
+  const later = 'WITH RECURSIVE x AS (SELECT * FROM hidden), hidden AS (SELECT 1 AS id) SELECT * FROM x';
+
+  test('before a CTE of that name it is a table, where the server has no forward references', () => {
+    expect(relationsBy(createMysqlInspector(), later)).toEqual(['hidden']);
+    expect(relationsBy(createDuckdbInspector(), later)).toEqual(['hidden']);
+    expect(relationsBy(createBigQueryInspector(), later)).toEqual([]);
+  });
+
+  test('a recursive CTE sees itself, and the query after it all of them', () => {
+    const own = 'WITH RECURSIVE r AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 3), s AS (SELECT * FROM r) SELECT * FROM r JOIN s ON true'; // prettier-ignore
+    for (const inspector of [createMysqlInspector(), createDuckdbInspector(), createBigQueryInspector()])
+      expect(relationsBy(inspector, own)).toEqual([]);
+  });
+
+  test.each([
+    'WITH hidden AS (SELECT 1 AS s) SELECT * FROM (WITH y AS (SELECT * FROM hidden) SELECT * FROM y) AS z',
+    'WITH hidden AS (SELECT 1 AS s) SELECT (WITH y AS (SELECT s FROM hidden) SELECT s FROM y) AS v',
+    'WITH hidden AS (SELECT 1 AS s) SELECT 1 AS v WHERE 1 IN (WITH y AS (SELECT s FROM hidden) SELECT s FROM y)',
+  ])('MariaDB does not see the outer WITH in %s', (sql) => {
+    expect(relationsBy(createMysqlInspector(), sql)).toEqual(['hidden']);
+    expect(relationsBy(createDuckdbInspector(), sql)).toEqual([]);
+  });
+
+  test('but it does at the beginning of the body of another CTE', () => {
+    const sql = 'WITH a AS (SELECT 1 AS s), b AS (WITH y AS (SELECT * FROM a) SELECT * FROM y) SELECT * FROM b';
+    expect(relationsBy(createMysqlInspector(), sql)).toEqual([]);
+  });
+});
+
+test('DUAL is no relation', () => {
+  expect(relationsBy(createMysqlInspector(), 'SELECT 1 AS x FROM DUAL WHERE 1 = 1')).toEqual([]);
+  expect(relationsBy(createMysqlInspector(), 'SELECT 1 AS x FROM `DUAL`')).toEqual(['DUAL']);
+});
+
+test.each([
+  ['bigquery', 'SELECT TO_JSON_STRING((SELECT AS STRUCT * REPLACE (1 AS id) FROM people LIMIT 1)) AS j'],
+  ['bigquery', 'SELECT ARRAY(SELECT AS STRUCT * REPLACE (1 AS id) FROM people) AS j'],
+  ['duckdb', 'SELECT id FROM people NATURAL SEMI JOIN leads'],
+  ['duckdb', 'SELECT id FROM people NATURAL ANTI JOIN leads'],
+] as const)('%s: hidden columns are not read by %s', (dialect, sql) => {
+  expect(findHidden(sql, [{ table: 'people', columns: ['ssn'] }], dialect)).toMatch(/hidden columns of people/);
+});
