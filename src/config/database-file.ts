@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dialect } from '../domain/question';
+import { dataFormat } from '../data-file';
 import { ConfigError } from './file';
 
 export interface DatabaseFile {
@@ -16,14 +17,14 @@ export interface DatabaseFile {
   readonly version: string;
 }
 
-/** Data files by their names. */
-export const DATA_FILE = /\.(?:(?:csv|tsv|json|jsonl|ndjson)(?:\.gz)?|parquet)$/i;
+const isData = (path: string): boolean => dataFormat(path) !== null;
+
 /** What is taken for a path although no such file exists. */
-export const FILE_NAMES = /\.(?:db|db3|sqlite|sqlite3|duckdb|(?:csv|tsv|json|jsonl|ndjson)(?:\.gz)?|parquet)$/i;
+export const isFileName = (path: string): boolean => isData(path) || /\.(?:db|db3|sqlite|sqlite3|duckdb)$/i.test(path);
 
 /** Of a file that need not exist. */
 export const dialectOfName = (path: string): DatabaseFile['dialect'] =>
-  DATA_FILE.test(path) || /\.duckdb$/i.test(path) ? 'duckdb' : 'sqlite';
+  isData(path) || /\.duckdb$/i.test(path) ? 'duckdb' : 'sqlite';
 
 /** Beside data files it is none of them. */
 const CONFIG_FILE = 'gate.config.json';
@@ -49,7 +50,7 @@ export function databaseFile(given: string): DatabaseFile {
     const head = headOf(path);
     const found = HEADERS.find(({ at, text }) => head.startsWith(text, at));
     if (found !== undefined) return file(path, found.dialect);
-    if (DATA_FILE.test(path)) return file(path, 'duckdb');
+    if (isData(path)) return file(path, 'duckdb');
     // An empty file is an SQLite database without tables.
     if (info.size === 0) return file(path, 'sqlite');
     throw fail(`${given} is neither an SQLite nor a DuckDB database, and by its name no CSV, Parquet or JSON file`);
@@ -71,7 +72,7 @@ const file = (path: string, dialect: DatabaseFile['dialect']): DatabaseFile => (
 /** `path` exists. A database changes by its own means, so only another file at its place counts; data files by size and time. */
 export function fileVersion(path: string): string {
   const info = statSync(path, { bigint: true });
-  if (!info.isDirectory() && !DATA_FILE.test(path)) return `${info.ino} ${info.birthtimeNs}`;
+  if (!info.isDirectory() && !isData(path)) return `${info.ino} ${info.birthtimeNs}`;
   const files = info.isDirectory() ? dataFiles(path) : [path];
   const hash = createHash('sha256');
   for (const each of files) {
@@ -84,7 +85,7 @@ export function fileVersion(path: string): string {
 /** In the folder and below it, in order, without hidden ones and without links. */
 export function dataFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && DATA_FILE.test(entry.name) && entry.name !== CONFIG_FILE)
+    .filter((entry) => entry.isFile() && isData(entry.name) && entry.name !== CONFIG_FILE)
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !/[/\\]\./.test(path.slice(folder.length)))
     .sort();

@@ -16,7 +16,7 @@ import { basename, extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Dialect } from '../domain/question';
 import { databaseOf } from './database';
-import { databaseFile, FILE_NAMES, fileVersion, type DatabaseFile } from './database-file';
+import { databaseFile, fileVersion, isFileName, type DatabaseFile } from './database-file';
 import { ConfigError, Secret, type Config, type DatabaseConfig } from './index';
 import { SERVERS, serverOfUrl, type Server } from './places';
 import { DatabaseEntry } from './schema';
@@ -60,7 +60,7 @@ export function resolveDatabase(config: Config, spec: string, cwd: string): Reso
         .join(', ')} or a file`,
     );
   const path = resolve(cwd, spec);
-  const isPath = /[/\\]/.test(spec) || FILE_NAMES.test(spec);
+  const isPath = /[/\\]/.test(spec) || isFileName(spec);
   if (isPath || existsSync(path)) return unnamedFile(path);
   const names = Object.keys(config.databases);
   const known = names.length > 0 ? `configured: ${names.join(', ')}` : 'none is configured';

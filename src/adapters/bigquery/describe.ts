@@ -9,7 +9,7 @@ import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
 import { described, SAMPLE_LENGTH, type Sampled } from '../kit/schema';
 import { path, type Api } from './client';
-import { ApiFailure } from './errors';
+import { gone } from './errors';
 import type { Target } from './target';
 import { typeText, valuesOf, type Field, type Row } from './values';
 
@@ -99,14 +99,6 @@ export async function describeBigQuery(
 
 const DETAILS =
   'type,schema,description,numRows,timePartitioning,rangePartitioning,clustering,requirePartitionFilter,tableConstraints';
-
-/** A table that was dropped since, or that may not be read, is left out. */
-async function gone<T>(work: Promise<T>): Promise<T | null> {
-  return work.catch((error: unknown) => {
-    if (error instanceof ApiFailure && [403, 404].includes(error.status)) return null;
-    throw error;
-  });
-}
 
 /** `dataset`, of the address's project, or `project.dataset`. */
 function placeOf(schema: string, { project }: Target): { readonly project: string; readonly dataset: string } {

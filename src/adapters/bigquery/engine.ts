@@ -3,7 +3,7 @@
  * once, and one that may is refused (`rights.ts`), unless the configuration allows it.
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
-import { createEngine } from '../kit/engine';
+import { createEngine, once } from '../kit/engine';
 import { openApi, type Api, type LoadLibrary } from './client';
 import { describeBigQuery } from './describe';
 import { toEngineError } from './errors';
@@ -45,19 +45,11 @@ export function createBigQueryEngine({ url, options = {} }: BigQueryEngineSettin
     usdPerTiB: options.usdPerTiB ?? USD_PER_TIB,
   };
   /** One login for all sessions, whose rights are asked once. */
-  let opened: Promise<Api> | null = null;
-  async function proven(signal: AbortSignal): Promise<Api> {
+  const connect = once(async (signal: AbortSignal): Promise<Api> => {
     const api = await openApi(target, load);
     if (!allowPrivilegedRole) await refuseWriter(api, target, signal);
     return api;
-  }
-  const connect = (signal: AbortSignal): Promise<Api> => {
-    opened ??= proven(signal).catch((error: unknown) => {
-      opened = null;
-      throw error;
-    });
-    return opened;
-  };
+  });
   const { inSession, ...engine } = createEngine<BigQuerySession>({
     dialect: 'bigquery',
     poolSize,

@@ -112,3 +112,11 @@ const ERRORS: EngineErrors = [
   [/ (ENOTFOUND|EAI_AGAIN) /, 'connection', 'there is no host for {endpoint}: check the network, and endpoint in the URL'],
   [/\| no answer$/, 'connection', 'BigQuery ({endpoint}) does not answer'],
 ]; // prettier-ignore
+
+/** Null: the table was dropped since, or may not be read. */
+export async function gone<T>(work: Promise<T>): Promise<T | null> {
+  return work.catch((error: unknown) => {
+    if (error instanceof ApiFailure && [403, 404].includes(error.status)) return null;
+    throw error;
+  });
+}

@@ -15,7 +15,7 @@ import type { Outcome, Session } from '../kit/engine';
 import { size } from '../../size';
 import { CappedRows } from '../kit/value-text';
 import { path, type Api } from './client';
-import { ApiFailure, toOutcome } from './errors';
+import { ApiFailure, gone, toOutcome } from './errors';
 import { readStatement } from './inspector';
 import type { Target } from './target';
 import { digestSql, kindOf, valuesOf, type Field, type Row } from './values';
@@ -213,16 +213,8 @@ export class BigQuerySession implements Session {
   private async isView(relation: string, signal: AbortSignal): Promise<boolean> {
     for (const place of this.placesOf(relation)) {
       const [project = '', dataset = '', ...table] = place.split('.');
-      const found = await this.api
-        .get<{ readonly type?: string }>(
-          path`projects/${project}/datasets/${dataset}/tables/${table.join('.')}`,
-          { fields: 'type' },
-          signal,
-        )
-        .catch((error: unknown) => {
-          if (error instanceof ApiFailure && [403, 404].includes(error.status)) return null;
-          throw error;
-        });
+      const at = path`projects/${project}/datasets/${dataset}/tables/${table.join('.')}`;
+      const found = await gone(this.api.get<{ readonly type?: string }>(at, { fields: 'type' }, signal));
       if (found?.type?.endsWith('VIEW') === true) return true;
     }
     return false;

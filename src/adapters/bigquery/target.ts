@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { SqlEngineError } from '../../domain/ports/sql-engine';
+import { refuseClearText, refuseUnknown, wrong } from '../kit/address';
 
 /** The parts of a service account's key file that are used. */
 const ServiceKey = z.object({
@@ -40,9 +40,7 @@ export function readTarget({ url, key = null }: TargetSettings): Target {
   if (!/^bigquery:\/\//i.test(url) || !URL.canParse(url))
     throw wrong(`the database URL is not valid: write ${EXAMPLE}`);
   const { hostname, pathname, searchParams, username, password } = new URL(url);
-  const unknown = [...searchParams.keys()].filter((name) => !KNOWN.includes(name));
-  if (unknown.length > 0)
-    throw wrong(`the database URL has ${unknown.join(', ')}, which is unknown: allowed are ${KNOWN.join(', ')}`);
+  refuseUnknown(searchParams, KNOWN);
   if (username !== '' || password !== '')
     throw wrong('the database URL has a login: leave it out, and name the key file of a service account in keyFile');
   const [dataset, ...more] = pathname.split('/').filter(Boolean).map(decodeURIComponent);
@@ -50,7 +48,7 @@ export function readTarget({ url, key = null }: TargetSettings): Target {
     throw wrong(`the database URL must name a project and a dataset: write ${EXAMPLE}`);
   const keyFile = searchParams.get('keyFile');
   const endpoint = searchParams.get('endpoint') ?? GOOGLE;
-  checkAddress(endpoint);
+  refuseClearText('endpoint', endpoint);
   return {
     project: hostname,
     dataset,
@@ -86,13 +84,3 @@ function fileText(path: string): string {
     throw wrong(`cannot read keyFile ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'}): correct the path`);
   }
 }
-
-/** Requests hold tokens, so plain http is allowed only to this machine. */
-function checkAddress(address: string): void {
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(`endpoint ${address} is no http(s) URL`);
-  if (url.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname))
-    throw wrong(`endpoint ${url.origin} would send secrets in the clear: write https://`);
-}
-
-const wrong = (message: string): SqlEngineError => new SqlEngineError('not-configured', message);

@@ -21,6 +21,7 @@ import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { SqlValue } from '../../domain';
 import { statementIn, tokensOf } from '../../sql/lexer';
+import { handled } from '../kit/child-answer';
 import type { ChildReply, ChildRequest } from '../kit/child-session';
 import { inspectingOnce, Refusal, SyntaxProblem } from '../kit/inspection';
 import { CappedRows } from '../kit/value-text';
@@ -218,22 +219,9 @@ async function attempt(sql: string): Promise<{ readonly code: string | null; rea
 /** `Binder Error: …` */
 const codeOf = (message: string): string => /^([A-Za-z ]+) Error:/.exec(message)?.[1] ?? 'ERROR';
 
-async function handle(request: ChildRequest): Promise<ChildReply> {
-  switch (request.kind) {
-    case 'begin':
-      return begin(request.path);
-    case 'query':
-      return query(request);
-    case 'end':
-      return end();
-    case 'attempt-writes':
-      return attemptWrites();
-  }
-}
-
 export async function answer(request: ChildRequest): Promise<ChildReply> {
   try {
-    return await handle(request);
+    return await handled(request, { begin, query, end, attemptWrites });
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     const kind = error instanceof SyntaxProblem ? 'Parser' : codeOf(message);

@@ -3,6 +3,7 @@
  * its time limit or its caller aborts, because nothing else stops every query, and a crash or a lack of memory is its own.
  */
 import type { ChildProcess } from 'node:child_process';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
 import type { Asked, Outcome, Session } from './engine';
 import { startChild, type ChildProgram } from './child-process';
 
@@ -38,6 +39,14 @@ export interface Failure {
 
 /** The process ended by itself. */
 export class Crashed extends Error {}
+
+/** What went wrong outside of a statement, in one line. `name`: of the engine. */
+export function childError(name: string, error: unknown, path: string): SqlEngineError {
+  if (error instanceof SqlEngineError) return error;
+  const { message } = error as Error;
+  const line = error instanceof Crashed ? `the ${name} process for ${path} ended unexpectedly: ${message}` : message;
+  return new SqlEngineError('connection', line, { cause: error });
+}
 
 /** What a session has to know of the engine in its process. */
 export interface ChildEngine {

@@ -184,5 +184,17 @@ export async function optionalPackage<T>(name: string, load: () => Promise<T>): 
   }
 }
 
+/** Work for all sessions together: done once, and again only after it failed. */
+export function once<A extends readonly unknown[], T>(work: (...given: A) => Promise<T>): (...given: A) => Promise<T> {
+  let done: Promise<T> | null = null;
+  return (...given) => {
+    done ??= work(...given).catch((error: unknown) => {
+      done = null;
+      throw error;
+    });
+    return done;
+  };
+}
+
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

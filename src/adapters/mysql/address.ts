@@ -9,7 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { Connection, ConnectionOptions } from 'mysql2';
-import { SqlEngineError } from '../../domain/ports/sql-engine';
+import { refuseUnknown, wrong } from '../kit/address';
 import { optionalPackage } from '../kit/engine';
 import { toConnectError, type Target } from './errors';
 
@@ -25,8 +25,6 @@ const MODES = ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTIT
 const KNOWN = ['ssl-mode', 'ssl-ca', 'ssl-cert', 'ssl-key', 'socket'];
 const CONNECT_TIMEOUT_MS = 10_000;
 
-const wrong = (message: string): SqlEngineError => new SqlEngineError('not-configured', message);
-
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -41,9 +39,7 @@ export function readAddress(text: string): Address {
   if (url === null || !/^(mysql|mariadb):$/.test(url.protocol))
     throw wrong(`the database URL is not valid: write ${EXAMPLE}`);
   const { searchParams } = url;
-  const unknown = [...searchParams.keys()].filter((key) => !KNOWN.includes(key));
-  if (unknown.length > 0)
-    throw wrong(`the database URL has ${unknown.join(', ')}, which is unknown: allowed are ${KNOWN.join(', ')}`);
+  refuseUnknown(searchParams, KNOWN);
   const database = decoded(url.pathname.slice(1));
   const user = decoded(url.username);
   if (user === '' || database === '') throw wrong(`the database URL must name user and database: write ${EXAMPLE}`);

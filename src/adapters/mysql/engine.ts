@@ -3,7 +3,7 @@
  * read is refused when the database is opened (`grants.ts`).
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
-import { createEngine } from '../kit/engine';
+import { createEngine, once } from '../kit/engine';
 import { readAddress } from './address';
 import { describeMysql, revisionOfMysql } from './describe';
 import { toEngineError } from './errors';
@@ -34,17 +34,13 @@ export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): S
   const address = readAddress(url);
   const { target } = address;
   /** Rights are read once: all sessions have the same login. */
-  let proven: Promise<void> | null = anyLogin ? Promise.resolve() : null;
+  const prove = once(() => (anyLogin ? Promise.resolve() : refuseWriter(address)));
   let known: { readonly views: ReadonlyMap<string, string>; readonly at: number } | null = null;
   const { inSession, ...engine } = createEngine<MysqlSession>({
     dialect: 'mysql',
     poolSize,
     async open() {
-      proven ??= refuseWriter(address).catch((error: unknown) => {
-        proven = null;
-        throw error;
-      });
-      await proven;
+      await prove();
       return MysqlSession.open(address);
     },
     async refuse(sql, signal) {

@@ -5,7 +5,7 @@
  * are read once, and a role that can do more than read is refused (`role.ts`), unless the configuration allows it.
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
-import { createEngine } from '../kit/engine';
+import { createEngine, once } from '../kit/engine';
 import { describeSnowflake } from './describe';
 import { toEngineError } from './errors';
 import { readStatement } from './inspector';
@@ -40,7 +40,7 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
   const { allowPrivilegedRole = false, schemas = [], poolSize = 4, maxScanBytes } = options;
   const target = readTarget({ url, ...options });
   /** The role is checked once: all sessions have the same one. */
-  let proven: Promise<void> | null = null;
+  const prove = once(refuseWriter);
   const { inSession, ...engine } = createEngine<SnowflakeSession>({
     dialect: 'snowflake',
     poolSize,
@@ -50,11 +50,7 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
       const checks = { target, asSubquery: allowPrivilegedRole, maxScanBytes };
       const session = await SnowflakeSession.open(sdk, connectionOptions(target), checks, request);
       if (allowPrivilegedRole) return session;
-      proven ??= refuseWriter(session, request).catch((error: unknown) => {
-        proven = null;
-        throw error;
-      });
-      return proven.then(
+      return prove(session, request).then(
         () => session,
         async (error: unknown) => {
           await session.close();

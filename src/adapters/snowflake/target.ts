@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'snowflake-sdk';
-import { SqlEngineError } from '../../domain/ports/sql-engine';
+import { refuseClearText, refuseUnknown, wrong } from '../kit/address';
 
 export type SnowflakeLoginSettings =
   | { readonly kind: 'key'; readonly privateKey: string; readonly passphrase: string | null }
@@ -37,16 +37,13 @@ export function readTarget({ url, login, role, accessUrl }: TargetSettings): Tar
   if (!/^snowflake:\/\//i.test(url) || !URL.canParse(url))
     throw wrong(`the database URL is not valid: write ${EXAMPLE}`);
   const { hostname, pathname, searchParams, username, password } = new URL(url);
-  const unknown = [...searchParams.keys()].filter((key) => !KNOWN.includes(key));
-  if (unknown.length > 0) {
-    throw wrong(`the database URL has ${unknown.join(', ')}, which is unknown: allowed are ${KNOWN.join(', ')}`);
-  }
+  refuseUnknown(searchParams, KNOWN);
   const [database, schema, ...more] = pathname.split('/').filter(Boolean).map(decodeURIComponent);
   if (!hostname || !username || database === undefined || more.length > 0) {
     throw wrong(`the database URL must name user, account and database: write ${EXAMPLE}`);
   }
   const address = accessUrl ?? searchParams.get('accessUrl');
-  if (address !== null) checkAddress(address);
+  if (address !== null) refuseClearText('accessUrl', address);
   return {
     account: hostname.replace(/\.snowflakecomputing\.(com|cn)$/i, ''),
     user: decodeURIComponent(username),
@@ -73,15 +70,6 @@ function secretFile(path: string): string {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
     throw wrong(`cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'}): correct the path`);
-  }
-}
-
-/** Requests hold secrets, so plain http is allowed only to this machine. */
-function checkAddress(address: string): void {
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(`accessUrl ${address} is no http(s) URL`);
-  if (url.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) {
-    throw wrong(`accessUrl ${url.origin} would send secrets in the clear: write https://`);
   }
 }
 
@@ -130,5 +118,3 @@ function credentials(login: SnowflakeLoginSettings): ConnectionOptions {
       return login satisfies never;
   }
 }
-
-const wrong = (message: string): SqlEngineError => new SqlEngineError('not-configured', message);

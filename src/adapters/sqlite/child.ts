@@ -10,6 +10,7 @@ import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import type { SqlValue } from '../../domain';
+import { handled } from '../kit/child-answer';
 import type { ChildReply, ChildRequest } from '../kit/child-session';
 import { MAX_RESULT_BYTES } from '../kit/value-text';
 import { Compiler } from './program';
@@ -208,18 +209,9 @@ function attempt(sql: string): { readonly code: string | null; readonly message:
   }
 }
 
-export function answer(request: ChildRequest): ChildReply {
+export async function answer(request: ChildRequest): Promise<ChildReply> {
   try {
-    switch (request.kind) {
-      case 'begin':
-        return begin(request.path);
-      case 'query':
-        return query(request);
-      case 'end':
-        return end();
-      case 'attempt-writes':
-        return attemptWrites();
-    }
+    return await handled(request, { begin, query, end, attemptWrites });
   } catch (error) {
     const { message, code = 'SQLITE_ERROR' } = error as { message: string; code?: string };
     return { kind: 'error', message, code };

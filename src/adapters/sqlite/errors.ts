@@ -1,7 +1,7 @@
 /** What a process of SQLite ended with, as a result or as an error of the engine. */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { sorted } from '../error-table';
-import { Crashed, type ChildEngine, type Failure } from '../kit/child-session';
+import { childError, type ChildEngine, type Failure } from '../kit/child-session';
 import type { EngineErrors, Outcome } from '../kit/engine';
 import { checkDatabaseFile } from '../kit/file-check';
 
@@ -30,12 +30,7 @@ export function throwIfBroken({ code, message }: Failure, path: string): void {
   if (found !== null) throw new SqlEngineError(found.code, found.line);
 }
 
-export function toEngineError(error: unknown, path: string): SqlEngineError {
-  if (error instanceof SqlEngineError) return error;
-  const { message } = error as Error;
-  const line = error instanceof Crashed ? `the SQLite process for ${path} ended unexpectedly: ${message}` : message;
-  return new SqlEngineError('connection', line, { cause: error });
-}
+export const toEngineError = (error: unknown, path: string): SqlEngineError => childError('SQLite', error, path);
 
 export const checkFile = (given: string, path: string): Promise<void> =>
   checkDatabaseFile(given, path, {

@@ -29,7 +29,7 @@ import { withFileLock } from '../../../file-lock';
 import { startChild } from '../../kit/child-process';
 import type { ImportReply, ImportRequest } from './import-child';
 import { Kept, type Imported, type Stamp } from './report';
-import { formatOf, listSources, type SourceFile, type Sources } from './sources';
+import { listSources, type SourceFile, type Sources } from './sources';
 
 export type { Imported, ImportedTable } from './report';
 
@@ -51,9 +51,6 @@ export interface CacheEntry {
 /** Changes with what an import makes of the same files. */
 const VERSION = 1;
 const MAX_BYTES = 20 * 1024 ** 3;
-
-/** Whether a file is read by its ending. A folder is for the caller to see. */
-export const isFileSource = (path: string): boolean => formatOf(path) !== null;
 
 /**
  * Imports the files at `source`, a file or a folder, where they changed since the last time.

@@ -4,8 +4,9 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { DataFiles } from '../../../domain';
+import { dataFormat } from '../../../data-file';
 import { checkFile } from '../errors';
-import { importFiles, isFileSource, type Imported, type ImportedTable } from '.';
+import { importFiles, type Imported, type ImportedTable } from '.';
 
 export interface Source {
   /** Of the file to open. Of data files it costs a look at names, sizes and times, and an import where they changed. Throws `SqlEngineError`. */
@@ -54,7 +55,7 @@ export function openSource(shown: string, cacheFolder: string | null): Source {
 
 /** What is wrong with a path that is not there is said by whoever reads it. */
 async function isDataFiles(path: string): Promise<boolean> {
-  if (isFileSource(path)) return true;
+  if (dataFormat(path) !== null) return true;
   return stat(path).then(
     (found) => found.isDirectory(),
     () => false,

@@ -6,6 +6,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { SqlEngineError } from '../../../domain/ports/sql-engine';
+import { dataFormat, type DataFormat } from '../../../data-file';
 import type { Ignored } from './report';
 
 export interface SourceFile {
@@ -21,7 +22,7 @@ export interface SourceFile {
 
 export interface SourceTable {
   readonly name: string;
-  readonly format: Format;
+  readonly format: DataFormat;
   readonly files: readonly SourceFile[];
 }
 
@@ -32,19 +33,8 @@ export interface Sources {
   readonly ignored: readonly Ignored[];
 }
 
-type Format = 'csv' | 'json' | 'parquet';
-
-const ENDINGS: readonly (readonly [RegExp, Format])[] = [
-  [/\.(csv|tsv)(\.gz)?$/i, 'csv'],
-  [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'json'],
-  [/\.parquet$/i, 'parquet'],
-];
 const KNOWN = '.csv, .tsv, .json, .jsonl, .ndjson (each also .gz) or .parquet';
 const MAX_FILES = 10_000;
-
-export function formatOf(path: string): Format | null {
-  return ENDINGS.find(([ending]) => ending.test(path))?.[1] ?? null;
-}
 
 /** `given`: a file or a folder. Looks at names, sizes and times alone. */
 export async function listSources(given: string): Promise<Sources> {
@@ -55,7 +45,7 @@ export async function listSources(given: string): Promise<Sources> {
   if (!found.isDirectory()) {
     if (!found.isFile())
       throw new SqlEngineError('not-found', `${given} is no ordinary file: name one that ends in ${KNOWN}`);
-    if (formatOf(root) === null)
+    if (dataFormat(root) === null)
       throw new SqlEngineError('not-found', `cannot read ${given}: name a file that ends in ${KNOWN}`);
     const file = { path: root, name: basename(root), bytes: found.size, modifiedMs: found.mtimeMs, partition: {} };
     return { root, isFolder: false, tables: tablesOf(root, [file]), ignored: [] };
@@ -90,7 +80,7 @@ async function walk(root: string, folder: string, files: SourceFile[], ignored: 
 async function look(root: string, at: string, entry: Dirent) {
   if (entry.name.startsWith('.')) return 'hidden';
   if (entry.isDirectory()) return null;
-  if (formatOf(entry.name) === null) return 'its ending is not one of data';
+  if (dataFormat(entry.name) === null) return 'its ending is not one of data';
   const path = await realpath(at).catch(() => null);
   if (path === null) return 'a link to nothing';
   // A link to a folder is no file either: it may lead round in a circle.
@@ -132,14 +122,14 @@ function tablesOf(root: string, files: readonly SourceFile[]): SourceTable[] {
       .replace(/(\.gz)?$/i, '')
       .replace(/\.[^.]+$/, '');
     const words = isPart ? (folders.length > 0 ? folders : [basename(root)]) : [...folders, own];
-    const key = JSON.stringify([isPart ? null : file.name, words, formatOf(file.name)]);
+    const key = JSON.stringify([isPart ? null : file.name, words, dataFormat(file.name)]);
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
   const named = [...groups].map(([key, members]) => ({ words: (JSON.parse(key) as [unknown, string[]])[1], members }));
   const names = unique(named.map(({ words }) => tableName(words.join('_'))));
   return named.map(({ members }, index) => ({
     name: names[index] ?? '',
-    format: formatOf(members[0]?.path ?? '') ?? 'csv',
+    format: dataFormat(members[0]?.path ?? '') ?? 'csv',
     files: members,
   }));
 }

@@ -17,7 +17,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { cacheEntries, importFiles, isFileSource, removeEntry } from '../../../../../src/adapters/duckdb/files';
+import { cacheEntries, importFiles, removeEntry } from '../../../../../src/adapters/duckdb/files';
+import { dataFormat } from '../../../../../src/data-file';
 
 const { signal } = new AbortController();
 let folder: string;
@@ -238,5 +239,5 @@ test('which files are read by their endings', () => {
     'csv',
     'a.txt',
   ];
-  expect(names.filter(isFileSource)).toEqual(names.slice(0, 6));
+  expect(names.filter((name) => dataFormat(name) !== null)).toEqual(names.slice(0, 6));
 });
