@@ -135,7 +135,7 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
   }
 
   /** Once for each hint: a turn without a reply shows it to nobody. */
-  private isOwedATurn(endedBy: EndedBy): boolean {
+  protected isOwedATurn(endedBy: EndedBy): boolean {
     const hints = unheardHints(this.state).filter((id) => !this.heardOut.has(id));
     if (hints.length === 0 || isCutShort(endedBy)) return false;
     for (const id of hints) this.heardOut.add(id);

@@ -135,7 +135,12 @@ class SearchLoop extends Run<SearchSteps> {
     for (let round = 1; ; round++) {
       const endedNow = this.hooks.stopRequested() ?? endedBy;
       const choice = choose(this.state, endedNow);
-      if (choice.kind === 'decided') return this.conclusion(choice, endedNow);
+      if (choice.kind === 'decided') {
+        if (!this.isOwedATurn(endedNow)) return this.conclusion(choice, endedNow);
+        // A hint during the judge's call, beside a veto that left him nothing to choose from.
+        await this.hearOut();
+        continue;
+      }
       const said = this.state.steered?.remarks.length;
       const position = round === 1 ? 'select' : `again${round}.select`;
       const tried = await this.modelStep(position, 'choice', (findings) =>

@@ -213,6 +213,26 @@ describe('a hint is heard', () => {
     expect(end).toMatchObject({ status: 'answered', chosen: 'c2' });
   });
 
+  test('by one more plan, where it came during his call with a veto that left him nothing to choose', async () => {
+    const proved = planOf('p', [operator('op_answer', { bodyId: 'x', updateId: 'u1' })]);
+    let plans = 0;
+    const script: Script = {
+      plan: () =>
+        planned(plans++ === 0 ? proved : planOf(`p${plans}`, [operator('op_other', { bodyId: `y${plans}` })])),
+      prepare: () => ({ knownUpdates: [updateFor('u1', proved, 'op_answer', 'x')] }),
+    };
+    const two = { cMin: 2, cMax: 2, maxPlans: 2, followOn: false, secondDerivation: 'always' as const };
+    const both = once('select', (desk) => {
+      desk.steer({ steering: hint, remarkId: 'h1' });
+      desk.steer({ steering: veto('u1'), remarkId: 'h2' });
+    });
+    const { steps, end, shown } = await listening(both, script, two);
+    expect(shown('plan')).toEqual([[], [], ['h1', 'h2']]);
+    expect(steps.count('select')).toBe(2);
+    expect(unheardHints(end.state)).toEqual([]);
+    expect(end).toMatchObject({ status: 'answered' });
+  });
+
   test('by the first call after a pause in which it was given', async () => {
     let resume: () => void = () => undefined;
     const paused = new Promise<void>((resolve) => (resume = resolve));
