@@ -9,6 +9,7 @@
 import type { Body, Dialect } from '../domain';
 import { DIALECTS, quoteIdentifier } from './dialects';
 import { tokensOf } from './lexer';
+import { closing } from './mysql-reading';
 
 export interface PlanOperator {
   readonly name: string;
@@ -122,11 +123,39 @@ function alias(name: string, target: string, dialect: Dialect): Cte {
   return [name, `SELECT * FROM ${quoteIdentifier(target, dialect)}`];
 }
 
-function withCtes(ctes: readonly Cte[], query: Query, dialect: Dialect): Query {
+export function withCtes(ctes: readonly Cte[], query: Query, dialect: Dialect): Query {
   if (ctes.length === 0) return query;
-  const list = ctes.map(([name, sql]) => `${quoteIdentifier(name, dialect)} AS (\n${sql}\n)`).join(',\n');
-  if (query.hasWith && DIALECTS[dialect].flatWith === true) return flat(list, query, dialect);
+  const isFlat = DIALECTS[dialect].flatWith === true;
+  if (isFlat && !query.hasWith) return lifted(ctes, query.sql, dialect);
+  const list = listOf(ctes, dialect);
+  if (isFlat) return flat(list, query, dialect);
   return { sql: `WITH ${list}\n${afterWith(query)}`, hasWith: true };
+}
+
+const listOf = (ctes: readonly Cte[], dialect: Dialect): string =>
+  ctes.map(([name, sql]) => `${quoteIdentifier(name, dialect)} AS (\n${sql}\n)`).join(',\n');
+
+/** A subquery with its own WITH that reads one of the CTEs becomes a CTE after them, whose WITH sees them. */
+function lifted(ctes: readonly Cte[], sql: string, dialect: Dialect): Query {
+  const tokens = tokensOf(sql, dialect);
+  const names = new Set(ctes.map(([name]) => name.toLowerCase()));
+  const all = [...ctes];
+  let text = '';
+  let from = 0;
+  for (let at = 0; at < tokens.length; at += 1) {
+    const [open, first] = [tokens[at], tokens[at + 1]];
+    if (open?.raw !== '(' || first?.kind !== 'word' || first.text !== 'with') continue;
+    const end = closing(tokens, at);
+    const isReader = tokens.slice(at, end).some((token) => names.has(token.text.toLowerCase()));
+    const close = tokens[end]?.at ?? sql.length;
+    at = end;
+    if (!isReader) continue;
+    const name = `gate_with_${all.length}`;
+    all.push([name, sql.slice(first.at, close)]);
+    text += `${sql.slice(from, first.at)}SELECT * FROM ${name}`;
+    from = close;
+  }
+  return { sql: `WITH ${listOf(all, dialect)}\n${text}${sql.slice(from)}`, hasWith: true };
 }
 
 /** The query's own list follows the other. Where that one defines or reads a name of it, the query becomes a CTE itself. */

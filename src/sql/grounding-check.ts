@@ -114,9 +114,9 @@ function countingSelect(probe: string, columns: Columns, dialect: Dialect): stri
   const [first] = plain;
   if (plain.every((value) => value !== null && value.aggregates === first?.aggregates)) {
     const values = columns.map(([name], at) => `${plain[at]?.text ?? ''} AS ${name}`);
-    return overProbe(text, `SELECT ${values.join(',\n  ')}\nFROM observation`);
+    return overProbe(text, `SELECT ${values.join(',\n  ')}\nFROM observation`, dialect);
   }
   if (!columns.every(([, expression]) => isOneValue(expression, dialect))) return null;
   const values = columns.map(([name, expression]) => `(${expressionQuery(expression, dialect)}) AS ${name}`);
-  return overProbe(text, `SELECT ${values.join(',\n  ')}`);
+  return overProbe(text, `SELECT ${values.join(',\n  ')}`, dialect);
 }

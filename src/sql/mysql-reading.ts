@@ -38,7 +38,7 @@ export function asRead(sql: string): string {
 }
 
 /** Where the bracket at `open` closes. */
-function closing(tokens: readonly Token[], open: number): number {
+export function closing(tokens: readonly Token[], open: number): number {
   let depth = 0;
   for (let at = open; at < tokens.length; at += 1) {
     depth += Number(tokens[at]?.raw === '(') - Number(tokens[at]?.raw === ')');

@@ -24,6 +24,7 @@ import type {
 import { countOf, standingNote, hasLost, holds, standing } from './agreement';
 import { expressionQuery, isForegone, isWithItself } from './expression';
 import { normaliseSql } from './body';
+import { withCtes } from './compile';
 import { DIALECTS } from './dialects';
 import { counted } from '../counted';
 
@@ -49,13 +50,22 @@ function overObservation(probe: string, expressions: readonly string[], dialect:
   const queries = expressions.map((expression) => expressionQuery(expression, dialect));
   const [only, ...others] = queries;
   const columns = queries.map((query, index) => `(\n${query}\n) AS part_${index + 1}`).join(' CROSS JOIN ');
-  return overProbe(probe, others.length === 0 ? (only ?? '') : `SELECT * FROM ${columns}`);
+  return overProbe(probe, others.length === 0 ? (only ?? '') : `SELECT * FROM ${columns}`, dialect);
 }
 
 /** A query that reads the probe's rows as the relation `observation`. */
-export function overProbe(probe: string, main: string): string {
-  if (!/\bobservation\b/i.test(probe)) return `WITH observation AS (\n${probe}\n)\n${main}`;
-  // The probe may read a table called observation. SQLite would take it for the CTE itself, so there are two scopes.
+export function overProbe(probe: string, main: string, dialect: Dialect): string {
+  const query = { sql: main, hasWith: false };
+  if (!/\bobservation\b/i.test(probe)) return withCtes([['observation', probe]], query, dialect).sql;
+  // The probe may read a table called observation.
+  if (DIALECTS[dialect].flatWith === true) {
+    const ctes = [
+      ['gate_probe', probe],
+      ['observation', 'SELECT * FROM gate_probe'],
+    ] as const;
+    return withCtes(ctes, query, dialect).sql;
+  }
+  // SQLite would take it for the CTE itself, so there are two scopes.
   const inner = `WITH observation AS (SELECT * FROM gate_probe)\n${main}`;
   return `WITH gate_probe AS (\n${probe}\n)\nSELECT * FROM (\n${inner}\n) AS gate_value`;
 }

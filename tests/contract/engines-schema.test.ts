@@ -6,7 +6,7 @@ import { DatabaseDescription, type TableDescription } from '../../src/domain';
 import { clockOperator } from '../../src/sql/clock';
 import { compilePlan, type PlanOperator } from '../../src/sql/compile';
 import { quoted, quoteIdentifier } from '../../src/sql/dialects';
-import { predicateStatements, readPredicate } from '../../src/sql/proof';
+import { predicateStatements, readAgreement, readPredicate } from '../../src/sql/proof';
 import { options, rowsOf, runOne } from '../helpers/engine';
 import { clubTables } from './engines/fixture';
 import { everyEngine } from './engines/suite';
@@ -177,6 +177,8 @@ everyEngine('schema', (claim, the) => {
       'weight > 70',
       'min(CASE WHEN weight > 9999 THEN 1 END) = 1',
       'EXISTS (SELECT 1 FROM observation WHERE weight IS NULL)',
+      'WITH w AS (SELECT count(*) AS n FROM observation) SELECT n = 3 FROM w',
+      "(WITH w AS (SELECT name FROM observation) SELECT count(*) FROM w) > (SELECT count(*) FROM (WITH w AS (SELECT name FROM observation WHERE name <> 'Ann') SELECT * FROM w) AS v)",
     ];
     const hypotheses = [{ id: 'h1', says: 'x', predicates, agreement: null }];
     const written = predicateStatements('SELECT name, team_id, joined, weight FROM player', { hypotheses } as never, dialect);
@@ -191,7 +193,21 @@ everyEngine('schema', (claim, the) => {
       [predicates[5], 'not-established'],
       [predicates[6], 'not-established'],
       [predicates[7], 'true'],
+      [predicates[8], 'true'],
+      [predicates[9], 'true'],
     ]);
+  }); // prettier-ignore
+
+  claim('a probe may read a table called observation', async () => {
+    const guarded = createGuardedEngine(the.engine(), the.inspector());
+    const { integer } = the.types;
+    await the.write(`CREATE TABLE observation (n ${integer})`, 'INSERT INTO observation VALUES (1), (2), (3)');
+    const predicates = ['count(*) = 2', 'WITH w AS (SELECT max(n) AS most FROM observation) SELECT most = 2 FROM w', 'min(n) = 2'];
+    const hypotheses = [{ id: 'h1', says: 'x', predicates, agreement: { matching: 'max(n)', examined: '(WITH w AS (SELECT n FROM observation) SELECT count(*) FROM w)' } }];
+    const written = predicateStatements('WITH t AS (SELECT n FROM observation WHERE n < 3) SELECT n FROM t', { hypotheses } as never, dialect);
+    const { results } = await guarded.run(written, options());
+    expect(results.slice(0, 3).map((result) => readPredicate(result, dialect).outcome)).toEqual(['true', 'true', 'false']);
+    expect(readAgreement(results[3])).toEqual({ matching: 2, examined: 2 });
   }); // prettier-ignore
 
   claim('what the profile writes runs: the rows of a table, rows by their values, a sample of a large table', async () => {

@@ -64,7 +64,7 @@ export function claimProbe(
   const width = sound.flatMap(({ ctes }) => ctes.flatMap(({ columns }) => columns)).length;
   const values = observedExpressions(test);
   const { statements, read } = single(
-    overProbe(probe, `SELECT ${['observation.*', ...values.flat()].join(', ')} FROM observation`),
+    overProbe(probe, `SELECT ${['observation.*', ...values.flat()].join(', ')} FROM observation`, plan.dialect),
   );
   return {
     statements,

@@ -65,6 +65,16 @@ describe('S8: the plan becomes one WITH query', () => {
     );
   });
 
+  test('there a subquery with a WITH that reads an operator becomes a CTE after it, and no other one does', () => {
+    const a = operator('op_a', 'SELECT 1 AS n');
+    const sql = 'SELECT n, (WITH t AS (SELECT 2 AS m) SELECT m FROM t) FROM (WITH t AS (SELECT n FROM op_a) SELECT n FROM t) AS u';
+    const [own, read] = ['(WITH t AS (SELECT 2 AS m) SELECT m FROM t)', 'WITH t AS (SELECT n FROM op_a) SELECT n FROM t'];
+    expect(compilePlan([a, operator('op_z', sql, ['op_a'])], 'mysql')).toBe(
+      `WITH op_a AS (\nSELECT 1 AS n\n),\ngate_with_1 AS (\n${read}\n)\nSELECT n, ${own} FROM (SELECT * FROM gate_with_1) AS u`,
+    );
+    expect(compilePlan([a, operator('op_z', sql, ['op_a'])], 'sqlite')).not.toContain('gate_with_1');
+  }); // prettier-ignore
+
   test('only the ancestors of the asked operator are compiled', () => {
     const plan = [
       operator('op_a', 'SELECT 1 AS n'),
