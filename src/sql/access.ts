@@ -32,8 +32,8 @@ export function accessRules(
   dialect: Dialect = 'postgresql',
 ): AccessRules {
   const splitName = (name: string): TableName => nameParts(name, schemas, dialect);
-  const allowed = allow.map(toPattern);
-  const denied = deny.map(toPattern);
+  const allowed = allow.map((text) => toPattern(text, toExpression));
+  const denied = deny.map((text) => toPattern(text, touching));
   const mayReadTable = (table: string): boolean => {
     const name = splitName(table);
     if (denied.some((pattern) => pattern.isTable(name))) return false;
@@ -56,6 +56,10 @@ interface TableName {
   readonly table: string;
 }
 
+interface Test {
+  test(text: string): boolean;
+}
+
 interface Pattern {
   isTable(name: TableName): boolean;
   isColumn(name: TableName, column: string): boolean;
@@ -64,12 +68,12 @@ interface Pattern {
 }
 
 /** In BigQuery a schema may be `project.dataset`: then three parts are read both ways, and four are those of a column. */
-function toPattern(text: string): Pattern {
+function toPattern(text: string, toTest: (part: string) => Test): Pattern {
   const pieces = text.trim().split('.');
-  const parts = pieces.map(toExpression);
+  const parts = pieces.map(toTest);
   const [first, second, third, fourth] = parts;
-  const project = toExpression(pieces.slice(0, 2).join('.'));
-  const inSchema = (schema: RegExp | undefined, name: TableName): boolean =>
+  const project = toTest(pieces.slice(0, 2).join('.'));
+  const inSchema = (schema: Test | undefined, name: TableName): boolean =>
     name.schemas.some((one) => schema?.test(one) === true);
   const never = (): boolean => false;
   if (parts.length === 1)
@@ -99,6 +103,14 @@ function toPattern(text: string): Pattern {
 function toExpression(part: string): RegExp {
   const escaped = part.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${escaped.join('.*')}$`, 'is');
+}
+
+/** For what is denied: also a wildcard (BigQuery) that reads tables of such names. */
+function touching(part: string): Test {
+  const whole = toExpression(part);
+  const [start = ''] = part.toLowerCase().split('*', 1);
+  const isRead = (text: string): boolean => text.endsWith('*') && start.startsWith(text.slice(0, -1).toLowerCase());
+  return { test: (text) => whole.test(text) || isRead(text) };
 }
 
 function nameParts(name: string, schemas: readonly string[], dialect: Dialect): TableName {
@@ -137,7 +149,7 @@ export interface HiddenIn {
 export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Dialect): string | null {
   // Snowflake folds names to upper case, and so some letters (ı, ſ) to ASCII ones.
   const written = tokensOf(sql, dialect);
-  const split = dialect === 'bigquery' ? partsOfPaths(written) : written;
+  const split = dialect === 'bigquery' ? partsOfPaths(written, true) : written;
   const tokens = split.map((token) => ({ ...token, text: token.text.toLowerCase() }));
   const hidden = new Map(
     tables.flatMap(({ table, columns }) =>

@@ -33,18 +33,22 @@ export function tokensOf(sql: string, dialect: Dialect | 'any'): Token[] {
   return tokens;
 }
 
-/** BigQuery: a path in one pair of backticks as its parts; what they are written as makes up the text again. */
-export function partsOfPaths(tokens: readonly Token[]): Token[] {
+/**
+ * BigQuery: a path in one pair of backticks as its parts, at its dots; what they are written as makes up the text again.
+ * `dashes`: also words with dashes, which may be a difference of columns.
+ */
+export function partsOfPaths(tokens: readonly Token[], dashes = false): Token[] {
   return tokens.flatMap((token): Token[] => {
-    if (token.kind !== 'quoted' || !token.raw.startsWith('`') || !token.text.includes('.')) return [token];
-    const pieces = token.raw.split(/(\.)/);
+    const { kind, raw } = token;
+    const isPath = kind === 'quoted' && raw.startsWith('`');
+    if (!isPath && !(dashes && kind === 'word')) return [token];
     let { at } = token;
-    return pieces.map((raw) => {
+    return raw.split(isPath ? /(\.)/ : /(-)/).map((piece) => {
       const start = at;
-      at += raw.length;
-      return raw === '.'
-        ? { kind: 'symbol', text: raw, raw, at: start }
-        : { kind: 'quoted', text: raw.replaceAll('`', ''), raw, at: start };
+      at += piece.length;
+      return piece === '.' || piece === '-'
+        ? { kind: 'symbol', text: piece, raw: piece, at: start }
+        : { kind, text: piece.replaceAll('`', ''), raw: piece, at: start };
     });
   });
 }

@@ -1,6 +1,6 @@
 /** BigQuery's words for the reader of queries (`kit/reader.ts`). */
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
-import { isPlain } from '../../sql/dialects';
+import { bigquery } from '../../sql/dialects/bigquery';
 import { partsOfPaths, type Token } from '../../sql/lexer';
 import { words } from '../kit/functions';
 import type { Grammar } from '../kit/reader';
@@ -43,9 +43,8 @@ const CATALOGUE = words(
   'COLUMNS COLUMN_FIELD_PATHS CONSTRAINT_COLUMN_USAGE KEY_COLUMN_USAGE PARTITIONS TABLES TABLE_CONSTRAINTS TABLE_OPTIONS',
 );
 
-/** Words after a relation that are no name of it, beside reserved ones. */
-const NO_ALIAS = words('PIVOT UNPIVOT MATCH_RECOGNIZE');
-const isAlias = ({ raw }: Token): boolean => isPlain(raw, 'bigquery') && !NO_ALIAS.has(raw.toUpperCase());
+/** After a relation; PIVOT and the like take the relation's name away, whatever they are here. */
+const isAlias = ({ raw }: Token): boolean => !bigquery.reserved.includes(raw.toLowerCase());
 
 function grammarWith(functions: readonly string[]): Grammar {
   return {
@@ -60,7 +59,8 @@ function grammarWith(functions: readonly string[]): Grammar {
     sameName: ({ text }) => text.toLowerCase(),
     refuseRelation(parts) {
       const at = parts.findIndex((part) => part.toUpperCase() === 'INFORMATION_SCHEMA');
-      if (parts.some((part) => /^region-/i.test(part)) || (at === 0 && parts.length > 1))
+      // No dataset has a dash in its name.
+      if ((at === 0 && parts.length > 1) || (at > 0 && parts[at - 1]?.includes('-')))
         return 'INFORMATION_SCHEMA of a region or project is not allowed: it shows the account; read that of a dataset';
       if (at > 0 && !CATALOGUE.has((parts[at + 1] ?? '').toUpperCase()))
         return `INFORMATION_SCHEMA.${parts[at + 1] ?? ''} is not allowed: it shows the account and not the data`;

@@ -71,7 +71,9 @@ export function createGuardedEngine(
     const hidden: HiddenIn[] = [];
     for (const relation of relations) {
       const found = findTables(relation, tables, schemas);
-      if (found.length === 0 || !found.every(({ name }) => rules.mayReadTable(name)))
+      // A wildcard also reads what was created since, or is described as a part of a whole.
+      const read = [...found.map(({ name }) => name), ...(relation.endsWith('*') ? [relation] : [])];
+      if (found.length === 0 || !read.every((name) => rules.mayReadTable(name)))
         return `the table ${relation} may not be read here: read only the tables of the schema shown`;
       for (const table of found) {
         const names = table.columns.map(({ name }) => name);

@@ -243,7 +243,8 @@ export class Reader {
       return;
     }
     Object.assign(level, { expects: null, alias: true });
-    if (isWord(token, 'VALUES')) {
+    // Where VALUES is no reserved word, it may be the name of a table.
+    if (isWord(token, 'VALUES') && (isSymbol(this.peek(1), '(') || isWord(this.peek(1), 'ROW'))) {
       level.values = true;
       this.#at += 1;
       return;
@@ -264,14 +265,17 @@ export class Reader {
     const isCall = isSymbol(this.tokens[this.#at], '(');
     if (isCall) this.tableCall(parts, level.scope);
     else if (!this.isArray(parts, level)) this.addRelation(parts, level.scope);
-    // What goes on with a dash would be another name.
-    if (isSymbol(this.tokens[this.#at], '-')) throw this.problem(this.tokens[this.#at]);
+    // What goes on with a dash or a digit would be another name.
+    const after = this.tokens[this.#at];
+    if (isSymbol(after, '-') || after?.kind === 'number') throw this.problem(after);
     this.range(level, isCall ? [] : parts);
   }
 
+  /** A path in one pair of quotes is a table's: only its first part has the opening one, and no closing one. */
   private isArray(parts: readonly Token[], { ranges }: Level): boolean {
     const [first] = parts;
-    return first !== undefined && parts.length > 1 && ranges?.has(this.grammar.sameName(first)) === true;
+    if (first === undefined || parts.length === 1 || first.raw.length === first.text.length + 1) return false;
+    return ranges?.has(this.grammar.sameName(first)) === true;
   }
 
   /** After a relation: its alias, or without one the end of its name, tells its rows from now on. */

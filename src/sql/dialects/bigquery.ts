@@ -10,7 +10,9 @@ const patterns: Patterns = [
   ['string', /(?:[rR][bB]?|[bB][rR]?)?(?:'''(?:[^\\]|\\[\s\S])*?'''|"""(?:[^\\]|\\[\s\S])*?""")/uy],
   ['string', /(?:[rR][bB]?|[bB][rR]?)?(?:'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*")/uy],
   ['quoted', /`[^`\\\n\r]+`/uy],
-  ['number', /0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/uy],
+  // After a dot a name may begin with digits.
+  ['word', /(?<=[\w`)\]]\.)\d\w*/uy],
+  ['number', /0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|(?<![\w`)\]])\.\d+)(?:[eE][+-]?\d+)?/uy],
   // The project of a path may have dashes without quotes; nowhere else does a name follow FROM or JOIN so.
   ['word', /(?<=\b(?:FROM|JOIN)\s+)[A-Z_]\w*(?:-\w+)+(?=\.[A-Z_`])/iuy],
   ['word', /[A-Za-z_]\w*/uy],
@@ -24,10 +26,14 @@ export const bigquery: DialectFacts = {
   fold: 'none',
   quote: '`',
   plain: /^[A-Za-z_][A-Za-z0-9_]*$/,
+  // All of them: what is none may be an alias, which the reader of relations has to know.
   reserved:
-    `assert_rows_modified contains cube define enum escape except exclude extract following grouping groups hash if
-    ignore interval into lookup merge new no nulls of over partition preceding proto qualify range recursive respect rollup
-    struct treat unbounded unnest within`.split(/\s+/),
+    `all and any array as asc assert_rows_modified at between by case cast collate contains create cross cube current
+    default define desc distinct else end enum escape except exclude exists extract false fetch following for
+    from full graph_table group grouping groups hash having if ignore in inner intersect interval into is join
+    lateral left like limit lookup merge natural new no not null nulls of on or order outer over partition
+    preceding proto qualify range recursive respect right rollup rows select set some struct tablesample then to
+    treat true unbounded union unnest using when where window with within`.split(/\s+/),
   nameParts: 3,
   schema: null,
   grammar: 'bigquery',

@@ -156,6 +156,8 @@ describe('access lists', () => {
       events_20210102: EVENTS,
       events_secret: SECRET,
       open: SECRET,
+      late_20210101: EVENTS,
+      late_20210102: EVENTS,
     },
   };
   const guarded = (deny: string[], searchPath = ['own-project.club', 'club']) =>
@@ -173,6 +175,11 @@ describe('access lists', () => {
     'SELECT id FROM `events_*`',
     'SELECT id FROM `own-project.club.e*`',
     'SELECT id FROM `*`',
+    'SELECT id FROM `late_*`',
+    'SELECT id FROM team user, team.secret',
+    'SELECT id FROM team, `team.secret`',
+    'SELECT EXTRACT(DAY FROM ssn-x.id) FROM open AS x',
+    'SELECT id FROM open AS x WHERE 1 IS DISTINCT FROM ssn-x.id',
     'SELECT id FROM elsewhere.team',
     'SELECT table_name FROM club.INFORMATION_SCHEMA.COLUMNS',
     'SELECT ssn FROM open',
@@ -182,7 +189,7 @@ describe('access lists', () => {
     'SELECT TO_JSON_STRING(x) FROM `own-project.club.open` x',
   ])('refused: %s', async (sql) => {
     await start({ datasets, onQuery: () => ANSWER });
-    expect(await kindOf(sql, ['secret', 'club.events_secret', 'open.ssn'])).toBe('refused');
+    expect(await kindOf(sql, ['secret', 'club.events_secret', 'open.ssn', 'late_20210101'])).toBe('refused');
     expect(server.queries).toEqual([]);
   });
 
