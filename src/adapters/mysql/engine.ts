@@ -9,7 +9,7 @@ import { describeMysql, revisionOfMysql } from './describe';
 import { toEngineError } from './errors';
 import { refuseWriter } from './grants';
 import { readStatement } from './inspector';
-import { MysqlSession } from './session';
+import { MysqlSession, type Server } from './session';
 import { actingViews } from './views';
 
 export interface MysqlEngineSettings {
@@ -35,13 +35,14 @@ export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): S
   const { target } = address;
   /** Rights are read once: all sessions have the same login. */
   const prove = once(() => (anyLogin ? Promise.resolve() : refuseWriter(address)));
+  const server: Server = {};
   let known: { readonly views: ReadonlyMap<string, string>; readonly at: number } | null = null;
   const { inSession, ...engine } = createEngine<MysqlSession>({
     dialect: 'mysql',
     poolSize,
     async open() {
       await prove();
-      return MysqlSession.open(address);
+      return MysqlSession.open(address, server);
     },
     async refuse(sql, signal) {
       const statement = readStatement(sql);

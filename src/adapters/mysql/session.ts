@@ -22,13 +22,16 @@ export type Rows = readonly (readonly SqlValue[])[];
 
 const MODE =
   'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,IGNORE_SPACE,ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION';
-/** A server may have other values of its own for each of these. Seconds, characters, digits, rows. */
-const SETTINGS = [
-  `SET SESSION sql_mode = '${MODE}', time_zone = '+00:00', autocommit = 1, lock_wait_timeout = 5, innodb_lock_wait_timeout = 5,
-    group_concat_max_len = 16777216, div_precision_increment = 10, sql_select_limit = 18446744073709551615`,
-  'SET NAMES utf8mb4',
-  'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
-];
+/**
+ * A server may have other values of its own for each of these. Seconds, characters, digits, rows. MariaDB would end a recursion
+ * after 1,000 rounds and say nothing; the time limit ends one. It joins columns without an index by a loop over both tables,
+ * unless it may hash them.
+ */
+const settingsOf = (isMariaDb: boolean): string =>
+  `SET NAMES utf8mb4, SESSION sql_mode = '${MODE}', time_zone = '+00:00', autocommit = 1, lock_wait_timeout = 5,
+    innodb_lock_wait_timeout = 5, group_concat_max_len = 16777216, div_precision_increment = 10, sql_select_limit = 18446744073709551615,
+    ${isMariaDb ? 'max_recursive_iterations = 4294967295, join_cache_level = 8' : 'cte_max_recursion_depth = 4294967295'}`;
+const READ_ONLY = 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY';
 /** After its time limit a statement is killed, if the server's own limit did not end it, and later given up. */
 const KILL_AFTER_MS = 500;
 const CUT_AFTER_MS = 2_500;
@@ -39,16 +42,15 @@ const NOTHING_RETURNED: Outcome = {
 
 /** 256 MB. */
 const SMALL_BYTES = 268_435_456;
+const SIZE_KEPT_MS = 3_600_000;
+const SIZE = 'SELECT COALESCE(SUM(data_length), 0) FROM information_schema.tables WHERE table_schema = DATABASE()';
 
-/**
- * MariaDB joins columns without an index by a loop over both tables, unless it may hash them; and a value that a subquery computes,
- * unless the subquery is a table of its own. That costs memory, so only where all that is stored is read within a moment.
- */
-async function joinsByHash(connection: Connection): Promise<string[]> {
-  const size = 'SELECT COALESCE(SUM(data_length), 0) FROM information_schema.tables WHERE table_schema = DATABASE()';
-  const [[bytes] = []] = await query(connection, size);
-  const always = 'SET SESSION join_cache_level = 8';
-  return Number(bytes) > SMALL_BYTES ? [always] : [always, "SET SESSION optimizer_switch = 'derived_merge=off'"];
+/** What all sessions of a server need to know, asked by the first of them. */
+export interface Server {
+  /** As the server says it: `8.4.3`, `10.11.6-MariaDB-…`. */
+  version?: string;
+  /** Whether all that the database stores is read within a moment. */
+  size?: { readonly isSmall: boolean; readonly at: number };
 }
 
 /** Of the session's own statements. Rejects with the driver's error. */
@@ -63,8 +65,8 @@ export class MysqlSession implements Session {
   #runs = false;
   /** Ends the wait for what runs. */
   #fail: (error: Error) => void = () => undefined;
-  /** The time limit that the server has, in ms. */
-  #limitMs: number | null = null;
+  /** What the server has of `limit`. */
+  #limits = '';
   /** User locks outlive a transaction. */
   #mayHoldLocks = false;
   #killing: Promise<unknown> = Promise.resolve();
@@ -72,22 +74,22 @@ export class MysqlSession implements Session {
   private constructor(
     readonly connection: Connection,
     private readonly address: Address,
-    /** As the server says it: `8.4.3`, `10.11.6-MariaDB-…`. */
-    readonly version: string,
+    private readonly server: Server,
   ) {
     for (const event of ['error', 'end']) connection.on(event, (error?: Error) => this.#lose(error));
   }
 
-  static async open(address: Address): Promise<MysqlSession> {
+  static async open(address: Address, server: Server = {}): Promise<MysqlSession> {
     const connection = await connect(address);
     try {
-      for (const settings of SETTINGS) await query(connection, settings);
-      const [[version] = []] = await query(connection, 'SELECT VERSION()');
-      const session = new MysqlSession(connection, address, String(version));
-      // MariaDB would end a recursion after 1,000 rounds and say nothing; the time limit ends one.
-      const depth = session.isMariaDb ? 'max_recursive_iterations' : 'cte_max_recursion_depth';
-      await query(connection, `SET SESSION ${depth} = 4294967295`);
-      if (session.isMariaDb) for (const sql of await joinsByHash(connection)) await query(connection, sql);
+      const session = new MysqlSession(connection, address, server);
+      server.version ??= String((await session.query('SELECT VERSION()'))[0]?.[0]);
+      await session.query(settingsOf(session.isMariaDb));
+      await session.query(READ_ONLY);
+      if (session.isMariaDb && Date.now() - (server.size?.at ?? 0) > SIZE_KEPT_MS) {
+        const [[bytes] = []] = await session.query(SIZE);
+        server.size = { isSmall: Number(bytes) <= SMALL_BYTES, at: Date.now() };
+      }
       return session;
     } catch (error) {
       connection.destroy();
@@ -105,6 +107,10 @@ export class MysqlSession implements Session {
     return this.#isUp;
   }
 
+  get version(): string {
+    return this.server.version ?? '';
+  }
+
   get isMariaDb(): boolean {
     return /mariadb/i.test(this.version);
   }
@@ -112,18 +118,22 @@ export class MysqlSession implements Session {
   async begin({ timeoutMs }: Pick<Asked, 'timeoutMs'>): Promise<void> {
     this.#socket.ref();
     await this.limit(timeoutMs);
-    await query(this.connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+    await this.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
   }
 
-  /** The server's own time limit of what follows. */
+  /**
+   * The server's own time limit of what follows. MariaDB computes a value of a subquery for each pair of rows, unless the
+   * subquery is a table of its own, which costs memory: so only in a small database.
+   */
   async limit(timeoutMs: number): Promise<void> {
     const milliseconds = Math.max(1, Math.ceil(timeoutMs));
-    if (this.#limitMs === milliseconds) return;
-    const setting = this.isMariaDb
+    const time = this.isMariaDb
       ? `max_statement_time = ${milliseconds / 1000}`
       : `max_execution_time = ${milliseconds}`;
-    await query(this.connection, `SET SESSION ${setting}`);
-    this.#limitMs = milliseconds;
+    const limits = this.server.size?.isSmall === true ? `${time}, optimizer_switch = 'derived_merge=off'` : time;
+    if (this.#limits === limits) return;
+    await this.query(`SET SESSION ${limits}`);
+    this.#limits = limits;
   }
 
   execute(sql: string, options: Asked): Promise<Outcome> {

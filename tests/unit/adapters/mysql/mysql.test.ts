@@ -407,6 +407,33 @@ describe('a server of its own', () => {
     await engine.close();
   });
 
+  it('once a pool has begun, a session opens with three statements', async () => {
+    const opening = createMysqlEngine({ url: url('') });
+    await opening.run(['SELECT 1'], options());
+    await own.query("SET GLOBAL log_output = 'TABLE'; TRUNCATE mysql.general_log; SET GLOBAL general_log = 1");
+    const slow = 'SELECT count(*) FROM information_schema.columns a WHERE sleep(0.001) = 0';
+    await Promise.all([1, 2].map(() => opening.run([slow], options())));
+    await own.query('SET GLOBAL general_log = 0');
+    const logged = await own.query(
+      "SELECT thread_id, argument FROM mysql.general_log WHERE command_type = 'Query' ORDER BY event_time, thread_id",
+    );
+    const of = new Map(
+      logged.map(([thread]) => [thread, logged.filter(([id]) => id === thread).map(([, sql]) => String(sql))]),
+    );
+    const opened = [...of.values()].find((all) => all.some((sql) => sql.startsWith('SET NAMES')));
+    expect(
+      opened?.slice(
+        0,
+        opened.findIndex((sql) => sql.startsWith('START TRANSACTION')),
+      ),
+    ).toEqual([
+      matching(/^SET NAMES utf8mb4, SESSION sql_mode = 'ANSI_QUOTES,.* time_zone = '\+00:00'/),
+      'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
+      matching(/^SET SESSION max_(statement|execution)_time = /),
+    ]);
+    await opening.close();
+  });
+
   it('too many connections is one line', async () => {
     const held = await Promise.all(Array.from({ length: 12 }, () => own.connect().catch(() => null)));
     expect(await failing(url(''))).toMatchObject({
