@@ -12,7 +12,6 @@ import type { LayerEntry, LayerEvent } from '../src/domain';
 import { relevantEntries } from '../src/layer/relevance';
 import { layerOf } from '../src/layer/state';
 import { appendToLayer, readLayer } from '../src/record/layer-store';
-import { sha256 } from '../src/sha256';
 import { entryText } from '../src/roles/layer/entries';
 import { verifyEntries } from '../src/roles/layer/verify';
 import { bench, median, part, SHORT, type Figure } from './figure';
@@ -70,7 +69,7 @@ function relevance(): Figure[] {
 }
 
 async function firstRead(folder: string): Promise<Figure[]> {
-  const place = () => ({ store: createLocalStore(join(folder, 'store')), hash: sha256, database: '@bench' });
+  const place = () => ({ store: createLocalStore(join(folder, 'store')), database: '@bench' });
   const writer = place();
   for (let at = 0; at < ENTRIES; at += 100)
     await Promise.all(

@@ -90,7 +90,7 @@ async function fill(store: string): Promise<void> {
     const searchId = `q-${sha256(String(at)).slice(0, 16)}`;
     const askedAt = new Date(Date.now() - 60_000 * at).toISOString();
     const ended = { status: 'answered', answer: 'In 4 of 18 events.', costUsd: 0.01 } as const;
-    await writeIndex({ store: objects, hash: sha256 }, { ...input, searchId, askedAt }, ended);
+    await writeIndex(objects, { ...input, searchId, askedAt }, ended);
   }
 }
 

@@ -208,11 +208,7 @@ async function storeCopy(place: Place, template: Template, id: string, askedMs: 
   const { status, usage, answer } = record;
   const own = (text: string): string =>
     text.replaceAll(input.searchId, id).replaceAll(input.askedAt ?? record.startedAt, askedAt);
-  await writeIndex(
-    { store, hash: sha256 },
-    { ...input, searchId: id, askedAt },
-    { status, answer, costUsd: usage.costUsd },
-  );
+  await writeIndex(store, { ...input, searchId: id, askedAt }, { status, answer, costUsd: usage.costUsd });
   const pathOf = (key: string): string => join(folder, ...toPathSegments(key));
   for (const [key, text] of texts) {
     if (like !== undefined) {
@@ -221,7 +217,7 @@ async function storeCopy(place: Place, template: Template, id: string, askedMs: 
       continue;
     }
     const [, kind = '', data = ''] = /^\{"kind":"([^"]+)","sha256":"[^"]+","data":(.*)\}$/s.exec(text) ?? [];
-    await store.put(own(key), envelopeOf(kind, own(data), sha256));
+    await store.put(own(key), envelopeOf(kind, own(data)));
   }
 }
 

@@ -10,7 +10,7 @@ import { watchInterrupts } from '../src/cli/interrupts';
 import type { Io } from '../src/cli/io';
 import { unpricedModels } from '../src/app/model-check';
 import { findSearch } from '../src/app/searches';
-import { openServices, sha256 } from '../src/app/services';
+import { openServices } from '../src/app/services';
 import { authorOf } from '../src/app/surroundings';
 import { findBatch, RESULTS, searchesOfBatch } from '../src/app/run/stored-batches';
 import type { Dialect } from '../src/domain';
@@ -82,11 +82,11 @@ async function searchesOf(store: ObjectStore, what: string, io: Io): Promise<rea
 }
 
 async function audited(store: ObjectStore, searchId: string): Promise<AuditedSearch> {
-  const trace = await loadTrace(store, searchId, sha256);
+  const trace = await loadTrace(store, searchId);
   if (trace === null) throw new GateError(`no search ${searchId} in the store; gate list shows the known ones`);
-  const schema = await createRunStore(store, searchId, sha256).find('schema', SCHEMA_ID);
+  const schema = await createRunStore(store, searchId).find('schema', SCHEMA_ID);
   // Without a schema nothing was asked of the database yet, so there is nothing to parse.
-  return auditSearch(trace, await parserOf(schema?.description.dialect ?? 'sqlite'), sha256);
+  return auditSearch(trace, await parserOf(schema?.description.dialect ?? 'sqlite'));
 }
 
 const parsers = new Map<Dialect, Promise<SqlInspector>>();
@@ -106,7 +106,7 @@ async function judgedPairs(
   const composition = await compose(config);
   try {
     const judging = openJudge(composition, config, flags, { now, signal: stopping.quit });
-    const place = { store: composition.store, hash: sha256 };
+    const { store } = composition;
     note(`judging ${counted(pairs.length, 'pair')}; what was judged before costs nothing`);
     const flagged = new Map<string, JudgedPair>();
     const verdicts = await judging.each(pairs, async ({ context, ...pair }) => {
@@ -115,10 +115,10 @@ async function judgedPairs(
       const { contradictory, reason } = await judgeContradiction(judging.judge, { question, context, updates });
       if (contradictory === true) {
         const ids = updates.map(({ updateId }) => updateId) as [string, string];
-        await storeFlagged(place, { schemaVersion: 1, pairId, searchId, updates: ids });
+        await storeFlagged(store, { schemaVersion: 1, pairId, searchId, updates: ids });
         const sides = [...updates] as [AuditedUpdate, AuditedUpdate];
         const shown = { ...pair, tables: [...pair.tables], updates: sides };
-        flagged.set(pairId, { ...shown, reason, decision: await decisionOf(place, pairId) });
+        flagged.set(pairId, { ...shown, reason, decision: await decisionOf(store, pairId) });
       }
       return [{ pairId, contradictory }];
     });
@@ -144,10 +144,9 @@ export interface DecideFlags {
 
 export async function decidePair(wanted: string, given: string, flags: DecideFlags, io: Io): Promise<void> {
   const { store } = openServices(io);
-  const place = { store, hash: sha256 };
   if (!/^p-[0-9a-f]{2,12}$/.test(wanted))
     throw new UsageError(`'${wanted}' is not the id of a pair; give p-…, as gate-bench audit updates --judge shows it`);
-  const [pair, ...others] = await flaggedPairs(place, wanted);
+  const [pair, ...others] = await flaggedPairs(store, wanted);
   if (pair === undefined)
     throw new GateError(`no flagged pair ${wanted}: gate-bench audit updates … --judge shows them`);
   if (others.length > 0)
@@ -158,7 +157,7 @@ export async function decidePair(wanted: string, given: string, flags: DecideFla
     ...{ schemaVersion: 1 as const, pairId: pair.pairId, decision, note: note === '' ? null : note },
     ...{ author: authorOf(flags.author, io), at: new Date(io.now()).toISOString() },
   };
-  await storeDecision(place, decided);
+  await storeDecision(store, decided);
   const [one, other] = pair.updates;
   io.out(
     flags.json

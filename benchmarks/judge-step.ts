@@ -19,11 +19,10 @@ import {
 } from './judge-prompt';
 import { callOnce } from '../src/record/journal';
 import { createRunStore, JUDGEMENTS } from '../src/record/run-store';
-import type { Hash } from '../src/sql/body';
+import { sha256 } from '../src/sha256';
 
 export interface Judge {
   readonly store: ObjectStore;
-  readonly hash: Hash;
   readonly clock: Clock;
   readonly model: LanguageModel;
   /** The model's name. */
@@ -98,9 +97,9 @@ type Asked<Reply> =
 const TRIES = 3;
 
 async function askJudge<Reply>(judge: Judge, task: JudgeTask<Reply>): Promise<Asked<Reply>> {
-  const { store, hash, name, maxOutputTokens, signal } = judge;
-  const position = hash(canonical([JUDGE_VERSION, name, maxOutputTokens, task.messages, task.schema]));
-  const run = createRunStore(store, 'judge', hash, { folder: JUDGEMENTS.slice(0, -1) });
+  const { store, name, maxOutputTokens, signal } = judge;
+  const position = sha256(canonical([JUDGE_VERSION, name, maxOutputTokens, task.messages, task.schema]));
+  const run = createRunStore(store, 'judge', { folder: JUDGEMENTS.slice(0, -1) });
   let problem = '';
   let messages = [...task.messages];
   for (let tryNumber = 0; tryNumber < TRIES; tryNumber += 1) {
@@ -111,7 +110,7 @@ async function askJudge<Reply>(judge: Judge, task: JudgeTask<Reply>): Promise<As
     const before = { paid: false as boolean };
     const { called } = await patiently(judge, () =>
       callOnce({
-        ...{ store, run, position, tryNumber, request, hash, signal },
+        ...{ store, run, position, tryNumber, request, signal },
         ...{ model: judge.model, clock: judge.clock, onHit: () => (before.paid = true) },
       }),
     );

@@ -14,7 +14,6 @@ import type { Composition } from '../src/workers/composition';
 import { offeredModels } from '../src/app/question-input';
 import { UsageError } from '../src/app/errors';
 import type { Io } from '../src/cli/io';
-import { sha256 } from '../src/app/services';
 
 export interface JudgeFlags {
   readonly model?: string;
@@ -63,7 +62,7 @@ export function openJudge(
   const most = flags.maxCost === 'none' ? Number.POSITIVE_INFINITY : flags.maxCost;
   return {
     judge: {
-      ...{ store, model, name, hash: sha256, clock: { now }, signal: ended },
+      ...{ store, model, name, clock: { now }, signal: ended },
       maxOutputTokens: (models.reasoning ?? looksLikeReasoning(name)) ? reasoningOutputTokens : outputTokens,
       onPaid: (usage, call) => {
         if (!calls.has(call)) spent = addUsage(spent, usage);

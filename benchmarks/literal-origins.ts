@@ -9,7 +9,6 @@ import type { AnswerRecord, Dialect, SearchInput, SqlResult } from '../src/domai
 import type { ObjectStore } from '../src/domain/ports';
 import type { Contents, Kind } from '../src/record/contents';
 import { createRunStore } from '../src/record/run-store';
-import type { Hash } from '../src/sql/body';
 import { tokensOf, type Token } from '../src/sql/lexer';
 
 export interface Origins {
@@ -25,11 +24,10 @@ export interface Origins {
 export async function originsOf(
   store: ObjectStore,
   { record, input }: { readonly record: AnswerRecord; readonly input: SearchInput },
-  hash: Hash,
 ): Promise<Origins> {
   const { text, context, instructions, documents, notes = [] } = input.question;
   const { claims = [], evidence, children = [], steering = [] } = record;
-  const shown = await Promise.all([record.id, ...children.map(({ id }) => id)].map((id) => shownIn(store, id, hash)));
+  const shown = await Promise.all([record.id, ...children.map(({ id }) => id)].map((id) => shownIn(store, id)));
   return {
     told: textOf([text, context, instructions, [...documents, ...notes].map((one) => one.text), [...steering]]),
     seen: textOf([
@@ -41,8 +39,8 @@ export async function originsOf(
   };
 }
 
-async function shownIn(store: ObjectStore, searchId: string, hash: Hash): Promise<readonly unknown[]> {
-  const run = createRunStore(store, searchId, hash);
+async function shownIn(store: ObjectStore, searchId: string): Promise<readonly unknown[]> {
+  const run = createRunStore(store, searchId);
   const all = async <K extends Kind>(kind: K): Promise<Contents[K][]> => [...(await run.all(kind)).values()];
   const observations = await all('observation');
   const rowsOf = (result: SqlResult): unknown => (result.kind === 'rows' ? result.rows : null);

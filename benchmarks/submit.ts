@@ -22,7 +22,7 @@ import type { ObjectStore } from '../src/domain/ports';
 import { createRunStore } from '../src/record/run-store';
 import { SCHEMA_ID } from '../src/record/contents';
 import { counted } from '../src/report/printable';
-import { sha256OfFile } from '../src/sha256';
+import { sha256, sha256OfFile } from '../src/sha256';
 import { packageVersion } from '../src/workers/package-folder';
 import { promptHashes } from '../src/app/run/run-report';
 import { benchmarkOf } from './score';
@@ -31,7 +31,7 @@ import { resultsIn, summaryIn } from '../src/app/run/results';
 import { GateError, UsageError } from '../src/app/errors';
 import { AlreadyTold, EXIT, type ExitCode } from '../src/cli/exit';
 import type { Io } from '../src/cli/io';
-import { inputOf, openServices, recordOf, sha256 } from '../src/app/services';
+import { inputOf, openServices, recordOf } from '../src/app/services';
 import { findBatch, namesBatch, resultFolder, storedBatch } from '../src/app/run/stored-batches';
 
 export interface SubmitFlags {
@@ -141,7 +141,7 @@ async function answersOf(
       throw new UsageError(`${given} has several answers to question ${item.id}: give the --out folder of one batch`);
     if (id === undefined) return { item, record: null, input: null, dialect: 'sqlite' };
     const [record, input] = await Promise.all([recordOf(store, id), inputOf(store, id)]);
-    const schema = await createRunStore(store, id, sha256).find('schema', SCHEMA_ID);
+    const schema = await createRunStore(store, id).find('schema', SCHEMA_ID);
     return { item, record, input, dialect: schema?.description.dialect ?? item.engine ?? 'sqlite' };
   });
   if (lines.length === 0 || answered.some(({ input }) => input !== null)) return answered;
@@ -168,7 +168,7 @@ async function suspectsIn(store: ObjectStore, answered: readonly Answered[]): Pr
     if (record?.status !== 'answered' || record.sql === null) return [];
     if (input === null)
       throw new GateError(`${record.id} has no input in the store, so the origin of its literals is unknown`);
-    const literals = unknownLiterals(record.sql, dialect, await originsOf(store, { record, input }, sha256));
+    const literals = unknownLiterals(record.sql, dialect, await originsOf(store, { record, input }));
     return literals.length === 0 ? [] : [{ id: item.id, literals: [...literals] }];
   });
   return found.flat();

@@ -11,7 +11,7 @@ import type { TestOutcome, Update, UpdateView } from '../src/domain';
 import { type ObjectStore, type SqlInspector, StoreError } from '../src/domain/ports';
 import { readStored, writeStored } from '../src/record/envelope';
 import type { Trace } from '../src/report/trace';
-import type { Hash } from '../src/sql/body';
+import { sha256 } from '../src/sha256';
 import { CLOCK } from '../src/sql/clock';
 import { resultTexts } from '../src/text/result-text';
 
@@ -34,34 +34,29 @@ export const Decision = z.object({
 });
 export type Decision = z.infer<typeof Decision>;
 
-interface Place {
-  readonly store: ObjectStore;
-  readonly hash: Hash;
-}
-
 const PAIRS = 'audits/pairs/';
 const pairAt = (id: string) => ({ key: `${PAIRS}${id}.json`, kind: 'flagged-pair' });
 const decisionAt = (id: string) => ({ key: `audits/decisions/${id}.json`, kind: 'pair-decision' });
 
-export function storeFlagged({ store, hash }: Place, pair: FlaggedPair): Promise<void> {
-  return writeStored(store, { ...pairAt(pair.pairId), hash }, pair);
+export function storeFlagged(store: ObjectStore, pair: FlaggedPair): Promise<void> {
+  return writeStored(store, pairAt(pair.pairId), pair);
 }
 
 /** Flagged pairs whose ids begin so. */
-export async function flaggedPairs({ store, hash }: Place, beginning: string): Promise<FlaggedPair[]> {
+export async function flaggedPairs(store: ObjectStore, beginning: string): Promise<FlaggedPair[]> {
   const keys = await store.list(`${PAIRS}${beginning}`);
   const ids = keys.map((key) => key.slice(PAIRS.length, -'.json'.length));
-  const pairs = await Promise.all(ids.map((id) => readStored(store, { ...pairAt(id), hash, schema: FlaggedPair })));
+  const pairs = await Promise.all(ids.map((id) => readStored(store, { ...pairAt(id), schema: FlaggedPair })));
   return pairs.filter((pair) => pair !== null);
 }
 
 /** The last one counts. */
-export function storeDecision({ store, hash }: Place, decision: Decision): Promise<void> {
-  return writeStored(store, { ...decisionAt(decision.pairId), hash }, decision);
+export function storeDecision(store: ObjectStore, decision: Decision): Promise<void> {
+  return writeStored(store, decisionAt(decision.pairId), decision);
 }
 
-export function decisionOf({ store, hash }: Place, pairId: string): Promise<Decision | null> {
-  return readStored(store, { ...decisionAt(pairId), hash, schema: Decision });
+export function decisionOf(store: ObjectStore, pairId: string): Promise<Decision | null> {
+  return readStored(store, { ...decisionAt(pairId), schema: Decision });
 }
 
 export const AuditedUpdate = z.object({
@@ -100,7 +95,7 @@ export interface AuditedSearch {
 
 const SHOWN_CHARS = 1_500;
 
-export function auditSearch(trace: Trace, inspector: SqlInspector, hash: Hash): AuditedSearch {
+export function auditSearch(trace: Trace, inspector: SqlInspector): AuditedSearch {
   const { searchId, input, record, state } = trace;
   const question = record?.question ?? input?.question.text ?? searchId;
   const context = input?.question.context ?? null;
@@ -111,7 +106,7 @@ export function auditSearch(trace: Trace, inspector: SqlInspector, hash: Hash): 
     updates.slice(at + 1).flatMap((other): UpdatePair[] => {
       const tables = one.tables.filter((table) => other.tables.includes(table));
       if (tables.length === 0) return [];
-      const pairId = `p-${hash(`${searchId} ${one.updateId} ${other.updateId}`).slice(0, 12)}`;
+      const pairId = `p-${sha256(`${searchId} ${one.updateId} ${other.updateId}`).slice(0, 12)}`;
       return [{ pairId, searchId, question, context, tables, updates: [one, other] }];
     }),
   );

@@ -10,12 +10,11 @@ import { writeFileSync } from 'node:fs';
 import { createLocalStore } from '../src/adapters/local/store';
 import { contentHash, RECORDING_KIND, type Exchange } from '../src/adapters/recording';
 import { Role } from '../src/domain';
-import { sha256 } from '../src/sha256';
 import { createRunStore } from '../src/record/run-store';
 
 async function exchangesOf(folder: string, searchId: string): Promise<Exchange[]> {
   const store = createLocalStore(folder);
-  const run = createRunStore(store, searchId, sha256);
+  const run = createRunStore(store, searchId);
   const made = await Promise.all(
     [...(await run.all('reply'))].map(async ([id, { reply, endedAtMs }]) => {
       const intent = await run.get('intent', id);

@@ -18,7 +18,6 @@ import { WebError, type LanguageModel, type Web } from '../src/domain/ports';
 import { createSteps } from '../src/methods/steps';
 import { storeInput } from '../src/record/run-store';
 import { connectClient, type GateClient } from '../src/workers/client';
-import { sha256 } from '../src/sha256';
 import { createGateWorkers, installLogger } from '../src/workers/run-worker';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
@@ -82,7 +81,7 @@ async function record(
   const models = new Map<string, LanguageModel>(Object.entries(MODELS));
   const store = createMemoryStore();
   const deps = {
-    ...{ store, hash: sha256, clock: { now: () => Date.now() } },
+    ...{ store, clock: { now: () => Date.now() } },
     models: (name: string) => known(models, name),
     engine: () => Promise.resolve({ engine, inspector }),
     web: () => Promise.resolve(scriptedWeb),
@@ -103,7 +102,7 @@ async function record(
         tools: settings.lookups === undefined ? ['execute_sql'] : ['execute_sql', 'web_search', 'fetch_url'],
         ...{ context: null, instructions: null, documents: [] },
       };
-      return storeInput(deps, { searchId, namespace: 'replay', question, identity: DATABASE, settings });
+      return storeInput(deps.store, { searchId, namespace: 'replay', question, identity: DATABASE, settings });
     },
     hang: (name) => {
       const model = hangingModel();

@@ -15,7 +15,6 @@ import { chromium, type Browser } from 'playwright-core';
 import { createLocalStore } from '../src/adapters/local/store';
 import type { AnswerRecord } from '../src/domain';
 import { loadTrace, renderReport } from '../src/report';
-import { sha256 } from '../src/sha256';
 
 const root = resolve(__dirname, '..');
 const [, , given] = process.argv;
@@ -48,7 +47,7 @@ async function writePages(folder: string): Promise<Readonly<Record<string, strin
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const { id } = JSON.parse(printed.toString()) as { id: string };
-  const trace = await loadTrace(createLocalStore(store), id, sha256);
+  const trace = await loadTrace(createLocalStore(store), id);
   if (trace?.record === null || trace === null) throw new Error(`the demo left no record of ${id}`);
   const pages = {
     report: renderReport(trace, { database: './sprint.sqlite' }),

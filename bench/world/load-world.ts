@@ -11,7 +11,6 @@ import { buildSprintDatabase } from '../../src/app/demo';
 import { loadConfig } from '../../src/config';
 import { userFolders } from '../../src/config/folders';
 import type { Dialect, SearchInput } from '../../src/domain';
-import { sha256 } from '../../src/sha256';
 import type { LedgerReport, Rates } from '../../simulated-model';
 import { storeInput } from '../../src/record/run-store';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../../src/workers/client';
@@ -91,7 +90,7 @@ export async function withLoadWorld<T>(options: LoadOptions, work: (world: LoadW
       ...(postgres === null ? {} : { postgres: await postmasterPid(postgres.url(name)) }),
     };
     const ask = async (input: SearchInput): Promise<AskedSearch> => {
-      await storeInput({ store, hash: sha256 }, input);
+      await storeInput(store, input);
       return { ...input, ...(await answer(gate, queues, input, options)) };
     };
     try {

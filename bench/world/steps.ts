@@ -6,7 +6,6 @@ import { createPostgresEngine, createPostgresInspector } from '../../src/adapter
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SearchInput } from '../../src/domain';
 import type { ObjectStore } from '../../src/domain/ports';
-import { sha256 } from '../../src/sha256';
 import { createSteps } from '../../src/methods/steps';
 import { storeInput } from '../../src/record/run-store';
 import type { WorkerSteps } from '../../src/workers/run-worker';
@@ -38,14 +37,14 @@ export async function benchSteps(options: StepsOptions): Promise<BenchSteps> {
   const opened = postgres ? createPostgresEngine({ url: database }) : createSqliteEngine({ path: database });
   const engine = createGuardedEngine(opened, inspector);
   const deps = {
-    ...{ store, hash: sha256, clock: { now: () => Date.now() } },
+    ...{ store, clock: { now: () => Date.now() } },
     models: () => model,
     engine: () => Promise.resolve({ engine, inspector }),
   };
   return {
     steps: createSteps(deps),
     store,
-    begin: (input) => storeInput(deps, input),
+    begin: (input) => storeInput(deps.store, input),
     close: () => engine.close(),
   };
 }

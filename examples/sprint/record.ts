@@ -21,7 +21,6 @@ import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { withCheckpoints } from '../../src/methods/checkpoints';
 import { createSteps } from '../../src/methods/steps';
 import { storeInput } from '../../src/record/run-store';
-import { sha256 } from '../../src/sha256';
 
 export async function record(file: string): Promise<string | null> {
   const folder = mkdtempSync(join(tmpdir(), 'gate-record-'));
@@ -40,7 +39,6 @@ export async function record(file: string): Promise<string | null> {
     models: () => model,
     engine: () => Promise.resolve({ engine, inspector }),
     clock: { now: () => Date.now() },
-    hash: sha256,
   };
   const settings = settingsFor({ method: 'fast', models: { default: said[0]?.model ?? 'recorded' } });
   const input: SearchInput = {
@@ -60,7 +58,7 @@ export async function record(file: string): Promise<string | null> {
     // As `gate ask` gives one; no model sees it.
     clock: clockAt(0),
   };
-  await storeInput(deps, input);
+  await storeInput(deps.store, input);
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const steps = createSteps(deps);
   const outcome = await runLookThenProve(

@@ -9,7 +9,7 @@ import { createRunStore } from '../record/run-store';
 import type { Engines } from '../workers/engines';
 import { note, type App } from './app';
 import { GateError, withoutPasswords } from './errors';
-import { recordOf, sha256 } from './services';
+import { recordOf } from './services';
 
 export type AskedAgain =
   | { readonly kind: 'answer'; readonly record: AnswerRecord }
@@ -39,7 +39,7 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
     }
     reason = refreshed.reason;
     const replacedBy = next && { id: next.searchId, reason };
-    if (replacedBy) await createRunStore(store, searchId, sha256).put('result', searchId, { ...before, replacedBy });
+    if (replacedBy) await createRunStore(store, searchId).put('result', searchId, { ...before, replacedBy });
   }
   if (next === null)
     throw new GateError(
@@ -73,7 +73,7 @@ async function refreshStored(
   { searchId, clock, question: { database } }: SearchInput,
   before: AnswerRecord,
 ) {
-  const deps = { store: app.store, engine: engines.engine, clock: { now: () => app.now() }, hash: sha256 };
+  const deps = { store: app.store, engine: engines.engine, clock: { now: () => app.now() } };
   const { refreshStored: refresh } = await import('../roles/answer/refresh');
   const hint = `gate show ${searchId} shows the answer of ${utc(before.asOf)}`;
   try {

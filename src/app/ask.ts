@@ -16,6 +16,7 @@ import { resolve } from 'node:path';
 import type { ResolvedDatabase } from '../config/databases';
 import type { SearchInput } from '../domain';
 import { isConclusive } from '../domain/answer';
+import { sha256 } from '../sha256';
 import { clockAt } from '../sql/clock';
 import type { Composition } from '../workers/composition';
 import { openEngines } from '../workers/engines';
@@ -38,7 +39,7 @@ import {
 } from './question-input';
 import { told } from './rows';
 import { earlierSearch } from './searches';
-import { recordOf, sha256 } from './services';
+import { recordOf } from './services';
 import type { Asking } from './start-search';
 
 export interface AskRequest extends SearchChoices, QuestionParts {

@@ -114,12 +114,11 @@ export class Askers {
   /** What today's searches of a token cost, or may cost while they run, by search. */
   async #costsToday(namespace: string): Promise<ReadonlyMap<string, number>> {
     const { store } = this.app;
-    const index = { store, hash: sha256 };
     const today = new Date(this.app.now()).setUTCHours(0, 0, 0, 0);
-    const costs = await each([...(await askedSince(index, today, namespace))], async ([id, key]) => {
+    const costs = await each([...(await askedSince(store, today, namespace))], async ([id, key]) => {
       const known = this.#costs.get(key);
       if (known !== undefined) return [id, known] as const;
-      const entry = await readIndex(index, key);
+      const entry = await readIndex(store, key);
       const isOpen = entry === null || entry.status === null;
       const record = isOpen ? await recordOf(store, id) : null;
       const recorded = record !== null && isConclusive(record) ? record.usage.costUsd : null;

@@ -29,7 +29,7 @@ import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { TOLD } from '../roles/answer/repeat';
 import { UsageError } from './errors';
 import { ASKED, listedBy } from './run/stored-batches';
-import { inputOf, openServices, sha256 } from './services';
+import { inputOf, openServices } from './services';
 import type { Surroundings } from './surroundings';
 import { openRunning } from './open-temporal';
 
@@ -259,7 +259,7 @@ async function unneededObjects(
   if (objects.length === 0) return { objects, problem: null };
   const referring = searches.flatMap(({ entries }) => entries.map(({ key }) => key).filter(mayRefer));
   try {
-    const names = await each(referring, async (key) => referencesIn((await store.get(key)) ?? '', key, sha256));
+    const names = await each(referring, async (key) => referencesIn((await store.get(key)) ?? '', key));
     const needed = new Set(names.flat());
     return { objects: objects.filter(({ key }) => !needed.has(objectName(key) ?? key)), problem: null };
   } catch (error) {

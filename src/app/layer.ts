@@ -19,7 +19,7 @@ import { DIALECTS } from '../sql/dialects';
 import { CHECK_MS, checkDatabase, lookAt, withEngines } from './check-database';
 import { GateError, UsageError } from './errors';
 import { askedDatabase, words } from './question-input';
-import { openServices, sha256, type Services } from './services';
+import { openServices, type Services } from './services';
 import type { Surroundings } from './surroundings';
 
 export interface OpenLayer extends Services {
@@ -33,7 +33,7 @@ export interface OpenLayer extends Services {
 export async function openLayer(at: Surroundings, db?: string): Promise<OpenLayer> {
   const services = openServices(at);
   const database = askedDatabase(services.config, { db }, at);
-  const place = { store: services.store, hash: sha256, database: identityKey(database.identity) };
+  const place = { store: services.store, database: identityKey(database.identity) };
   const events = await readLayer(place);
   const layer = layerOf(events);
   const { allow, deny } = database.access;
@@ -102,7 +102,7 @@ export async function editEntry(open: OpenLayer, wanted: string, said: string, b
 
 export async function addRule(open: OpenLayer, said: string, by: Said): Promise<Stated> {
   const statement = words(said, 'statement');
-  return sayRule(open, { entryId: ruleIdOf(statement, sha256), statement, answers: null }, by);
+  return sayRule(open, { entryId: ruleIdOf(statement), statement, answers: null }, by);
 }
 
 /** `wanted`: a question that no data can decide. Its answer is a rule. */
@@ -116,7 +116,7 @@ export async function answerQuestion(open: OpenLayer, wanted: string, said: stri
       'not-found',
     );
   const { questionId: answers, text } = only;
-  return sayRule(open, { entryId: ruleIdOf(answers, sha256), statement: `${text} ${answer}`, answers }, by);
+  return sayRule(open, { entryId: ruleIdOf(answers), statement: `${text} ${answer}`, answers }, by);
 }
 
 async function sayRule(
@@ -301,7 +301,7 @@ async function proveClaims(
   return withEngines(config, database, async (engines) => {
     const description = await checkDatabase(engines, database.name);
     const { engine, inspector } = await engines.engine(database.name);
-    const deps = { engine, inspector, description, source, hash: sha256, signal, now: () => now, timeoutMs };
+    const deps = { engine, inspector, description, source, signal, now: () => now, timeoutMs };
     const { imported, events } = await importEntries(claims, layerOf(before).entries, deps);
     await appendToLayer(place, events);
     const { entries } = layerOf([...before, ...events]);

@@ -15,7 +15,7 @@ import { codeOf } from './errors';
 import { outagesOf, type Outage } from './outages';
 import { waitingIn } from './search-list';
 import { findSearch } from './searches';
-import { checkpointsOf, inputOf, recordOf, sha256 } from './services';
+import { checkpointsOf, inputOf, recordOf } from './services';
 import { openRunning, statusWithoutRecord, storeOnly } from './open-temporal';
 import type { TemporalSession } from './temporal-session';
 import { overAfter } from './waiting';
@@ -161,7 +161,7 @@ export interface Knowledge {
 
 export async function knowledge(wanted: string, app: App): Promise<Knowledge & { readonly id: string }> {
   const id = await findSearch(app.store, wanted);
-  const run = createRunStore(app.store, id, sha256);
+  const run = createRunStore(app.store, id);
   const session = await openRunning(app.config, app.env, storeOnly(app));
   try {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';

@@ -14,12 +14,11 @@ import {
 import { createRunStore } from '../record/run-store';
 import type { App } from './app';
 import { findSearch, unknownSearch } from './searches';
-import { sha256 } from './services';
 
 /** Everything that the store holds of a search. */
 export async function traceOf(wanted: string, { store }: Pick<App, 'store'>): Promise<Trace> {
   const id = await findSearch(store, wanted);
-  const trace = await loadTrace(store, id, sha256);
+  const trace = await loadTrace(store, id);
   if (trace === null) throw unknownSearch(id);
   return trace;
 }
@@ -30,7 +29,7 @@ export async function tokensBy(
   { store }: Pick<App, 'store'>,
 ): Promise<SearchTokens & { readonly id: string }> {
   const id = await findSearch(store, wanted);
-  const run = createRunStore(store, id, sha256);
+  const run = createRunStore(store, id);
   const [intents, replies] = await Promise.all([run.all('intent'), run.all('reply')]);
   return { id, ...tokensOf(intents, replies) };
 }
@@ -39,7 +38,7 @@ export async function tokensBy(
 export async function difference(wantedA: string, wantedB: string, { store }: Pick<App, 'store'>): Promise<SearchDiff> {
   const side = async (wanted: string) => {
     const id = await findSearch(store, wanted);
-    const found = await loadSide(store, id, sha256);
+    const found = await loadSide(store, id);
     if (found === null) throw unknownSearch(id);
     return found;
   };

@@ -21,7 +21,7 @@ import { gateError } from './errors';
 import { outagesOf, type Outage } from './outages';
 import { openRunning } from './open-temporal';
 import { howToGoOn } from './read';
-import { inputOf, recordOf, sha256 } from './services';
+import { inputOf, recordOf } from './services';
 import type { TemporalSession } from './temporal-session';
 import { isOver, pause } from './waiting';
 
@@ -179,7 +179,7 @@ class Followed {
   }
 
   async #readStore(): Promise<void> {
-    const run = createRunStore(this.app.store, this.searchId, sha256);
+    const run = createRunStore(this.app.store, this.searchId);
     const found: { readonly event: SearchEvent; readonly of: string; readonly rank: number }[] = [];
     for (const [rank, kind] of MADE.entries())
       for (const [of, data] of await run.all(kind)) {

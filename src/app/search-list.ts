@@ -1,6 +1,5 @@
 /** The searches of the store, and how each stands. */
 import { searchPage, type Listed } from '../record/search-index';
-import { sha256 } from '../sha256';
 import type { App } from './app';
 import type { Living, Waiting } from './temporal-session';
 
@@ -28,7 +27,7 @@ export async function searchRows(
   of: Parameters<typeof searchPage>[1],
   living?: () => Promise<Living | null>,
 ): Promise<RowPage> {
-  const { searches: newest, next } = await searchPage({ store: app.store, hash: sha256 }, of);
+  const { searches: newest, next } = await searchPage(app.store, of);
   const { livingSearches, statusWithoutRecord } = await import('./open-temporal');
   const ask = living ?? ((): Promise<Living | null> => livingSearches(app, waitingIn(app)));
   const live = newest.some(({ status }) => status === null) ? await ask() : null;

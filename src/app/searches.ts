@@ -4,7 +4,6 @@ import { newestSearches } from '../record/search-index';
 import type { SearchInput } from '../domain';
 import { isConclusive } from '../domain/answer';
 import { SEARCH_ID } from '../domain/question';
-import { sha256 } from '../sha256';
 import { GateError, UsageError } from './errors';
 import { inputOf, recordOf } from './services';
 
@@ -15,7 +14,7 @@ export async function findSearch(store: ObjectStore, wanted: string): Promise<st
     throw unknownSearch(wanted);
   }
   if (wanted === 'last') {
-    const [newest] = await newestSearches({ store, hash: sha256 }, 1);
+    const [newest] = await newestSearches(store, 1);
     if (newest === undefined) throw new GateError('no question was asked yet; begin with: gate ask "…" --db …');
     return newest.id;
   }

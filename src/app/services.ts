@@ -2,7 +2,6 @@
 import { loadConfig, type Config } from '../config';
 import type { AnswerRecord, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../domain/ports';
-import { sha256 } from '../sha256';
 import { createRunStore } from '../record/run-store';
 import { writeAsked } from '../record/search-index';
 import { openStore } from '../workers/open-store';
@@ -18,26 +17,24 @@ export function openServices(at: Pick<Surroundings, 'env' | 'cwd' | 'platform' |
   return { config, store: openStore(config) };
 }
 
-export { sha256 };
-
 /** The answer as it was last asked for. */
 export async function recordOf(store: ObjectStore, searchId: string): Promise<AnswerRecord | null> {
-  return createRunStore(store, searchId, sha256).find('result', searchId);
+  return createRunStore(store, searchId).find('result', searchId);
 }
 
 export async function inputOf(store: ObjectStore, searchId: string): Promise<SearchInput | null> {
-  return createRunStore(store, searchId, sha256).find('input', searchId);
+  return createRunStore(store, searchId).find('input', searchId);
 }
 
 /** The states after each iteration, oldest first. */
 export async function checkpointsOf(store: ObjectStore, searchId: string): Promise<readonly SearchState[]> {
-  const states = await createRunStore(store, searchId, sha256).all('checkpoint');
+  const states = await createRunStore(store, searchId).all('checkpoint');
   return [...states.values()].sort((a, b) => a.iteration - b.iteration);
 }
 
 /** Lists a search that somebody asks for now, and stores its input. */
 export async function saveAsked(store: ObjectStore, input: SearchInput, nowMs: number): Promise<SearchInput> {
   const asked = { ...input, askedAt: new Date(nowMs).toISOString() };
-  await writeAsked({ store, hash: sha256 }, asked);
+  await writeAsked(store, asked);
   return asked;
 }

@@ -25,7 +25,7 @@ import { GateError } from './errors';
 import { note, type App } from './app';
 import type { TemporalSession } from './temporal-session';
 import { tellWhoReceivesRows } from './notice';
-import { inputOf, saveAsked, sha256 } from './services';
+import { inputOf, saveAsked } from './services';
 import { storeFork, type Fork } from '../record/fork';
 
 /** Temporal keeps 400 bytes of a workflow's summary; letters outside ASCII take up to three. */
@@ -174,7 +174,7 @@ export async function checkAndStore(
   const { fork } = asking;
   const before = fork === undefined ? await inputOf(store, input.searchId) : null;
   await saveAsked(store, withFirstClock(before, input), app.now());
-  const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
+  const state = fork === undefined ? null : await storeFork(store, fork);
   app.onStored?.(input.searchId);
   return state;
 }

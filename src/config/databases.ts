@@ -10,11 +10,11 @@
  * 4. A file, or a folder of data files, is its real path, so one that is replaced every night stays the same database: what is kept of it is counted again
  *    before it is used, as after any other write. One that moved is another database.
  */
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Dialect } from '../domain/question';
+import { sha256 } from '../sha256';
 import { databaseOf } from './database';
 import { databaseFile, fileVersion, isFileName, type DatabaseFile } from './database-file';
 import { ConfigError, Secret, type Config, type DatabaseConfig } from './index';
@@ -127,11 +127,11 @@ function unnamedServer(text: string, dialect: Server): ResolvedDatabase {
 /** Its last part, and a hash of the address without secrets: the same database keeps its name. */
 function generatedName(base: string, address: string): string {
   const readable = base.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40) || 'db';
-  return `${readable}-${createHash('sha256').update(address).digest('hex').slice(0, 8)}`;
+  return `${readable}-${sha256(address).slice(0, 8)}`;
 }
 
 function identityOf(parts: readonly (string | readonly string[])[]): string {
-  return `d-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)}`;
+  return `d-${sha256(JSON.stringify(parts)).slice(0, 16)}`;
 }
 
 function fileAt({ dialect, path, version }: DatabaseFile, id: string | null) {

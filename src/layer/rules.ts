@@ -3,7 +3,7 @@ import type { DatabaseDescription, LayerRule } from '../domain';
 import { canonical } from '../domain/canonical';
 import { wordsOf } from '../database/relevance';
 import { tablesNamed } from '../database/table-names';
-import type { Hash } from '../sql/body';
+import { sha256 } from '../sha256';
 import { oneLine } from '../clip';
 import type { HeldRule } from './state';
 
@@ -12,8 +12,8 @@ const MOST_RULES = 12;
 const RULE_CHARS = 600;
 
 /** `about`: the question that it answers, or else the statement. */
-export function ruleIdOf(about: string, hash: Hash): string {
-  return `e${hash(canonical(['rule', about.replace(/\s+/g, ' ').trim().toLowerCase()])).slice(0, 16)}`;
+export function ruleIdOf(about: string): string {
+  return `e${sha256(canonical(['rule', about.replace(/\s+/g, ' ').trim().toLowerCase()])).slice(0, 16)}`;
 }
 
 /**

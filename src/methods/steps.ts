@@ -98,7 +98,7 @@ export function createSteps(deps: StepDeps): StoredSteps & RemarkStep {
     ...(Object.fromEntries(steps) as StoredSteps),
     keepRemark: (searchId, remark) => {
       const at = new Date(deps.clock.now()).toISOString();
-      const run = createRunStore(deps.store, searchId, deps.hash);
+      const run = createRunStore(deps.store, searchId);
       return run.put('remark', remark.remarkId, { ...remark, at });
     },
   };

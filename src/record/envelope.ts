@@ -1,7 +1,7 @@
 /** One stored text: data with its kind and the hash of its JSON, which is checked on every read. */
 import * as z from 'zod';
 import { StoreError, type ObjectStore } from '../domain/ports';
-import type { Hash } from '../sql/body';
+import { sha256 } from '../sha256';
 
 const HEAD = /^\{"kind":"([^"]+)","sha256":"([^"]+)","data":/;
 
@@ -9,24 +9,23 @@ interface Reading<S extends z.ZodType = z.ZodType> {
   readonly key: string;
   readonly kind: string;
   readonly schema: S;
-  readonly hash: Hash;
 }
 
-export function writeEnvelope(kind: string, data: unknown, hash: Hash): string {
-  return envelopeOf(kind, JSON.stringify(data), hash);
+export function writeEnvelope(kind: string, data: unknown): string {
+  return envelopeOf(kind, JSON.stringify(data));
 }
 
 /** `json`: of the data. */
-export function envelopeOf(kind: string, json: string, hash: Hash): string {
-  return `{"kind":"${kind}","sha256":"${hash(json)}","data":${json}}`;
+export function envelopeOf(kind: string, json: string): string {
+  return `{"kind":"${kind}","sha256":"${sha256(json)}","data":${json}}`;
 }
 
 /** Data whose shape the hash vouches for: this program wrote it, in a store of this format. */
-export function openEnvelope(text: string, { key, kind, hash }: Omit<Reading, 'schema'>): unknown {
-  const [head = '', foundKind, sha256] = HEAD.exec(text) ?? [];
+export function openEnvelope(text: string, { key, kind }: Omit<Reading, 'schema'>): unknown {
+  const [head = '', foundKind, hash] = HEAD.exec(text) ?? [];
   if (foundKind !== kind) throw corrupt(key, `it is no ${kind}`);
   const json = text.slice(head.length, -1);
-  if (hash(json) !== sha256) throw corrupt(key, 'its hash does not match');
+  if (sha256(json) !== hash) throw corrupt(key, 'its hash does not match');
   return JSON.parse(json);
 }
 
@@ -48,10 +47,10 @@ export async function readStored<S extends z.ZodType>(
 /** Replaces what stands there. */
 export async function writeStored(
   store: ObjectStore,
-  { key, kind, hash }: Omit<Reading, 'schema'>,
+  { key, kind }: Omit<Reading, 'schema'>,
   data: unknown,
 ): Promise<void> {
-  await store.put(key, writeEnvelope(kind, data, hash), { overwrite: true });
+  await store.put(key, writeEnvelope(kind, data), { overwrite: true });
 }
 
 function corrupt(key: string, why: string): StoreError {

@@ -9,17 +9,11 @@
  */
 import type { Remark, SearchInput, SearchState } from '../domain';
 import { StoreError, type ObjectStore } from '../domain/ports';
-import type { Hash } from '../sql/body';
 import { each } from '../limiter';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import { objectKey } from './objects';
 import { createRunStore } from './run-store';
 import { referencesIn, withoutKinds } from './stored-contents';
-
-interface ForkDeps {
-  readonly store: ObjectStore;
-  readonly hash: Hash;
-}
 
 export interface Fork {
   /** The checkpoint of the parent after `input.parent.iteration`. */
@@ -31,16 +25,16 @@ export interface Fork {
 }
 
 /** Returns the state that the fork starts from. */
-export async function storeFork(deps: ForkDeps, fork: Fork): Promise<SearchState> {
+export async function storeFork(store: ObjectStore, fork: Fork): Promise<SearchState> {
   const { input, hint, nowMs } = fork;
   const { parent, searchId } = input;
   if (parent === undefined) throw new Error('a fork has a parent');
-  const run = createRunStore(deps.store, searchId, deps.hash);
+  const run = createRunStore(store, searchId);
   const checkpoint = `i${parent.iteration + 1}`;
   const made = await run.find('checkpoint', checkpoint);
   if (made !== null && made.searchId === searchId && (await run.find('input', searchId)) !== null) return made;
   const without = input.settings.layer === undefined ? ['known', 'told'] : [];
-  await copyObjects(deps, fork, parent, without);
+  await copyObjects(store, fork, parent, without);
   const state = forkedState(fork);
   if (hint !== null) {
     const remarkId = state.steered?.remarks.at(-1) ?? 'h1';
@@ -93,7 +87,7 @@ function withoutConversation(state: SearchState): SearchState {
 
 /** `without`: kinds that the fork may not use. */
 async function copyObjects(
-  { store, hash }: ForkDeps,
+  store: ObjectStore,
   { state, input }: Fork,
   from: NonNullable<SearchInput['parent']>,
   without: readonly string[],
@@ -109,8 +103,8 @@ async function copyObjects(
     );
   };
   await each(taken, async (key) => {
-    const text = withoutKinds(await copied(key, 'the fork copies it'), key, without, hash);
-    for (const name of referencesIn(text, key, hash)) {
+    const text = withoutKinds(await copied(key, 'the fork copies it'), key, without);
+    for (const name of referencesIn(text, key)) {
       const object = objectKey(name);
       await store.put(object, await copied(object, `${key} needs it`), { overwrite: true });
     }

@@ -22,7 +22,7 @@ import {
   type ModelRequest,
   type ObjectStore,
 } from '../domain/ports';
-import type { Hash } from '../sql/body';
+import { sha256 } from '../sha256';
 import type { UsageDelta } from '../domain/ports/step-parts';
 import type { CallIntent, CallReply } from './contents';
 import { perStore } from './per-store';
@@ -37,7 +37,6 @@ export interface Call {
   readonly request: ModelRequest;
   readonly model: LanguageModel;
   readonly clock: Clock;
-  readonly hash: Hash;
   readonly signal: AbortSignal;
   /** What the step makes of the reply: it puts contents and gives the outcome. It asks nobody, so that it takes no time. */
   readonly settle?: (called: Called) => Promise<unknown>;
@@ -77,7 +76,7 @@ const unstoredIn = perStore(() => new Map<string, CallReply>());
 /** `outcome`: what `settle` gives, or gave before. */
 export async function callOnce(call: Call): Promise<{ readonly called: Called; readonly outcome: unknown }> {
   const id = callId(call.position, call.tryNumber, call.request.seed);
-  const inputHash = call.hash(JSON.stringify(fingerprint(call.request)));
+  const inputHash = sha256(JSON.stringify(fingerprint(call.request)));
   const known = await call.run.find('reply', id);
   const reply = known === null ? await askAndStore(call, id, inputHash) : checked(known, call, inputHash, id);
   if (known !== null) call.onHit?.(call.request);

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { LayerEvent } from '../domain';
 import { StoreError, type ObjectStore } from '../domain/ports';
 import { canonical } from '../domain/canonical';
-import type { Hash } from '../sql/body';
+import { sha256 } from '../sha256';
 import { BoundedMap } from '../bounded-map';
 import { each } from '../limiter';
 import { perStore } from './per-store';
@@ -23,7 +23,6 @@ const MAX_EVENTS = 400_000;
 
 export interface LayerPlace {
   readonly store: ObjectStore;
-  readonly hash: Hash;
   /** As `identityKey` gives it. */
   readonly database: string;
 }
@@ -37,9 +36,9 @@ export async function appendToLayer(
   const [first] = events;
   if (first === undefined) return;
   const batch = Batch.parse({ events });
-  const name = `${first.at.replace(/[^0-9TZ]/g, '')}-${(place.store.nameOf ?? place.hash)(canonical(batch)).slice(0, 24)}`;
+  const name = `${first.at.replace(/[^0-9TZ]/g, '')}-${(place.store.nameOf ?? sha256)(canonical(batch)).slice(0, 24)}`;
   const from = searchId === null ? '' : `.${searchId}`;
-  await place.store.put(`${folderOf(place)}${name}${from}.json`, writeEnvelope(KIND, batch, place.hash), {
+  await place.store.put(`${folderOf(place)}${name}${from}.json`, writeEnvelope(KIND, batch), {
     overwrite: true,
   });
 }
@@ -80,10 +79,10 @@ function isAmong({ keys }: Seen, all: readonly string[]): boolean {
   return [...keys].every((key) => stored.has(key));
 }
 
-async function readBatch({ store, hash }: LayerPlace, key: string): Promise<readonly LayerEvent[]> {
+async function readBatch({ store }: LayerPlace, key: string): Promise<readonly LayerEvent[]> {
   const text = await store.get(key);
   if (text === null) throw new StoreError('missing', `${key} is missing from the store: restore it`);
-  return readEnvelope(text, { key, kind: KIND, schema: Batch, hash }).events;
+  return readEnvelope(text, { key, kind: KIND, schema: Batch }).events;
 }
 
 function folderOf({ database }: LayerPlace): string {

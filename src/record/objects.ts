@@ -8,7 +8,7 @@
  */
 import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../domain/ports';
-import type { Hash } from '../sql/body';
+import { sha256 } from '../sha256';
 import { perStore } from './per-store';
 
 export const OBJECTS = 'objects/sha256/';
@@ -34,8 +34,8 @@ export function objectName(key: string): string | null {
 /** When this process wrote an object, by name. */
 const writtenTo = perStore(() => new BoundedMap<number>(10_000));
 
-export async function putObject(store: ObjectStore, text: string, sha256: string): Promise<ObjectReference> {
-  const name = store.nameOf?.(text) ?? sha256;
+export async function putObject(store: ObjectStore, text: string, hash: string): Promise<ObjectReference> {
+  const name = store.nameOf?.(text) ?? hash;
   const writtenMs = writtenTo(store);
   // By the clock that goes on while a machine sleeps.
   const startedMs = Date.now();
@@ -47,15 +47,15 @@ export async function putObject(store: ObjectStore, text: string, sha256: string
   return { name, bytes: Buffer.byteLength(text) };
 }
 
-/** The text of an object; `sha256` is its hash. */
+/** The text of an object with this hash. */
 export async function readObject(
   store: ObjectStore,
   { name }: ObjectReference,
-  { sha256, neededBy, hash }: { readonly sha256: string; readonly neededBy: string; readonly hash: Hash },
+  { hash, neededBy }: { readonly hash: string; readonly neededBy: string },
 ): Promise<string> {
   const place = objectKey(name);
   const text = await store.get(place);
-  if (text !== null && hash(text) === sha256) return text;
+  if (text !== null && sha256(text) === hash) return text;
   writtenTo(store).delete(name);
   if (text === null)
     throw new StoreError(

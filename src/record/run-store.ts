@@ -17,7 +17,7 @@ import { canonical, compareText } from '../domain/canonical';
 import { StoreError, type ObjectStore } from '../domain/ports';
 import type { Holding } from '../domain/ports/step-parts';
 import { each } from '../limiter';
-import type { Hash } from '../sql/body';
+import { sha256 } from '../sha256';
 import type { Contents, Kind } from './contents';
 import { envelopeOf } from './envelope';
 import { perStore } from './per-store';
@@ -75,7 +75,6 @@ const knownTo = perStore(() => new BoundedMap<Known>(MOST_CHARS));
 interface Place {
   readonly store: ObjectStore;
   readonly searchId: string;
-  readonly hash: Hash;
   readonly folder: string;
   readonly holding: Holding | undefined;
 }
@@ -84,18 +83,14 @@ interface Place {
 export function createRunStore(
   store: ObjectStore,
   searchId: string,
-  hash: Hash,
   { holding, folder = `runs/${searchId}` }: { readonly holding?: Holding | undefined; readonly folder?: string } = {},
 ): RunStore {
-  return new Run({ store, searchId, hash, folder, holding }, null);
+  return new Run({ store, searchId, folder, holding }, null);
 }
 
 /** Stores the input of a search, which every step loads first. */
-export async function storeInput(
-  { store, hash }: { readonly store: ObjectStore; readonly hash: Hash },
-  input: SearchInput,
-): Promise<void> {
-  await createRunStore(store, input.searchId, hash).put('input', input.searchId, input);
+export async function storeInput(store: ObjectStore, input: SearchInput): Promise<void> {
+  await createRunStore(store, input.searchId).put('input', input.searchId, input);
 }
 
 class Run implements RunStore {
@@ -114,7 +109,7 @@ class Run implements RunStore {
   }
 
   of(searchId: string): RunStore {
-    return createRunStore(this.place.store, searchId, this.place.hash);
+    return createRunStore(this.place.store, searchId);
   }
 
   async get<K extends Kind>(kind: K, id: string): Promise<Contents[K]> {
@@ -161,7 +156,7 @@ class Run implements RunStore {
 
   step(position: string, input: unknown): StepStore {
     const { place } = this;
-    const key = `${place.folder}/steps/${position}.${place.hash(canonical(input)).slice(0, 8)}`;
+    const key = `${place.folder}/steps/${position}.${sha256(canonical(input)).slice(0, 8)}`;
     const run = new Run(place, key);
     // A step within another begins where that one has looked.
     if (this.stepKey !== null) run.opened = this.opened;
@@ -184,11 +179,11 @@ class Run implements RunStore {
 
   /** Writes what is pending as the step's object. Returns the output that is stored. */
   private async write(output: unknown, options: { readonly overwrite: boolean }): Promise<unknown> {
-    const { place, known, stepKey } = this;
+    const { known, stepKey } = this;
     if (stepKey === null) throw new Error('no step is open');
     const { made, refers } = await this.made([]);
     const key = stepKey + (refers ? REFERRING : PLAIN);
-    const text = envelopeOf('step', `{"made":${made},"output":${JSON.stringify(output ?? null)}}`, place.hash);
+    const text = envelopeOf('step', `{"made":${made},"output":${JSON.stringify(output ?? null)}}`);
     if (!(await this.store(key, text, options))) return known.outputs.get(stepKey);
     known.outputs.set(stepKey, output);
     return output;
@@ -218,7 +213,7 @@ class Run implements RunStore {
     const { known, place } = this;
     known.after += 1;
     const entries = await each([...this.pending.values()], async ({ kind, id, data }) => {
-      const stored = await storedJson(place, kind, data);
+      const stored = await storedJson(place.store, kind, data);
       return { refers: stored.refers, json: `{"kind":"${kind}","id":${JSON.stringify(id)},${stored.json}}` };
     });
     const all = [...before.map((entry) => JSON.stringify(entry)), ...entries.map(({ json }) => json)];
@@ -231,9 +226,9 @@ class Run implements RunStore {
   private async putOwn(kind: Own, id: string, data: unknown, options: { readonly overwrite: boolean }): Promise<void> {
     const { place, known } = this;
     const key = this.keyOf(kind, id);
-    const { json } = await storedJson(place, kind, data);
+    const { json } = await storedJson(place.store, kind, data);
     if (kind !== 'reply' && kind !== 'result') {
-      await place.store.put(key, envelopeOf(kind, `{${json}}`, place.hash), options);
+      await place.store.put(key, envelopeOf(kind, `{${json}}`), options);
       known.keys.add(key);
       if (isSettled(kind)) known.contents.set(nameOf(kind, id), data);
       return;
@@ -242,8 +237,8 @@ class Run implements RunStore {
     const isNew = this.stepKey !== null && !known.keys.has(key);
     // Another text of the same carries on with what came with the first.
     const before = options.overwrite && !isNew ? await place.store.get(key) : null;
-    const { made } = await this.made(before === null ? [] : madeIn(place, key, before).made.contents);
-    const text = envelopeOf(kind, `{"made":${made},${json}}`, place.hash);
+    const { made } = await this.made(before === null ? [] : madeIn(key, before).made.contents);
+    const text = envelopeOf(kind, `{"made":${made},${json}}`);
     if (!(await this.store(key, text, options))) throw new StoreError('conflict', `${key} is already stored`);
   }
 
@@ -259,7 +254,7 @@ class Run implements RunStore {
     }
     const text = await place.store.get(key);
     if (text === null) return null;
-    const content = await ownContent(place, key, text);
+    const content = await ownContent(place.store, key, text);
     if (isSettled(kind)) known.contents.set(nameOf(kind, id), content);
     return content;
   }
@@ -365,18 +360,18 @@ interface Loaded {
   readonly chars: number;
 }
 
-function madeIn({ hash }: Place, key: string, text: string) {
-  return dataOf(text, key, hash) as { readonly made: Made; readonly output?: unknown };
+function madeIn(key: string, text: string) {
+  return dataOf(text, key) as { readonly made: Made; readonly output?: unknown };
 }
 
 /** null: it was deleted meanwhile. */
 async function loadObject(place: Place, key: string): Promise<Loaded | null> {
   const text = await place.store.get(key);
   if (text === null) return null;
-  const { made, output } = madeIn(place, key, text);
+  const { made, output } = madeIn(key, text);
   const contents = await each(
     made.contents,
-    async (entry) => [nameOf(entry.kind, entry.id), await contentOf(place, key, entry)] as const,
+    async (entry) => [nameOf(entry.kind, entry.id), await contentOf(place.store, key, entry)] as const,
   );
   return { key, after: made.after, contents, chars: text.length, output };
 }

@@ -3,9 +3,9 @@
  * asking twice joins the search that runs or reads the answer that is stored. `nonce` (`--fresh`) makes a new one. A database
  * counts by its identity and not by its name.
  */
-import { createHash } from 'node:crypto';
 import type { SearchInput } from '../domain';
 import { canonical } from '../domain/canonical';
+import { sha256 } from '../sha256';
 
 type Asked = Pick<SearchInput, 'question' | 'identity' | 'settings' | 'namespace'>;
 
@@ -34,7 +34,7 @@ export function childIdOf({ searchId, position }: { readonly searchId: string; r
 }
 
 function named(identity: string): string {
-  return `q-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
+  return `q-${sha256(identity).slice(0, 16)}`;
 }
 
 /** The key under which the store keeps caches and the layer of a database. */

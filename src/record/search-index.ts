@@ -17,7 +17,7 @@ import { presetOf } from '../domain/question';
 import type { ObjectStore } from '../domain/ports';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
-import type { Hash } from '../sql/body';
+import { sha256 } from '../sha256';
 import { readStored, writeStored } from './envelope';
 import { storeInput } from './run-store';
 
@@ -46,15 +46,10 @@ export const Listed = z.object({
 });
 export type Listed = z.infer<typeof Listed>;
 
-interface Deps {
-  readonly store: ObjectStore;
-  readonly hash: Hash;
-}
-
 type Ended = Pick<Listed, 'status' | 'answer' | 'costUsd'>;
 
 /** `ended`: how it did, if it has. */
-export async function writeIndex({ store, hash }: Deps, input: SearchInput, ended: Ended | null = null): Promise<void> {
+export async function writeIndex(store: ObjectStore, input: SearchInput, ended: Ended | null = null): Promise<void> {
   const isPart = input.childOf !== undefined;
   if (isPart && ended !== null) return;
   const { question, settings, searchId: id, askedAt: startedAt = new Date(0).toISOString() } = input;
@@ -69,10 +64,10 @@ export async function writeIndex({ store, hash }: Deps, input: SearchInput, ende
     startedAt,
     ...{ status, costUsd, answer: answer === null ? null : oneLine(answer, TEXT_CHARS) },
   };
-  const key = `${isPart ? PARTS : ASKED}${placeOf(Date.parse(startedAt))}-${id}${markOf(input.namespace, hash)}.json`;
+  const key = `${isPart ? PARTS : ASKED}${placeOf(Date.parse(startedAt))}-${id}${markOf(input.namespace)}.json`;
   if (question.after !== undefined && ended === null)
-    await writeStored(store, { key: `${AFTER}${question.after}-${id}.json`, kind: KIND, hash }, entry);
-  await writeStored(store, { key, kind: KIND, hash }, entry);
+    await writeStored(store, { key: `${AFTER}${question.after}-${id}.json`, kind: KIND }, entry);
+  await writeStored(store, { key, kind: KIND }, entry);
 }
 
 export interface Follower {
@@ -91,14 +86,14 @@ export async function followers(store: ObjectStore, of?: string): Promise<readon
 }
 
 /** Lists a search and stores its input, which every step loads first. */
-export async function writeAsked(deps: Deps, input: SearchInput): Promise<void> {
-  await writeIndex(deps, input);
-  await storeInput(deps, input);
+export async function writeAsked(store: ObjectStore, input: SearchInput): Promise<void> {
+  await writeIndex(store, input);
+  await storeInput(store, input);
 }
 
 /** The newest searches, each once. */
-export async function newestSearches(deps: Deps, limit: number): Promise<readonly Listed[]> {
-  return (await searchPage(deps, { limit })).searches;
+export async function newestSearches(store: ObjectStore, limit: number): Promise<readonly Listed[]> {
+  return (await searchPage(store, { limit })).searches;
 }
 
 /** Keys at once, where most may be those of others. */
@@ -112,14 +107,14 @@ export interface Page {
 
 /** `namespace`: those of a token alone. `after`: `next` of the page before. */
 export async function searchPage(
-  { store, hash }: Deps,
+  store: ObjectStore,
   {
     limit,
     after: begin = '',
     namespace,
   }: { readonly limit: number; readonly after?: string; readonly namespace?: string },
 ): Promise<Page> {
-  const own = namespace === undefined ? '' : `${markOf(namespace, hash)}.json`;
+  const own = namespace === undefined ? '' : `${markOf(namespace)}.json`;
   const most = own === '' ? limit : LOOKED_AT;
   const newest = new Map<string, string>();
   let last = ASKED + begin;
@@ -132,7 +127,7 @@ export async function searchPage(
       last = key;
     }
   }
-  const found = await each([...newest.values()], (key) => readIndex({ store, hash }, key));
+  const found = await each([...newest.values()], (key) => readIndex(store, key));
   // One may have been removed meanwhile.
   const searches = found.filter((entry) => entry !== null);
   return { searches, next: newest.size < limit ? null : last.slice(ASKED.length) };
@@ -140,11 +135,11 @@ export async function searchPage(
 
 /** The keys of the entries of a token's searches that were asked since then, by search. */
 export async function askedSince(
-  { store, hash }: Deps,
+  store: ObjectStore,
   ms: number,
   namespace: string,
 ): Promise<ReadonlyMap<string, string>> {
-  const own = `${markOf(namespace, hash)}.json`;
+  const own = `${markOf(namespace)}.json`;
   const until = ASKED + placeOf(ms);
   const found = new Map<string, string>();
   for (let after = ASKED; ;) {
@@ -159,14 +154,14 @@ export async function askedSince(
 }
 
 /** null: it was removed meanwhile. */
-export function readIndex({ store, hash }: Deps, key: string): Promise<Listed | null> {
-  return readStored(store, { key, kind: KIND, schema: Listed, hash });
+export function readIndex(store: ObjectStore, key: string): Promise<Listed | null> {
+  return readStored(store, { key, kind: KIND, schema: Listed });
 }
 
 /** Who has a token has a mark; people at this machine and batches have none. */
 export const TOKEN_NAMESPACE = 'token:';
-function markOf(namespace: string, hash: Hash): string {
-  return namespace.startsWith(TOKEN_NAMESPACE) ? `.${hash(namespace).slice(0, 12)}` : '';
+function markOf(namespace: string): string {
+  return namespace.startsWith(TOKEN_NAMESPACE) ? `.${sha256(namespace).slice(0, 12)}` : '';
 }
 
 /** The keys of entries of that time or before, by search. */

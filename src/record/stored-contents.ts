@@ -6,16 +6,11 @@ import { BoundedMap } from '../bounded-map';
 import type { ChatMessage } from '../domain/model-call';
 import type { ObjectStore } from '../domain/ports';
 import { each } from '../limiter';
-import type { Hash } from '../sql/body';
+import { sha256 as hashOf } from '../sha256';
 import type { CallIntent, Kind } from './contents';
 import { openEnvelope, writeEnvelope } from './envelope';
 import { INLINE_LIMIT, putObject, readObject, type ObjectReference } from './objects';
 import { perStore } from './per-store';
-
-interface Place {
-  readonly store: ObjectStore;
-  readonly hash: Hash;
-}
 
 /** Kinds that many searches share. So there are not many objects, however many searches are stored. */
 const SHARED: ReadonlySet<Kind> = new Set(['input', 'schema', 'profile']);
@@ -54,23 +49,23 @@ export function mayRefer(key: string): boolean {
 }
 
 /** The names of the objects that the text under such a key refers to. */
-export function referencesIn(text: string, key: string, hash: Hash): readonly string[] {
+export function referencesIn(text: string, key: string): readonly string[] {
   if (text === '' || !mayRefer(key)) return [];
-  const data = dataOf(text, key, hash) as Entry & { made?: Made };
+  const data = dataOf(text, key) as Entry & { made?: Made };
   const { messages = [] } = (data.data ?? {}) as { readonly messages?: readonly StoredMessage[] };
   return [data, ...messages, ...(data.made?.contents ?? [])].flatMap(({ shared }) => shared?.object.name ?? []);
 }
 
 /** The text of an object without contents of these kinds. */
-export function withoutKinds(text: string, key: string, kinds: readonly string[], hash: Hash): string {
-  const data = kinds.length === 0 ? null : (dataOf(text, key, hash) as Entry & { made?: Made });
+export function withoutKinds(text: string, key: string, kinds: readonly string[]): string {
+  const data = kinds.length === 0 ? null : (dataOf(text, key) as Entry & { made?: Made });
   if (!data?.made?.contents.some(({ kind }) => kinds.includes(kind))) return text;
   const contents = data.made.contents.filter(({ kind }) => !kinds.includes(kind));
-  return writeEnvelope(kindOf(key), { ...data, made: { ...data.made, contents } }, hash);
+  return writeEnvelope(kindOf(key), { ...data, made: { ...data.made, contents } });
 }
 
-export function dataOf(text: string, key: string, hash: Hash): unknown {
-  return openEnvelope(text, { key, kind: kindOf(key), hash });
+export function dataOf(text: string, key: string): unknown {
+  return openEnvelope(text, { key, kind: kindOf(key) });
 }
 
 /** Of the envelope under `runs/<search>/<folder>/…`. */
@@ -81,21 +76,21 @@ function kindOf(key: string): string {
 
 /** The inside of a JSON object: `data`, or `shared` where it is stored by its hash. */
 export async function storedJson(
-  place: Place,
+  store: ObjectStore,
   kind: Kind,
   data: unknown,
 ): Promise<{ readonly json: string; readonly refers: boolean }> {
   if (kind === 'intent') {
-    const messages = await each((data as CallIntent).messages, (message) => storedMessage(place, message));
+    const messages = await each((data as CallIntent).messages, (message) => storedMessage(store, message));
     return { json: `"data":${JSON.stringify({ ...(data as CallIntent), messages })}`, refers: true };
   }
   const json = JSON.stringify(data);
   if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return { json: `"data":${json}`, refers: false };
-  return { json: `"shared":${JSON.stringify(await share(place, json, data))}`, refers: true };
+  return { json: `"shared":${JSON.stringify(await share(store, json, data))}`, refers: true };
 }
 
-async function share({ store, hash }: Place, json: string, content: unknown): Promise<Shared> {
-  const sha256 = hash(json);
+async function share(store: ObjectStore, json: string, content: unknown): Promise<Shared> {
+  const sha256 = hashOf(json);
   const object = await putObject(store, json, sha256);
   sharedIn(store).set(sha256, content, json.length);
   return { sha256, object };
@@ -104,36 +99,36 @@ async function share({ store, hash }: Place, json: string, content: unknown): Pr
 /** `content`: what follows after the shared text. */
 type StoredMessage = ChatMessage & { readonly shared?: Shared };
 
-async function storedMessage(place: Place, { role, content, common = 0 }: ChatMessage): Promise<StoredMessage> {
+async function storedMessage(store: ObjectStore, { role, content, common = 0 }: ChatMessage): Promise<StoredMessage> {
   if (common < INLINE_LIMIT / 2) return { role, content };
   const text = content.slice(0, common);
-  return { role, content: content.slice(common), shared: await share(place, JSON.stringify(text), text) };
+  return { role, content: content.slice(common), shared: await share(store, JSON.stringify(text), text) };
 }
 
-async function messageOf(place: Place, neededBy: string, message: StoredMessage): Promise<ChatMessage> {
+async function messageOf(store: ObjectStore, neededBy: string, message: StoredMessage): Promise<ChatMessage> {
   const { role, content, shared } = message;
   if (shared === undefined) return message;
-  const text = (await sharedContent(place, neededBy, shared)) as string;
+  const text = (await sharedContent(store, neededBy, shared)) as string;
   return { role, content: text + content, common: text.length };
 }
 
 /** What is stored as an object of its own. */
-export async function ownContent(place: Place, key: string, text: string): Promise<unknown> {
-  const content = await contentOf(place, key, dataOf(text, key, place.hash) as Entry);
+export async function ownContent(store: ObjectStore, key: string, text: string): Promise<unknown> {
+  const content = await contentOf(store, key, dataOf(text, key) as Entry);
   if (kindOf(key) !== 'intent') return content;
   const intent = content as CallIntent & { readonly messages: readonly StoredMessage[] };
-  return { ...intent, messages: await each(intent.messages, (message) => messageOf(place, key, message)) };
+  return { ...intent, messages: await each(intent.messages, (message) => messageOf(store, key, message)) };
 }
 
-export function contentOf(place: Place, neededBy: string, { data, shared }: Entry): Promise<unknown> {
-  return shared === undefined ? Promise.resolve(data) : sharedContent(place, neededBy, shared);
+export function contentOf(store: ObjectStore, neededBy: string, { data, shared }: Entry): Promise<unknown> {
+  return shared === undefined ? Promise.resolve(data) : sharedContent(store, neededBy, shared);
 }
 
-async function sharedContent({ store, hash }: Place, neededBy: string, { sha256, object }: Shared): Promise<unknown> {
+async function sharedContent(store: ObjectStore, neededBy: string, { sha256, object }: Shared): Promise<unknown> {
   const all = sharedIn(store);
   const before = all.get(sha256);
   if (before !== undefined) return before;
-  const json = await readObject(store, object, { sha256, neededBy, hash });
+  const json = await readObject(store, object, { hash: sha256, neededBy });
   const content: unknown = JSON.parse(json);
   all.set(sha256, content, json.length);
   return content;

@@ -16,7 +16,6 @@ import type {
   Update,
 } from '../domain';
 import type { ObjectStore } from '../domain/ports';
-import type { Hash } from '../sql/body';
 import { SCHEMA_ID, type Contents, type Kind } from '../record/contents';
 import { createRunStore, type RunStore } from '../record/run-store';
 import { compareIds } from './printable';
@@ -82,13 +81,13 @@ export interface Rejection {
 }
 
 /** Null when the store knows no such search. A damaged object is an error that names it (`StoreError`). */
-export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash): Promise<Trace | null> {
-  return (await loadSide(store, searchId, hash))?.trace ?? null;
+export async function loadTrace(store: ObjectStore, searchId: string): Promise<Trace | null> {
+  return (await loadSide(store, searchId))?.trace ?? null;
 }
 
 /** Null when the store knows no such search. */
-export async function loadSide(store: ObjectStore, searchId: string, hash: Hash): Promise<Side | null> {
-  const run = createRunStore(store, searchId, hash);
+export async function loadSide(store: ObjectStore, searchId: string): Promise<Side | null> {
+  const run = createRunStore(store, searchId);
   const all = async <K extends Kind>(kind: K): Promise<Record<string, Contents[K]>> =>
     Object.fromEntries([...(await run.all(kind))].sort(([a], [b]) => compareIds(a, b)));
   const input = await run.find('input', searchId);

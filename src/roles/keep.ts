@@ -210,7 +210,7 @@ async function freshClaims(
   const held = new Set(entries.map(({ entry }) => entry.entryId));
   const fresh = claims.filter(isEstablished).flatMap((claim) => {
     const check = plainCheck(claim.check);
-    const entryId = entryIdOf(check, context.deps.hash);
+    const entryId = entryIdOf(check);
     if (held.has(entryId) || claim.entry !== undefined || isClocked(check)) return [];
     held.add(entryId);
     return [{ claim, check, entryId }];

@@ -16,6 +16,7 @@ import { isEstablished } from './keep';
 import { currentLayer, layerPlace, visibleLayer } from './layer/entries';
 import { ledgerOf } from './layer/lesson-ledger';
 import { CHECK_MS } from './layer/recall';
+import { sha256 } from '../sha256';
 import { queryText } from './look';
 import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
@@ -298,7 +299,7 @@ async function ask(context: StepContext, description: DatabaseDescription, open:
   const known = new Set([...questions.map(({ questionId }) => questionId), ...rules.map(({ entry }) => entry.answers)]);
   const at = now(context);
   const events = open.flatMap((text): LayerEvent[] => {
-    const questionId = `q${context.deps.hash(text.trim().toLowerCase()).slice(0, 12)}`;
+    const questionId = `q${sha256(text.trim().toLowerCase()).slice(0, 12)}`;
     return known.has(questionId) || text.trim() === ''
       ? []
       : [{ kind: 'asked', at, questionId, text: text.trim(), ...namedIn(text, description) }];

@@ -11,6 +11,7 @@
 import type { Citation, Observation, WebObservation } from '../domain';
 import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../domain/ports';
 import { cut } from '../clip';
+import { sha256 } from '../sha256';
 import { now, type StepContext } from './shared/context';
 import type { StepOptions } from '../domain/ports/step-parts';
 import type { WebInput, WebRun } from '../domain/ports/steps';
@@ -120,7 +121,7 @@ function nothing(outcome: Seen['outcome'], text: string): Seen {
 }
 
 function citation(context: StepContext, url: string, title: string | null, text: string): Citation {
-  return { url, title, fetchedAt: now(context), sha256: context.deps.hash(text) };
+  return { url, title, fetchedAt: now(context), sha256: sha256(text) };
 }
 
 /** Compares URLs without fragment. Database rows are no source of URLs: a query can produce any address. */

@@ -9,7 +9,6 @@ import { limitsOf, shareOf } from '../config/limits';
 import type { ResolvedDatabase } from '../config/databases';
 import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore } from '../domain/ports';
 import { createRunStore } from '../record/run-store';
-import { sha256 } from '../sha256';
 import { createSteps } from '../methods/steps';
 import type { StepDeps } from '../roles/shared/context';
 import { createWatchSteps } from '../roles/layer/verify';
@@ -67,7 +66,6 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     outputCeiling: config.models.maxOutputTokens,
     onJournalHit: ({ role, model }) => telemetry.metrics?.add('gate_journal_hits_total', { role, model }),
     clock: options.clock ?? { now: () => Date.now() },
-    hash: sha256,
   };
   const telling = { ...deps, receivers: receiversOf(config) };
   return {
@@ -86,7 +84,7 @@ export function batchPorts(store: ObjectStore): BatchPorts {
     store,
     // Without its rows: what a batch needs to know.
     readAnswer: async (searchId) => {
-      const record = await createRunStore(store, searchId, sha256).find('result', searchId);
+      const record = await createRunStore(store, searchId).find('result', searchId);
       if (record === null) return null;
       const { id, status, endedBy, answer, sql, reason, usage } = record;
       return { id, status, endedBy, answer, sql, reason, usage };

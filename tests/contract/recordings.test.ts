@@ -49,10 +49,9 @@ async function run(store: ObjectStore, question: string, exchanges: readonly Exc
     models: () => model,
     engine: () => Promise.resolve({ engine, inspector: createSqliteInspector() }),
     clock: { now: () => 1_000 },
-    hash: sha256,
   };
   const settings = settingsFor({ method: 'fast', models: { default: 'recorded' } });
-  await storeInput(deps, {
+  await storeInput(deps.store, {
     ...{ searchId, namespace: 'test', identity: 'recorded', settings },
     question: {
       ...{ text: question, database: 'recorded', outputMode: 'answer', tools: ['execute_sql'] },
@@ -61,7 +60,7 @@ async function run(store: ObjectStore, question: string, exchanges: readonly Exc
   });
   const start = { searchId, settings, state: null };
   await runLookThenProve(start, withCheckpoints(createSteps(deps), null), hooks);
-  const record = await createRunStore(store, searchId, sha256).get('result', searchId);
+  const record = await createRunStore(store, searchId).get('result', searchId);
   return { record, engine, calls: model.requests.length };
 }
 

@@ -14,7 +14,6 @@ import type { SqlEngine, SqlInspector } from '../../src/domain/ports';
 import { settingsFor } from '../../src/config/presets';
 import { runSearch } from '../../src/search/search';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
-import { sha256 } from '../../src/sha256';
 import { createRunStore, storeInput } from '../../src/record/run-store';
 import { withCheckpoints } from '../../src/methods/checkpoints';
 import { createSteps } from '../../src/methods/steps';
@@ -156,7 +155,7 @@ async function searched(
   const model = scriptedModel({ replies });
   const store = createMemoryStore();
   const deps: StepDeps = {
-    ...{ store, models: () => model, engine: () => Promise.resolve(database), hash: sha256 },
+    ...{ store, models: () => model, engine: () => Promise.resolve(database) },
     clock: { now: () => Date.UTC(2026, 2, 10, 9) },
   };
   const input = {
@@ -172,13 +171,13 @@ async function searched(
     }),
     ...(clock === null ? {} : { clock }),
   };
-  await storeInput(deps, input);
+  await storeInput(deps.store, input);
   const hooks = { now: () => 0, stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId: SEARCH, settings: input.settings, state: null };
   if (method === 'react') await runAgent(start, withCheckpoints(createSteps(deps), null), hooks);
   else if (method === 'look') await runLookThenProve(start, withCheckpoints(createSteps(deps), null), hooks);
   else await runSearch(start, withCheckpoints(createSteps(deps), null), hooks);
-  const run = createRunStore(store, SEARCH, sha256);
+  const run = createRunStore(store, SEARCH);
   const first = await run.get('result', SEARCH);
   const calls = model.requests.length;
   return {

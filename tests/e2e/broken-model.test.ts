@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { buildSprintDatabase } from '../../src/app/demo';
 import { loadTrace, renderReport, renderTraceText } from '../../src/report';
 import { SIMULATED_MODEL } from '../../simulated-model';
-import { sha256 } from '../../src/sha256';
 import { gateHome } from '../helpers/gate-process';
 import { startModelEndpoint, type ChatBody, type EndpointReply, type Fault } from '../helpers/model-endpoint';
 import { testFolder } from '../helpers/temporal';
@@ -43,7 +42,7 @@ async function asked(reply: Reply, more: Partial<AskInProcess> = {}) {
   try {
     const { record, store, searchId } = await askInProcess({ question, database, baseUrl: endpoint.baseUrl, ...more });
     const limits = endpoint.requests.map(({ body }) => body.max_tokens);
-    return { record, store, limits, trace: (await loadTrace(store, searchId, sha256))! };
+    return { record, store, limits, trace: (await loadTrace(store, searchId))! };
   } finally {
     await endpoint.close();
   }

@@ -12,7 +12,6 @@ import { SIMULATED_MODEL, type GoldQuestion } from '../../simulated-model';
 import { toEnd } from '../helpers/fake-steps';
 import { createRunStore, storeInput } from '../../src/record/run-store';
 import { createSteps } from '../../src/methods/steps';
-import { sha256 } from '../../src/sha256';
 
 export interface Opened {
   readonly engine: SqlEngine;
@@ -64,10 +63,9 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
     models: () => model,
     engine: () => Promise.resolve(ask.database),
     clock: { now: () => Date.now() },
-    hash: sha256,
     ...(ask.outputCeiling === undefined ? {} : { outputCeiling: ask.outputCeiling }),
   };
-  await storeInput(deps, { searchId, ...asked });
+  await storeInput(deps.store, { searchId, ...asked });
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId, settings, state: null };
   const steps = createSteps(deps);
@@ -77,5 +75,5 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
 }
 
 async function readRecord(store: ObjectStore, searchId: string): Promise<unknown> {
-  return createRunStore(store, searchId, sha256).get('result', searchId);
+  return createRunStore(store, searchId).get('result', searchId);
 }

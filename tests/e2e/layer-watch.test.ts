@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { resolveDatabase } from '../../src/config/databases';
-import { openServices, sha256 } from '../../src/app/services';
+import { openServices } from '../../src/app/services';
 import { appendToLayer, readLayer } from '../../src/record/layer-store';
 import { identityKey } from '../../src/record/search-id';
 import { gateHome } from '../helpers/gate-process';
@@ -38,7 +38,7 @@ async function home(webhooks: readonly object[] = []) {
   );
   const { config, store } = openServices({ env: made.env, cwd: made.folder, platform: process.platform });
   const { identity } = resolveDatabase(config, name, made.folder);
-  const place = { store, hash: sha256, database: identityKey(identity) };
+  const place = { store, database: identityKey(identity) };
   await appendToLayer(
     place,
     [CENTS, IDS].map((entry) => ({ kind: 'proved', at: AT, entry })),

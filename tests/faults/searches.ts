@@ -6,7 +6,6 @@ import type { SearchInput } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { searchIdOf } from '../../src/record/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../simulated-model';
-import { sha256 } from '../../src/sha256';
 import { storeInput } from '../../src/record/run-store';
 import { awaitQuestion, startQuestion, type Ended } from '../../src/workers/client';
 import { describeQuestion } from '../../src/workers/workflow-views';
@@ -50,12 +49,11 @@ export function newBatch(
     }
   };
   const timer = setInterval(look, WATCH_EVERY_MS);
-  const deps = { store: stage.storage.store, hash: sha256 };
   let over = 0;
   return {
     inputs,
     async start() {
-      for (const input of inputs) await storeInput(deps, input);
+      for (const input of inputs) await storeInput(stage.storage.store, input);
       await Promise.all(inputs.map((input) => start(stage, input)));
     },
     async ended(timeoutMs = PATIENCE_MS) {

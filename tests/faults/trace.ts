@@ -6,7 +6,6 @@ import type { AnswerRecord } from '../../src/domain';
 import type { ObjectStore } from '../../src/domain/ports';
 import { contentHashOf } from '../../simulated-model/reply';
 import { canonical } from '../../src/domain/canonical';
-import { sha256 } from '../../src/sha256';
 import { createRunStore } from '../../src/record/run-store';
 import { CONTENTS, type Contents, type Kind } from '../../src/record/contents';
 
@@ -33,7 +32,7 @@ export async function loadTrace(store: ObjectStore, searchId: string): Promise<T
       damaged.push(error instanceof Error ? error.message : String(error));
       return null;
     });
-  const run = createRunStore(store, searchId, sha256);
+  const run = createRunStore(store, searchId);
   const found = new Map<string, unknown>();
   for (const kind of Object.keys(CONTENTS) as Kind[])
     for (const [id, content] of (await read(run.all(kind))) ?? [])

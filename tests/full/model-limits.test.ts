@@ -9,7 +9,6 @@ import type { SearchInput } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { withoutLooking } from '../helpers/without-looking';
 import { searchIdOf } from '../../src/record/search-id';
-import { sha256 } from '../../src/sha256';
 import { startSimulatedModel, SIMULATED_MODEL, type LedgerReport } from '../../simulated-model';
 import { storeInput } from '../../src/record/run-store';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
@@ -58,7 +57,7 @@ async function run({ allowed, limits, workers }: Scenario): Promise<Measured> {
     );
     const composition = await compose(config);
     const { store } = composition;
-    for (const input of searches) await storeInput({ store, hash: sha256 }, input);
+    for (const input of searches) await storeInput(store, input);
     const queues = questionQueues(database, queuesByModel(modelQueues(config, composition)));
     const ended = await withClient(async (gate) => {
       for (const { searchId, settings: own } of searches)

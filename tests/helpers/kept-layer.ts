@@ -7,7 +7,6 @@ import { resolveDatabase } from '../../src/config/databases';
 import { openServices } from '../../src/app/services';
 import type { LayerEntry, LayerEvent } from '../../src/domain';
 import { appendToLayer } from '../../src/record/layer-store';
-import { sha256 } from '../../src/sha256';
 import { identityKey } from '../../src/record/search-id';
 import { entryIdOf } from '../../src/roles/layer/entries';
 import { testProcess } from '../unit/cli/test-io';
@@ -18,7 +17,7 @@ export const AT = '2026-01-01T00:00:00.000Z';
 export function entryOf(more: Partial<LayerEntry>): LayerEntry {
   const check = more.check ?? 'SELECT count(*), sum(total = 100 * paid), sum(total = paid) FROM orders';
   return {
-    ...{ entryId: entryIdOf(check, sha256), statement: 'orders.total is in cents.' },
+    ...{ entryId: entryIdOf(check), statement: 'orders.total is in cents.' },
     ...{ rows: 'paid orders', scope: null, check, matching: 40, examined: 40 },
     rivals: [{ reading: 'whole units', matching: 0, examined: 40, refuted: true }],
     ...{ tables: ['orders'], columns: ['orders.total', 'orders.paid'], operator: null, restsOn: [] },
@@ -46,7 +45,7 @@ export async function keptShop(
   const { store } = openServices(at.io);
   const database = identityKey(resolveDatabase(loadConfig(at.io), 'shop', at.home).identity);
   const proved = entries.map((entry): LayerEvent => ({ kind: 'proved', at: AT, entry }));
-  await appendToLayer({ store, hash: sha256, database }, [...proved, ...events]);
+  await appendToLayer({ store, database }, [...proved, ...events]);
   return {
     ...{ ...at, file, write },
     json: async (...args: string[]) => JSON.parse((await at.gate('layer', ...args, '--json')).out) as unknown,

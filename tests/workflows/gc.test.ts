@@ -1,7 +1,6 @@
 /** What `gate ops gc` asks a real server, and a search at work beside it. */
 import { createMemoryStore } from '../helpers/scripted';
 import { askTemporal, collectGarbage } from '../../src/app/gc';
-import { sha256 } from '../../src/sha256';
 import { createRunStore } from '../../src/record/run-store';
 import { writeIndex } from '../../src/record/search-index';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
@@ -15,8 +14,8 @@ const YEAR_MS = 365 * 86_400_000;
 
 test('a search that waits for a worker is running, a finished one closed, and what Temporal never knew gone', async () => {
   const [searchId, database, store] = [unique('q'), unique('db'), createMemoryStore()];
-  await writeIndex({ store, hash: sha256 }, { ...trace.input!, searchId });
-  const run = createRunStore(store, searchId, sha256);
+  await writeIndex(store, { ...trace.input!, searchId });
+  const run = createRunStore(store, searchId);
   await run.put('checkpoint', 'i3', state);
   // A record of an earlier ending does not make it finished.
   await run.put('result', searchId, { ...record, id: searchId });

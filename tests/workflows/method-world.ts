@@ -2,7 +2,6 @@
 import { createLocalStore } from '../../src/adapters/local/store';
 import { createOpenAiModel } from '../../src/adapters/openai';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
-import { sha256 } from '../../src/sha256';
 import type { StepDeps } from '../../src/roles/shared/context';
 
 export interface World {
@@ -19,6 +18,5 @@ export function depsOf({ store, sqlite, baseUrl }: World): StepDeps {
     models: () => model,
     engine: () => Promise.resolve(database),
     clock: { now: () => Date.now() },
-    hash: sha256,
   };
 }

@@ -14,7 +14,6 @@ import { searchIdOf } from '../../src/record/search-id';
 import { createRunStore, storeInput } from '../../src/record/run-store';
 import { createSteps } from '../../src/methods/steps';
 import type { StepDeps } from '../../src/roles/shared/context';
-import { sha256 } from '../../src/sha256';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
 import { SAMPLE_QUESTIONS, sprintSqlite } from '../helpers/shared-data';
@@ -56,7 +55,7 @@ function inputOf(spec: string, at: number): SearchInput {
 }
 
 async function outcomeOf({ store }: StepDeps, { searchId }: SearchInput) {
-  const record: AnswerRecord = await createRunStore(store, searchId, sha256).get('result', searchId);
+  const record: AnswerRecord = await createRunStore(store, searchId).get('result', searchId);
   const { status, endedBy, sql, rows, answer, candidates, children = [], usage } = record;
   return { status, endedBy, sql, rows, answer, candidates, children, llmCalls: usage.llmCalls };
 }
@@ -81,7 +80,7 @@ test(`killed once in the middle, ${SPECS.join(', ')} come to what they come to u
 
   const calm = depsOf(world());
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
-  for (const input of inputs) await storeInput(calm, input);
+  for (const input of inputs) await storeInput(calm.store, input);
   await Promise.all(
     inputs.map(({ searchId, settings }) => runInProcess({ searchId, settings, state: null }, createSteps(calm), hooks)),
   );
@@ -96,7 +95,7 @@ test(`killed once in the middle, ${SPECS.join(', ')} come to what they come to u
   const moment = Math.floor(calls * (0.2 + 0.5 * drawer(SEED)('moment', calls)));
   await withClient(async (gate) => {
     for (const input of inputs) {
-      await storeInput(deps, input);
+      await storeInput(deps.store, input);
       const { searchId, settings } = input;
       const queues = questionQueues(database);
       await startQuestion(gate, { searchId, settings, modelTimeoutMs: 30_000, queues, label: settings.method });

@@ -12,7 +12,7 @@ import type { BoardScore } from '../../questions';
 import { storeInput } from '../../record/run-store';
 import { counted } from '../../report/printable';
 import { GateError } from '../errors';
-import { inputOf, recordOf, saveAsked, sha256 } from '../services';
+import { inputOf, recordOf, saveAsked } from '../services';
 import { withComposition, scopeOf, type Arm, type AskingRun, type ReadyArm } from './arms';
 import { followBatch, type FollowEnd } from './follow-batch';
 import { pause } from '../waiting';
@@ -221,6 +221,6 @@ export async function saveQuestions({ run, arm }: ReadyArm, pending: ReadonlySet
   await each([...arm.batch.searches.entries()], async ([n, input]) => {
     if (pending.has(n)) await saveAsked(store, input, surroundings.now());
     const before = pending.has(n) ? null : await inputOf(store, input.searchId);
-    if (before !== null) await storeInput({ store, hash: sha256 }, before);
+    if (before !== null) await storeInput(store, before);
   });
 }

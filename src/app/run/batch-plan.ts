@@ -20,7 +20,7 @@ import type { QuestionDatabases } from './question-databases';
 import { documentationOf, type Documentation } from '../documentation';
 import { UsageError } from '../errors';
 import { earlierSearch } from '../searches';
-import { sha256 } from '../services';
+import { sha256 } from '../../sha256';
 
 /** How the questions of a batch are asked. */
 export interface AskedWith extends SearchChoices {

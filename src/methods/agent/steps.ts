@@ -243,7 +243,7 @@ async function helperReport(
   if (run === null) return { ...none, outcome: 'refused', text: why };
   if ('failed' in run) return { ...none, outcome: 'failed', text: `The helper failed: ${run.failed}` };
   const { helper, calls } = run;
-  const record = await createRunStore(deps.store, helper, deps.hash).get('result', helper);
+  const record = await createRunStore(deps.store, helper).get('result', helper);
   const found = { task, helper, calls };
   if (record.answer !== null) return { ...found, outcome: 'reported', text: record.answer };
   const reason = record.reason ?? record.endedBy;

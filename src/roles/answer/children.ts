@@ -12,7 +12,7 @@ import type { AdoptInput, CandidateRun } from '../../domain/ports/steps';
 /** A child of before keeps the input that it began with: its journal answers to that. */
 export async function openChild({ deps, input }: StepContext, step: ChildInput): Promise<OpenedChild> {
   const searchId = childIdOf(step);
-  const run = createRunStore(deps.store, searchId, deps.hash);
+  const run = createRunStore(deps.store, searchId);
   const [before, record] = await Promise.all([run.find('input', searchId), run.find('result', searchId)]);
   const { parent: _, ...asked } = input;
   // A run of several is a run of its own.
@@ -25,7 +25,7 @@ export async function openChild({ deps, input }: StepContext, step: ChildInput):
     question: { ...input.question, ...step.question },
     settings: { ...settings, spec, seed: settings.seed + (step.seedOffset ?? 0), ...step.settings },
   };
-  if (before === null) await writeAsked(deps, child);
+  if (before === null) await writeAsked(deps.store, child);
   const ended = record && { summary: summaryOfRecord(record), isConclusive: isConclusive(record) };
   return { searchId, settings: child.settings, ended };
 }
@@ -33,7 +33,7 @@ export async function openChild({ deps, input }: StepContext, step: ChildInput):
 /** Its plan stays with the child; its sentence comes along. */
 export async function adopt(context: StepContext, step: AdoptInput): Promise<CandidateRun> {
   const { deps } = context;
-  const child = createRunStore(deps.store, step.child, deps.hash);
+  const child = createRunStore(deps.store, step.child);
   const record = await child.get('result', step.child);
   const chosen = record.candidates.find((candidate) => candidate.chosen);
   const content = await child.get('candidate', chosen?.id ?? '');

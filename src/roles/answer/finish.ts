@@ -51,7 +51,7 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
 
 function listEnded({ deps, input }: StepContext, record: AnswerRecord): Promise<void> {
   const { status, usage, reason } = record;
-  return writeIndex(deps, input, { status, answer: statedText(record) ?? reason, costUsd: usage.costUsd });
+  return writeIndex(deps.store, input, { status, answer: statedText(record) ?? reason, costUsd: usage.costUsd });
 }
 
 /** The answer was stored before what it proved was read. */
@@ -266,7 +266,7 @@ async function whatWasSaid({ run, deps }: StepContext, state: SearchState): Prom
   const { remarks: ids = [], unheard = [] } = state.steered ?? {};
   const remarks = await Promise.all(ids.map((id) => run.get('remark', id)));
   // A search whose models are all its children's asks none itself: a hint is shown where one of them showed it.
-  const ofChildren = (state.children ?? []).map((id) => createRunStore(deps.store, id, deps.hash).find('result', id));
+  const ofChildren = (state.children ?? []).map((id) => createRunStore(deps.store, id).find('result', id));
   const shownThere = (await Promise.all(ofChildren)).flatMap((record) => record?.steering ?? []);
   return remarks.map(({ remarkId, kind, author, target, text, at }) => {
     const isShown = !unheard.includes(remarkId) || shownThere.some((note) => note.shown === true && note.text === text);
@@ -309,7 +309,7 @@ function summaryOf(
 async function childrenOf({ deps }: StepContext, { children }: SearchState): Promise<Pick<AnswerRecord, 'children'>> {
   if (children === undefined) return {};
   const found = children.map(async (id) => {
-    const record = await createRunStore(deps.store, id, deps.hash).get('result', id);
+    const record = await createRunStore(deps.store, id).get('result', id);
     const { question, method, status, endedBy, usage } = record;
     return { id, question, method, status, endedBy, llmCalls: usage.llmCalls, costUsd: usage.costUsd };
   });

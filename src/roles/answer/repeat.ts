@@ -46,7 +46,7 @@ async function bringUpToDate(
   { searchId: first, runId }: RepeatRun,
   signal: AbortSignal | undefined,
 ): Promise<BroughtUp> {
-  const { store, hash, receivers } = deps;
+  const { store, receivers } = deps;
   const nowMs = deps.clock.now();
   let searchId = first;
   let last: AnswerRecord | null = null;
@@ -57,11 +57,11 @@ async function bringUpToDate(
     fallen: stood.status === 'answered' && stood.replacedBy === undefined ? stood.id : null,
   });
   for (;;) {
-    const run = createRunStore(store, searchId, hash);
+    const run = createRunStore(store, searchId);
     const input = await run.get('input', searchId);
     // What a schedule needs counts as asked: `gate ops gc` keeps it.
     if (nowMs - Date.parse(input.askedAt ?? '') >= DAY_MS)
-      await writeAsked(deps, { ...input, askedAt: new Date(nowMs).toISOString() });
+      await writeAsked(store, { ...input, askedAt: new Date(nowMs).toISOString() });
     const record = await run.find('result', searchId);
     if (record === null || !isConclusive(record)) return search(await before(deps, runId, last ?? record));
     last = record;
@@ -76,8 +76,8 @@ async function bringUpToDate(
         return { kind: 'current', searchId, isChanged, ...told };
       }
       const next = searchIdOf(input, `after ${searchId}`);
-      if ((await createRunStore(store, next, hash).find('input', next)) === null)
-        await writeAsked(deps, { ...input, searchId: next, clock, askedAt: new Date(nowMs).toISOString() });
+      if ((await createRunStore(store, next).find('input', next)) === null)
+        await writeAsked(store, { ...input, searchId: next, clock, askedAt: new Date(nowMs).toISOString() });
       last = { ...record, replacedBy: { id: next, reason: refreshed.reason } };
       await run.put('result', searchId, last);
     }
@@ -96,11 +96,11 @@ async function before({ store }: Deps, runId: string, now: AnswerRecord | null):
   return now;
 }
 
-async function isSame({ store, hash }: Deps, one: AnswerRecord, other: AnswerRecord): Promise<boolean> {
+async function isSame({ store }: Deps, one: AnswerRecord, other: AnswerRecord): Promise<boolean> {
   if (one.status !== other.status) return false;
   if (one.status !== 'answered') return true;
   const chosen = one.candidates.find((candidate) => candidate.chosen);
-  const made = chosen && (await createRunStore(store, one.id, hash).find('candidate', chosen.id));
+  const made = chosen && (await createRunStore(store, one.id).find('candidate', chosen.id));
   // Rows beyond those that are stored are compared by their number.
   const rows = ({ columns, rows }: AnswerRecord) =>
     ({ kind: 'rows', columns, rows, truncated: false, elapsedMs: 0 }) as const;
@@ -178,7 +178,7 @@ async function bodyOf(deps: Deps, notice: Notice): Promise<EventBody | null> {
     default: {
       const { searchId, runId } = notice;
       const stood = await before(deps, runId, null);
-      const run = createRunStore(deps.store, searchId, deps.hash);
+      const run = createRunStore(deps.store, searchId);
       const record = await run.get('result', searchId);
       const { question } = await run.get('input', searchId);
       const about = { ...head, database: question.database, question: question.text, before: toldAnswer(stood) };

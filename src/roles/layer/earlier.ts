@@ -102,7 +102,7 @@ async function carriedOf(
   );
   return claims.filter(isEstablished).flatMap((claim): Carried[] => {
     const check = plainCheck(timed(claim.check));
-    const entryId = claim.entry?.entryId ?? entryIdOf(check, context.deps.hash);
+    const entryId = claim.entry?.entryId ?? entryIdOf(check);
     const inspection = inspector.inspect(check);
     if (distrusted.has(entryId) || inspection.kind !== 'select') return [];
     const tables = [...inspection.relations];

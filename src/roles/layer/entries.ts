@@ -3,7 +3,7 @@ import type { Claim, DatabaseDescription, EntryCounts, LayerEntry, LayerEvent, S
 import { canonical } from '../../domain/canonical';
 import { FEW_ROWS } from '../../sql/agreement';
 import { countedClaim, readCounts } from '../../sql/claims';
-import type { Hash } from '../../sql/body';
+import { sha256 } from '../../sha256';
 import { wordsOf } from '../../database/relevance';
 import { oneLine } from '../../clip';
 import { fittingTexts, layerOf, type HeldEntry, type Layer, type LessonState } from '../../layer/state';
@@ -23,7 +23,7 @@ export interface Recounted<Held = HeldEntry> {
 }
 
 export function layerPlace({ deps, input }: Pick<StepContext, 'deps' | 'input'>): LayerPlace {
-  return { store: deps.store, hash: deps.hash, database: identityKey(input.identity) };
+  return { store: deps.store, database: identityKey(input.identity) };
 }
 
 const LAYERS = new WeakMap<readonly LayerEvent[], Layer>();
@@ -147,8 +147,8 @@ export function plainCheck(check: string): string {
   return check.replace(/\b(claim|examined|matching|rival)_\d+(?=\b|_)/g, '$1_1');
 }
 
-export function entryIdOf(check: string, hash: Hash): string {
-  return `e${hash(canonical(check.replace(/\s+/g, ' ').trim())).slice(0, 16)}`;
+export function entryIdOf(check: string): string {
+  return `e${sha256(canonical(check.replace(/\s+/g, ' ').trim())).slice(0, 16)}`;
 }
 
 /** Of the tables that a check reads, the columns that it names. */

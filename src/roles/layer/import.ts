@@ -14,7 +14,6 @@ import { canonical } from '../../domain/canonical';
 import { type ClaimedEntry, OssieError } from '../../layer/ossie';
 import type { HeldEntry } from '../../layer/state';
 import type { SqlEngine, SqlInspector } from '../../domain/ports';
-import type { Hash } from '../../sql/body';
 import { readCounts } from '../../sql/claims';
 import { isClocked } from '../../sql/clock';
 import { DEFAULT_SCHEMAS } from '../../sql/access';
@@ -51,7 +50,6 @@ export interface ImportOptions {
   readonly engine: SqlEngine;
   readonly inspector: SqlInspector;
   readonly description: DatabaseDescription;
-  readonly hash: Hash;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly now: () => number;
@@ -63,7 +61,7 @@ export async function importEntries(
   held: readonly HeldEntry[],
   options: ImportOptions,
 ): Promise<{ readonly imported: readonly Imported[]; readonly events: readonly LayerEvent[] }> {
-  const ids = new Map(claims.map(({ entryId, check }) => [entryId, entryIdOf(plainCheck(check), options.hash)]));
+  const ids = new Map(claims.map(({ entryId, check }) => [entryId, entryIdOf(plainCheck(check))]));
   const read = claims.map((claim) => ({ claim, ...readEntry(claim, ids, held, options) }));
   refuseTwins(read.map(({ claim, entryId }) => ({ claim, entryId })));
   const runnable = read.filter((each) => each.kind === 'runs');
@@ -109,10 +107,10 @@ function readEntry(
   claim: ClaimedEntry,
   ids: ReadonlyMap<string, string>,
   held: readonly HeldEntry[],
-  { inspector, description, hash }: ImportOptions,
+  { inspector, description }: ImportOptions,
 ): Read {
   const check = plainCheck(claim.check);
-  const entryId = check.trim() === '' ? null : entryIdOf(check, hash);
+  const entryId = check.trim() === '' ? null : entryIdOf(check);
   const told = (why: string, outcome: Outcome = 'not-checked'): Read => ({ kind: 'told', entryId, outcome, why });
   if (entryId === null) return told('it has no check');
   if (claim.rivals.length === 0) return told('it has no rival that could lose');

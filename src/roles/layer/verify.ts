@@ -68,7 +68,7 @@ export async function verifyEntries(
 const QUIET_MS = 24 * 60 * 60_000;
 
 export function createWatchSteps(
-  deps: Pick<StepDeps, 'store' | 'hash' | 'engine'> & { readonly receivers: Receivers },
+  deps: Pick<StepDeps, 'store' | 'engine'> & { readonly receivers: Receivers },
 ): Pick<ScheduledSteps, 'verifyLayer'> {
   return {
     async verifyLayer({ database, identity, at, timeoutMs }, { signal = new AbortController().signal }) {

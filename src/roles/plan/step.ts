@@ -6,6 +6,7 @@ import type { Assumption, Body, Operator, Plan } from '../../domain';
 import { parsePlan, planSchema, renderPlan, type PlanReply } from './prompt';
 import { type LookupsReply, storeLookups } from '../shared/lookups';
 import { CLOCK } from '../../sql/clock';
+import { sha256 } from '../../sha256';
 import { toOperatorView } from '../../sql/body';
 import type { ModelOutcome } from '../../domain/ports/step-parts';
 import { sameRelation } from '../../sql/validate';
@@ -180,7 +181,7 @@ async function storePlan(
     plan: {
       planId: id,
       ordered: reply.ordered,
-      operators: operators.map((each) => toOperatorView(each, context.deps.hash)),
+      operators: operators.map((each) => toOperatorView(each, sha256)),
     },
     potential: reply.potential,
     bottleneck: reply.bottleneck,

@@ -3,6 +3,7 @@ import type { HypothesisOutcome, Test, TestOutcome, Dependencies, Operator, Upda
 import { type Contents, SCHEMA_ID } from '../../record/contents';
 import type { RunStore } from '../../record/run-store';
 import { updateIdOf } from '../../domain/ports/step-parts';
+import { sha256 } from '../../sha256';
 import { operatorShape } from '../../sql/body';
 import type { StepContext } from './context';
 import { findLoaded, restsOn, type LoadedPlan } from './load-plan';
@@ -96,7 +97,7 @@ type Seen = 'proposalId' | 'observationId' | 'groundingId';
 
 /** `position`: of the step that proved it. */
 export async function storeUpdate(
-  { run, deps }: StepContext,
+  { run }: StepContext,
   plan: LoadedPlan,
   operator: Operator,
   { position, ...proved }: Pick<Update, Proved | Seen> & { readonly position: string },
@@ -106,7 +107,7 @@ export async function storeUpdate(
     updateId: updateIdOf(position, name),
     operator: name,
     intent,
-    shape: operatorShape(operator, deps.hash),
+    shape: operatorShape(operator, sha256),
     interface: { relations, columns: columns.map((column) => `${column.name} ${column.type}`), grain },
     inputs: inputs.map((local) => ({ local, bodyId: findLoaded(plan, local)?.body?.bodyId ?? '' })),
     ...proved,

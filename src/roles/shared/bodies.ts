@@ -2,7 +2,8 @@
 import type { Assumption, Body, DatabaseDescription, Operator, SqlResult } from '../../domain';
 import type { SqlInspector } from '../../domain/ports';
 import { SCHEMA_ID } from '../../record/contents';
-import { makeBody, makeOperatorBody, normaliseSql, type Hash, type SelectInspection } from '../../sql/body';
+import { sha256 } from '../../sha256';
+import { makeBody, makeOperatorBody, normaliseSql, type SelectInspection } from '../../sql/body';
 import { stoppedText } from '../../sql/claims';
 import { CLOCK } from '../../sql/clock';
 import type { SelectText } from '../../sql/compile';
@@ -16,7 +17,6 @@ export interface BodyScope {
   /** What SQL of this search may read: the tables of the schema, and its clock if it has one. */
   readonly relations: readonly string[];
   readonly inspector: SqlInspector;
-  readonly hash: Hash;
 }
 
 export interface SearchScope extends BodyScope {
@@ -34,12 +34,12 @@ export async function parserScope(context: StepContext): Promise<SearchScope> {
 }
 
 async function scopeOf(
-  { deps, input, run }: StepContext,
+  { input, run }: StepContext,
   open: (description: DatabaseDescription) => Promise<SqlInspector>,
 ): Promise<SearchScope> {
   const { description } = await run.get('schema', SCHEMA_ID);
   const relations = [...description.tables.map(({ name }) => name), ...(input.clock === undefined ? [] : [CLOCK])];
-  return { inspector: await open(description), hash: deps.hash, description, relations };
+  return { inspector: await open(description), description, relations };
 }
 
 /**
@@ -49,13 +49,13 @@ async function scopeOf(
 export function operatorBody(
   sql: string,
   operator: Pick<Operator, 'name' | 'relations' | 'inputs'>,
-  { inspector, relations, hash }: BodyScope,
+  { inspector, relations }: BodyScope,
 ): Made<Body> {
   const text = normaliseSql(sql);
   const inspection = inspector.inspect(text);
   const error = validateBody(inspection, { ...operator, relations: [...operator.relations, ...relations] });
   if (error !== null || inspection.kind !== 'select') return { kind: 'invalid', error: error ?? 'no SELECT' };
-  return { kind: 'ok', value: makeOperatorBody(text, operator, inspection, hash) };
+  return { kind: 'ok', value: makeOperatorBody(text, operator, inspection, sha256) };
 }
 
 /** A SELECT over base relations and some operators, in the form that the compiler needs. */
@@ -76,7 +76,7 @@ export function selectText(
 export function queryBody(sql: string, what: string, scope: BodyScope, operators: readonly string[]): Made<Body> {
   const select = selectText(sql, what, scope, operators);
   if (select.kind === 'invalid') return select;
-  return { kind: 'ok', value: makeBody(select.value.sql, operators, select.value, scope.hash) };
+  return { kind: 'ok', value: makeBody(select.value.sql, operators, select.value, sha256) };
 }
 
 export async function storeBody(context: StepContext, body: Body, assumptions?: readonly Assumption[]): Promise<void> {

@@ -1,7 +1,6 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
 import type { Dialect, SearchInput, Settings, SqlResult } from '../../domain';
 import type { Clock, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../../domain/ports';
-import type { Hash } from '../../sql/body';
 import type { SqlCall, StepBase, StepOptions, UsageDelta } from '../../domain/ports/step-parts';
 import { createRunStore, type RunStore } from '../../record/run-store';
 
@@ -23,8 +22,6 @@ export interface StepDeps {
   /** Told of each model call that was not made because its reply was in the journal. */
   readonly onJournalHit?: (request: ModelRequest) => void;
   readonly clock: Clock;
-  /** Hexadecimal SHA-256. */
-  readonly hash: Hash;
 }
 
 export interface StepContext {
@@ -41,7 +38,7 @@ export async function openStep(
   { searchId, position }: Pick<StepBase, 'searchId' | 'position'>,
   { signal = new AbortController().signal, holding }: StepOptions = {},
 ): Promise<StepContext> {
-  const { run } = createRunStore(deps.store, searchId, deps.hash, { holding }).step(position, {});
+  const { run } = createRunStore(deps.store, searchId, { holding }).step(position, {});
   const input = await run.get('input', searchId);
   return { deps, run, input, settings: input.settings, signal, position };
 }

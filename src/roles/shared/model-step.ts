@@ -96,7 +96,7 @@ async function ask<R, V>(
   try {
     const { called, outcome } = await callOnce({
       ...{ store: deps.store, run, position: step.position, tryNumber: step.tryNumber, request, signal },
-      ...{ model: deps.models(request.model), clock: deps.clock, hash: deps.hash, onHit: deps.onJournalHit },
+      ...{ model: deps.models(request.model), clock: deps.clock, onHit: deps.onJournalHit },
       settle: (reply) => settle(context, step, task, reply, limit),
     });
     return { called, outcome: outcome as Settled<V> };

@@ -10,6 +10,7 @@ import { equalResults } from '../../sql/equal';
 import { decideMateriality } from '../../sql/materiality';
 import { resultPreview, resultText } from '../../text/result-text';
 import { amongFiltered, doubtText, withoutDoubt } from '../../database/profile/row-doubts';
+import { sha256 } from '../../sha256';
 import { operatorShape, toOperatorView } from '../../sql/body';
 import type { UsageDelta } from '../../domain/ports/step-parts';
 import { runError, engineScope, selectText, type SearchScope } from '../shared/bodies';
@@ -343,11 +344,10 @@ class Commit {
   }
 
   private view(plan: LoadedPlan, updates: readonly UpdateView[]) {
-    const { hash } = this.scope;
     const operators = plan.operators.map(({ operator }) => {
-      const shape = operatorShape(operator, hash);
+      const shape = operatorShape(operator, sha256);
       const update = updates.find((each) => each.shape === shape && each.intent === operator.intent);
-      const view = toOperatorView(operator, hash);
+      const view = toOperatorView(operator, sha256);
       if (update !== undefined)
         return { ...view, state: 'grounded' as const, updateId: update.id, risk: 0, assumptions: 0 };
       return view;

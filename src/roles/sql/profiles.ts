@@ -18,6 +18,7 @@ import { IndexedColumn, valueIndex } from '../../database/wide/value-index';
 import type { SqlEngine } from '../../domain/ports';
 import type { UsageDelta } from '../../domain/ports/step-parts';
 import { identityKey } from '../../record/search-id';
+import { sha256 } from '../../sha256';
 import { openEngine, sqlUsage, type StepContext } from '../shared/context';
 import { readStored, writeStored } from '../../record/envelope';
 import { perStore } from '../../record/per-store';
@@ -53,14 +54,14 @@ export async function profileShown(
   const revision = await revisionOf(context);
   const shown = names.slice(0, MOST_TABLES);
   const key = cacheKey(context, description, shown);
-  const { store, clock, hash } = context.deps;
+  const { store, clock } = context.deps;
   const isCurrent = (kept: Kept | null | undefined): kept is Kept =>
     kept?.revision === revision && clock.now() - kept.takenAtMs < KEPT_MS;
   const read = keptFrom(store);
   const before = read.get(key);
   if (isCurrent(before)) return { profiles: before.profiles, usage: {} };
   return shareWork(store, key, context.signal, async () => {
-    const stored = await readStored(store, { key, kind: KIND, schema: Kept, hash });
+    const stored = await readStored(store, { key, kind: KIND, schema: Kept });
     if (!isCurrent(stored)) return take(context, description, shown, { key, revision });
     read.set(key, stored, stored.profiles.length);
     return { profiles: stored.profiles, usage: {} };
@@ -82,9 +83,9 @@ async function take(
     tag: `gate ${context.run.searchId} profile`,
     values: showsValues(context),
   });
-  const { store, hash } = context.deps;
+  const { store } = context.deps;
   const kept: Kept = { revision, takenAtMs, profiles: [...taken.profiles] };
-  await writeStored(store, { key, kind: KIND, hash }, kept);
+  await writeStored(store, { key, kind: KIND }, kept);
   keptFrom(store).set(key, kept, kept.profiles.length);
   return taken;
 }
@@ -99,7 +100,7 @@ export async function overviewShown(
   context: StepContext,
   description: DatabaseDescription,
 ): Promise<{ readonly overview: Overview; readonly usage: UsageDelta }> {
-  const { store, hash, clock } = context.deps;
+  const { store, clock } = context.deps;
   const revision = await revisionOf(context);
   const key = cacheKey(context, description, ['wide']);
   const isFresh = (of: { readonly revision: string; readonly takenAtMs: number } | null | undefined): boolean =>
@@ -108,14 +109,14 @@ export async function overviewShown(
   const known = latest.get(key);
   if (known !== undefined && isFresh(known)) return { overview: known.overview, usage: {} };
   return shareWork(store, key, context.signal, async () => {
-    const kept = await readStored(store, { key, kind: WIDE_KIND, schema: KeptWide, hash });
+    const kept = await readStored(store, { key, kind: WIDE_KIND, schema: KeptWide });
     if (kept !== null && isFresh(kept)) return { overview: remember(kept), usage: {} };
     const { engine } = await openEngine(context);
     const takenAtMs = clock.now();
     const tag = `gate ${context.run.searchId} profile`;
     const { content, usage } = await takeOverview(engine, description, { tag, values: showsValues(context) });
     const made = { revision, takenAtMs, ...content };
-    await writeStored(store, { key, kind: WIDE_KIND, hash }, made);
+    await writeStored(store, { key, kind: WIDE_KIND }, made);
     return { overview: remember(made), usage };
   });
 
@@ -226,11 +227,11 @@ const KeptWide = Kept.extend({
 const WIDE_KIND = 'wide-overview';
 
 function cacheKey(
-  { input, deps, settings }: StepContext,
+  { input, settings }: StepContext,
   { fingerprint }: DatabaseDescription,
   names: readonly string[],
 ): string {
   const what = `${showsValues({ settings }) ? 'tables' : 'shapes'}${PROFILE_VERSION}`;
-  const shown = deps.hash(names.join('\n')).slice(0, 16);
+  const shown = sha256(names.join('\n')).slice(0, 16);
   return `profiles/${encodeURIComponent(identityKey(input.identity))}/${fingerprint}/${what}-${shown}.json`;
 }

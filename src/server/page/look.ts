@@ -8,7 +8,7 @@ import { errorText } from '../../app/errors';
 import { openRunning, statusWithoutRecord } from '../../app/open-temporal';
 import { traceOf } from '../../app/report';
 import { searchRows, waitingIn, type RowPage } from '../../app/search-list';
-import { inputOf, recordOf, sha256 } from '../../app/services';
+import { inputOf, recordOf } from '../../app/services';
 import type { TemporalSession } from '../../app/temporal-session';
 import { resolveDatabase } from '../../config/databases';
 import type { SearchInput, Usage } from '../../domain';
@@ -208,7 +208,7 @@ export class Looker {
     const app = this.app();
     const trace = await traceOf(id, app);
     const { input, state } = trace;
-    const run = createRunStore(app.store, id, sha256);
+    const run = createRunStore(app.store, id);
     const [described, remarks, updates, intents, replies] = await Promise.all([
       ...([this.#describe(id), run.all('remark'), run.all('update')] as const),
       ...([run.all('intent'), run.all('reply')] as const),
@@ -263,7 +263,7 @@ export class Looker {
       followers: await Promise.all(
         later.map(async (one) => ({
           id: one,
-          question: (await createRunStore(app.store, one, sha256).find('input', one))?.question.text ?? one,
+          question: (await createRunStore(app.store, one).find('input', one))?.question.text ?? one,
         })),
       ),
     };

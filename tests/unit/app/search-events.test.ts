@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SearchEvents, type Told } from '../../../src/app/search-events';
-import { sha256 } from '../../../src/app/services';
 import { loadConfig } from '../../../src/config';
 import { createRunStore } from '../../../src/record/run-store';
 import { createMemoryStore } from '../../helpers/scripted/store';
@@ -15,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function events(): Promise<SearchEvents> {
   const at = { env: { HOME: folder }, cwd: folder, platform: process.platform, now: () => 0 };
   const store = createMemoryStore();
-  const run = createRunStore(store, ID, sha256);
+  const run = createRunStore(store, ID);
   for (const remarkId of ['r1', 'r2'])
     await run.put('remark', remarkId, {
       remarkId,

@@ -3,7 +3,7 @@ import Database from 'libsql';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { JudgedLine, type JudgeSummary } from '../../../benchmarks/judge';
-import { openServices, sha256 } from '../../../src/app/services';
+import { openServices } from '../../../src/app/services';
 import type { AnswerRecord } from '../../../src/domain';
 import { createRunStore } from '../../../src/record/run-store';
 import { judge as simulatedJudge } from '../../../simulated-model/roles/judge';
@@ -46,7 +46,7 @@ async function judged(cases: Readonly<Record<string, Case>>, ...args: string[]) 
   for (const { id, searchId } of lines) {
     const more = cases[id]?.record;
     if (more !== null)
-      await createRunStore(store, searchId, sha256).put('result', searchId, { ...record, id: searchId, ...more });
+      await createRunStore(store, searchId).put('result', searchId, { ...record, id: searchId, ...more });
   }
   const jsonl = (values: readonly object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
   writeFileSync(join(folder, 'results.jsonl'), jsonl(lines));

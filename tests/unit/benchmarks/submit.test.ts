@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromBuffer, type Entry } from 'yauzl';
-import { openServices, saveAsked, sha256 } from '../../../src/app/services';
+import { openServices, saveAsked } from '../../../src/app/services';
 import { settingsFor } from '../../../src/config/presets';
 import type { AnswerRecord, SearchInput } from '../../../src/domain';
 import { createRunStore } from '../../../src/record/run-store';
@@ -28,7 +28,7 @@ async function batch(answers: Readonly<Record<string, Partial<AnswerRecord> | nu
     };
     await saveAsked(store, input, 0);
     if (answer !== null)
-      await createRunStore(store, idOf(at), sha256).put('result', idOf(at), {
+      await createRunStore(store, idOf(at)).put('result', idOf(at), {
         ...{ ...record, ...BARE, id: idOf(at), question: `${id}?`, status: 'answered', ...answer },
       });
   }
@@ -162,7 +162,7 @@ test('SQL of another engine than the one that scores it is refused', async () =>
   const { store } = openServices({ env: { HOME: home, PATH: '' }, cwd: home, platform: 'linux' });
   const description = { dialect: 'postgresql' as const, version: '16', fingerprint: 'f', tables: [] };
   const content = { description, text: '', shown: [] };
-  await createRunStore(store, idOf(0), sha256).put('schema', 'schema', content);
+  await createRunStore(store, idOf(0)).put('schema', 'schema', content);
   put('questions.jsonl', `${JSON.stringify({ id: 'a', question: 'a?', database: 'shop', engine: 'sqlite' })}\n`);
   const { code, err } = await bench('submit', 'out', '--format', 'ehrsql2024', '--out', 'prediction.json');
   expect([code, err]).toEqual([2, 'gate-bench: "a": asked of postgresql, and ehrsql2024 runs sqlite there\n']);

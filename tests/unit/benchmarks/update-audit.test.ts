@@ -2,7 +2,6 @@ import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import type { Observation, Update, UpdateView } from '../../../src/domain';
 import type { Trace } from '../../../src/report';
 import { auditSearch, updateAudit, type Judged } from '../../../benchmarks/update-audit';
-import { hash } from '../roles/fixtures';
 import { state, trace } from '../report/fixture';
 
 interface Given {
@@ -58,7 +57,7 @@ function traceOf(given: Readonly<Record<string, Given>>): Trace {
   };
 }
 
-const audit = (given: Readonly<Record<string, Given>>) => auditSearch(traceOf(given), createSqliteInspector(), hash);
+const audit = (given: Readonly<Record<string, Given>>) => auditSearch(traceOf(given), createSqliteInspector());
 
 test('tables are what the parser finds, not what the text holds', () => {
   const { updates, pairs, possiblePairs } = audit({
@@ -91,7 +90,7 @@ test('an update that was withdrawn counts apart and is in no pair', () => {
 
 test('an update whose content is gone is an error that names it', () => {
   const lost = { ...traceOf({ a: { probe: 'SELECT 1' } }), updates: {} };
-  expect(() => auditSearch(lost, createSqliteInspector(), hash)).toThrow('has lost its update a');
+  expect(() => auditSearch(lost, createSqliteInspector())).toThrow('has lost its update a');
 });
 
 test('without searches or updates there is no share', () => {

@@ -9,7 +9,7 @@ import {
 } from '../../../src/app/gc';
 import type { ReadyArm } from '../../../src/app/run/arms';
 import { saveQuestions } from '../../../src/app/run/ask-batch';
-import { openServices, saveAsked, sha256 } from '../../../src/app/services';
+import { openServices, saveAsked } from '../../../src/app/services';
 import type { ObjectStore } from '../../../src/domain/ports';
 import { createRunStore } from '../../../src/record/run-store';
 import { writeBatchManifest, batchResultKey } from '../../../src/activities/batch';
@@ -49,7 +49,7 @@ class World {
       ...(parent === '' ? {} : { parent: { searchId: parent, iteration: 2, usage: {} } }),
     };
     await saveAsked(this.store, input, this.clock);
-    const run = createRunStore({ ...this.store }, id, sha256);
+    const run = createRunStore({ ...this.store }, id);
     await run.put('checkpoint', 'i3', state);
     if (large) await run.put('profile', 'p', PROFILES);
     if (finished) await run.put('result', id, { ...record, id });
@@ -179,7 +179,7 @@ describe('which searches go', () => {
     await saveQuestions({ run, arm: { batch: { searches } } } as unknown as ReadyArm, new Set([1]));
     await world.batch('b-1', ['q-1', 'q-2'], 1, 5 * DAY);
     expect((await world.plan()).remove).toEqual(['q-3']);
-    const listed = await newestSearches({ store: world.store, hash: sha256 }, 1);
+    const listed = await newestSearches(world.store, 1);
     expect(listed.map(({ id }) => id)).toEqual(['q-2']);
   });
 
@@ -338,10 +338,7 @@ describe('shared objects', () => {
         await saveAsked(world.store, { ...trace.input!, searchId: 'q-1' }, world.clock);
       },
     ],
-    [
-      'was refreshed',
-      (world) => createRunStore(world.store, 'q-1', sha256).put('result', 'q-1', { ...record, id: 'q-1' }),
-    ],
+    ['was refreshed', (world) => createRunStore(world.store, 'q-1').put('result', 'q-1', { ...record, id: 'q-1' })],
   ])('what a search refers to that %s lately stays, however old it is', async (_, again) => {
     const world = new World();
     await world.search('q-1', 90 * DAY, { large: true });
@@ -381,7 +378,7 @@ describe('shared objects', () => {
       await world.search('q-1', 32 * DAY, { large: true });
       await world.search('q-kept', 32 * DAY, { large: true });
       world.states.set('question-q-kept', 'running');
-      await world.store.put('runs/q-kept/steps/profile.p.refs.json', writeEnvelope('step', {}, sha256), {
+      await world.store.put('runs/q-kept/steps/profile.p.refs.json', writeEnvelope('step', {}), {
         overwrite: true,
       });
       let taken = false;
@@ -389,14 +386,14 @@ describe('shared objects', () => {
         ...world.store,
         [call]: async (key: string, options?: { unmodifiedSinceMs?: number }) => {
           // A search of another process.
-          if (!taken) await createRunStore({ ...world.store }, 'q-2', sha256).put('profile', 'p', PROFILES);
+          if (!taken) await createRunStore({ ...world.store }, 'q-2').put('profile', 'p', PROFILES);
           taken = true;
           return world.store[call](key, options as never);
         },
       };
       await world.collect(MONTH, world.ask, takenUp);
       expect(taken).toBe(true);
-      expect(await createRunStore({ ...world.store }, 'q-2', sha256).get('profile', 'p')).toEqual(PROFILES);
+      expect(await createRunStore({ ...world.store }, 'q-2').get('profile', 'p')).toEqual(PROFILES);
     },
   );
 
@@ -426,7 +423,7 @@ describe('gate ops gc', () => {
     const process = testProcess();
     const { store } = openServices(process.io);
     await saveAsked(store, trace.input!, 0);
-    const run = createRunStore(store, record.id, sha256);
+    const run = createRunStore(store, record.id);
     await run.put('checkpoint', 'i3', state);
     await run.put('result', record.id, record);
     Object.assign(process.io, { now: () => Date.now() + 40 * DAY });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
 import { howToGoOn } from '../../../src/app/read';
 import { searchIdOf } from '../../../src/record/search-id';
-import { openServices, saveAsked, sha256 } from '../../../src/app/services';
+import { openServices, saveAsked } from '../../../src/app/services';
 import { writeIndex } from '../../../src/record/search-index';
 import { createRunStore } from '../../../src/record/run-store';
 import { record, state, trace } from '../report/fixture';
@@ -19,12 +19,12 @@ async function withSearch(
   const process = testProcess();
   const { store } = openServices(process.io);
   const asked = await saveAsked(store, trace.input!, Date.UTC(2026, 0, 5, 10));
-  const run = createRunStore(store, record.id, sha256);
+  const run = createRunStore(store, record.id);
   await run.put('checkpoint', 'i3', state);
   if (status === null) return process;
   await run.put('result', record.id, { ...record, status, ...more });
   const ended = { status, answer: record.answer, costUsd: record.usage.costUsd };
-  await writeIndex({ store, hash: sha256 }, asked, ended);
+  await writeIndex(store, asked, ended);
   return process;
 }
 

@@ -9,7 +9,7 @@ import { childIdOf } from '../../../src/record/search-id';
 import { askedUntil, newestSearches } from '../../../src/record/search-index';
 import { createRunStore } from '../../../src/record/run-store';
 import { renderTraceText, loadTrace, renderReport } from '../../../src/report';
-import { bench, hash, SEARCH, text } from '../roles/fixtures';
+import { bench, SEARCH, text } from '../roles/fixtures';
 
 const hooks: SearchHooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const action = (change: Record<string, unknown>) =>
@@ -51,7 +51,7 @@ async function asked({ runs, select = ['1'], settings = {}, store, hooks: given 
   const start = { searchId: SEARCH, settings: made.input.settings, state: null };
   const outcome = await runInProcess(start, made.steps, given);
   if (outcome.kind !== 'finished') throw new Error('it asked to be continued');
-  const record = await createRunStore(made.store, SEARCH, hash).get('result', SEARCH);
+  const record = await createRunStore(made.store, SEARCH).get('result', SEARCH);
   const shown = made.model.requests.find(({ role }) => role === 'select')?.messages[1]?.content ?? '';
   return { ...made, summary: outcome.summary, record, shown };
 }
@@ -95,7 +95,7 @@ test('in output mode sql the rows are the answer, whatever their columns are cal
     { settings: { method: 'react', spec: 'react:repeats=6', repeated: { runs: 2 } } },
   );
   const input = { ...made.input, question: { ...made.input.question, outputMode: 'sql' as const } };
-  await createRunStore(made.store, SEARCH, hash).put('input', SEARCH, input);
+  await createRunStore(made.store, SEARCH).put('input', SEARCH, input);
   await runInProcess({ searchId: SEARCH, settings: input.settings, state: null }, made.steps, hooks);
   const shown = made.model.requests.at(-1)?.messages[1]?.content ?? '';
   expect(shown.match(/found by \d/g)).toEqual(['found by 2']);
@@ -181,13 +181,13 @@ test('the report names its runs; they are searches of their own that no list sho
   const { store, record } = await asked({ runs: [always(ends(COUNT)), always(impossible)] });
   const ids = ['run1', 'run2'].map((position) => childIdOf({ searchId: SEARCH, position }));
   expect(record.children?.map(({ id }) => id)).toEqual(ids);
-  const trace = (await loadTrace(store, SEARCH, hash))!;
+  const trace = (await loadTrace(store, SEARCH))!;
   for (const id of ids) {
     expect(renderReport(trace)).toContain(id);
     expect(renderTraceText(trace)).toContain(`${id} react: `);
-    expect((await createRunStore(store, id, hash).get('input', id)).childOf).toBe(SEARCH);
+    expect((await createRunStore(store, id).get('input', id)).childOf).toBe(SEARCH);
   }
-  expect((await newestSearches({ store, hash }, 9)).map(({ id }) => id)).toEqual([SEARCH]);
+  expect((await newestSearches(store, 9)).map(({ id }) => id)).toEqual([SEARCH]);
   // `gate ops gc` finds them.
   expect([...(await askedUntil(store, Date.now())).keys()].sort()).toEqual([SEARCH, ...ids].sort());
 });

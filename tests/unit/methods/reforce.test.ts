@@ -5,7 +5,7 @@ import { settingsFor, type Figures } from '../../../src/config/presets';
 import { runReforce } from '../../../src/methods/reforce/loop';
 import { createRunStore } from '../../../src/record/run-store';
 import { testHooks, toEnd } from '../../helpers/fake-steps';
-import { bench, hash, SEARCH, text } from '../roles/fixtures';
+import { bench, SEARCH, text } from '../roles/fixtures';
 
 /** Calls of one role and vote get one reply after the other; the last one stays. `v`: the vote, from 1. */
 type Script = Readonly<Partial<Record<string, (vote: number, call: number) => unknown>>>;
@@ -45,7 +45,7 @@ async function ask(
   const made = await bench(reply, { settings });
   const start = { searchId: SEARCH, settings: made.input.settings, state: null };
   await toEnd(runReforce(start, made.steps, hooks));
-  const run = createRunStore(made.deps.store, SEARCH, hash);
+  const run = createRunStore(made.deps.store, SEARCH);
   const record = await run.get('result', SEARCH);
   const { requests } = made.model;
   const told = (role: string, vote = 1) =>

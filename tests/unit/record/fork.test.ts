@@ -10,7 +10,7 @@ import { mayRefer } from '../../../src/record/stored-contents';
 import { forkedState, isBefore, storeFork, type Fork } from '../../../src/record/fork';
 import { objectName, OBJECTS } from '../../../src/record/objects';
 import { rootTrajectory } from '../../../src/search/remember';
-import { SEARCH, bench, groundReply, hash, planReply, text } from '../roles/fixtures';
+import { SEARCH, bench, groundReply, planReply, text } from '../roles/fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const CHILD = 's2';
@@ -29,7 +29,7 @@ async function finishedParent() {
   const start = { searchId: SEARCH, settings: made.input.settings, state: null };
   const outcome = await runSearch(start, made.steps, hooks);
   expect(outcome).toMatchObject({ kind: 'finished', summary: { status: 'answered' } });
-  const run = createRunStore(made.deps.store, SEARCH, hash);
+  const run = createRunStore(made.deps.store, SEARCH);
   return { ...made, run, state: await run.get('checkpoint', 'i2') };
 }
 
@@ -55,13 +55,13 @@ function forkOf(parent: Parent, settings: Partial<Settings> = {}, hint: Fork['hi
 /** The fork's own search, over a model that knows only what is asked after the fork. */
 async function searchFork(parent: Parent, fork: Fork) {
   const { store } = parent;
-  const state = await storeFork({ store, hash }, fork);
+  const state = await storeFork(store, fork);
   for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
   const replies = { plan: [text(second), text(second)] };
   const child = await bench(replies, { store, searchId: CHILD, engine: parent.engine });
-  await createRunStore(store, CHILD, hash).put('input', CHILD, fork.input);
+  await createRunStore(store, CHILD).put('input', CHILD, fork.input);
   const outcome = await runSearch({ searchId: CHILD, settings: fork.input.settings, state }, child.steps, hooks);
-  return { outcome, child, record: await createRunStore(store, CHILD, hash).get('result', CHILD) };
+  return { outcome, child, record: await createRunStore(store, CHILD).get('result', CHILD) };
 }
 
 test.each<[string, Partial<Settings>, Fork['hint']]>([
@@ -106,13 +106,13 @@ test('the journal is copied up to the fork; neither ending nor later iterations 
     await run.put('known', 'schema', { entries: [], withheld: [] });
     await run.put('compressed', 'c', { text: 't', tables: [] });
   });
-  await storeFork({ store, hash }, forkOf(parent));
+  await storeFork(store, forkOf(parent));
   const kept = (await store.list(`runs/${CHILD}/`)).map((key) => key.slice(`runs/${CHILD}/`.length));
   expect(kept).toContain('reply/i1.t0.plan.try0.seed0.json');
   expect(kept.filter((key) => key.startsWith('steps/prepare.')).length).toBe(2);
   expect(kept.filter((key) => /i[2-9]/.test(key))).toEqual(['steps/checkpoint.i2.json']);
   expect(kept.filter((key) => /^result|select/.test(key))).toEqual([]);
-  const child = createRunStore(store, CHILD, hash);
+  const child = createRunStore(store, CHILD);
   expect(await child.find('known', 'schema')).toBeNull();
   expect(await child.find('compressed', 'c')).not.toBeNull();
 });
@@ -147,13 +147,13 @@ test('objects are written again before they are referred to, so that no sweep ta
     ...store,
     put: (...args: Parameters<typeof store.put>) => (written.push(args[0]), store.put(...args)),
   };
-  await storeFork({ store: watched, hash }, forkOf(parent));
+  await storeFork(watched, forkOf(parent));
   const object = written.findIndex((key) => key.startsWith(OBJECTS));
   const reference = written.findIndex((key) => key.startsWith(`runs/${CHILD}/steps/prepare`) && mayRefer(key));
   expect(objectName(written[object] ?? '')).not.toBeNull();
   expect(object).toBeLessThan(reference);
   for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
-  expect((await createRunStore(store, CHILD, hash).get('schema', 'schema')).text).toBe(long);
+  expect((await createRunStore(store, CHILD).get('schema', 'schema')).text).toBe(long);
 });
 
 test('an object that is missing is one line that names it, and no checkpoint is left', async () => {
@@ -162,16 +162,16 @@ test('an object that is missing is one line that names it, and no checkpoint is 
   const schema = { ...(await parent.run.get('schema', 'schema')), text: 'x'.repeat(20_000) };
   await prepared(parent, (run) => run.put('schema', 'schema', schema));
   for (const key of await store.list(OBJECTS)) await store.delete(key);
-  await expect(storeFork({ store, hash }, forkOf(parent))).rejects.toThrow('is missing from the store');
-  expect(await createRunStore(store, CHILD, hash).find('checkpoint', 'i2')).toBeNull();
+  await expect(storeFork(store, forkOf(parent))).rejects.toThrow('is missing from the store');
+  expect(await createRunStore(store, CHILD).find('checkpoint', 'i2')).toBeNull();
 });
 
 test('making the same fork again changes nothing', async () => {
   const parent = await finishedParent();
   const { store } = parent;
-  const first = await storeFork({ store, hash }, forkOf(parent));
+  const first = await storeFork(store, forkOf(parent));
   const before = parent.store.calls.put;
-  expect(await storeFork({ store, hash }, { ...forkOf(parent), nowMs: 9_000 })).toEqual(first);
+  expect(await storeFork(store, { ...forkOf(parent), nowMs: 9_000 })).toEqual(first);
   expect(parent.store.calls.put).toBe(before);
 });
 
@@ -237,7 +237,7 @@ describe('a fork of a conversation', () => {
     const start = { searchId: SEARCH, settings: made.input.settings, state: null };
     const outcome = await runLookThenProve(start, made.steps, hooks);
     expect(outcome).toMatchObject({ kind: 'finished', summary: { status: 'answered', endedBy: 'settled' } });
-    const run = createRunStore(made.deps.store, SEARCH, hash);
+    const run = createRunStore(made.deps.store, SEARCH);
     return { ...made, run, state: await run.get('checkpoint', 'i3') };
   }
 
@@ -249,12 +249,12 @@ describe('a fork of a conversation', () => {
 
   async function begun(parent: Awaited<ReturnType<typeof talkedParent>>, settings: Settings, replies: ScriptedReplies) {
     const { store } = parent;
-    const state = await storeFork({ store, hash }, forkAt2(parent, settings));
+    const state = await storeFork(store, forkAt2(parent, settings));
     for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
     const child = await bench(replies, { store, searchId: CHILD, engine: parent.engine, settings });
     const start = { searchId: CHILD, settings, state };
     const steps = child.steps;
-    return { child, start, steps, record: () => createRunStore(store, CHILD, hash).get('result', CHILD) };
+    return { child, start, steps, record: () => createRunStore(store, CHILD).get('result', CHILD) };
   }
 
   test('goes on with what was said and counted, without its parent, and pays only its own turns', async () => {

@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/ports';
 import { createRunStore } from '../../../src/record/run-store';
 import { callOnce, journalled } from '../../../src/record/journal';
-import { containing, hash } from '../roles/fixtures';
+import { containing } from '../roles/fixtures';
 
 const request: ModelRequest = {
   role: 'plan',
@@ -23,7 +23,7 @@ const request: ModelRequest = {
 
 function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore()) {
   const model = scriptedModel({ replies: { plan: replies } });
-  const run = createRunStore(store, 's1', hash);
+  const run = createRunStore(store, 's1');
   const hits: ModelRequest[] = [];
   const call = async (
     change: Partial<ModelRequest> = {},
@@ -38,7 +38,7 @@ function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore
       request: { ...request, ...change },
       model,
       clock: { now: () => 5 },
-      ...{ hash, signal, storeAgainAfterMs: [1, 1], onHit: (hit: ModelRequest) => void hits.push(hit) },
+      ...{ signal, storeAgainAfterMs: [1, 1], onHit: (hit: ModelRequest) => void hits.push(hit) },
     });
     return called;
   };

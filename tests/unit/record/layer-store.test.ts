@@ -4,13 +4,12 @@ import { layerOf } from '../../../src/layer/state';
 import type { LayerEvent } from '../../../src/domain';
 import type { ObjectStore } from '../../../src/domain/ports';
 import { appendToLayer, readLayer, searchesInLayers } from '../../../src/record/layer-store';
-import { sha256 } from '../../../src/sha256';
 
 const asked = (number: number): LayerEvent => ({
   ...{ kind: 'asked', at: new Date(Date.UTC(2026, 0, 1) + number).toISOString() },
   ...{ questionId: `q${number}`, text: `question ${number}`, tables: [], columns: [] },
 });
-const placeIn = (store: ObjectStore) => ({ store, hash: sha256, database: '@d-1' });
+const placeIn = (store: ObjectStore) => ({ store, database: '@d-1' });
 const append = async (store: ObjectStore, from: number, to: number): Promise<void> => {
   for (let number = from; number < to; number += 1) await appendToLayer(placeIn(store), [asked(number)], `s-${number}`);
 };

@@ -9,14 +9,14 @@ const input = searchInput();
 
 test('contents are read back as they were written, under readable keys', async () => {
   const store = createMemoryStore();
-  const run = createRunStore(store, 's1', hash);
+  const run = createRunStore(store, 's1');
   await run.put('input', 's1', input);
   expect(await run.get('input', 's1')).toEqual(input);
   expect(await store.list('')).toEqual(['runs/s1/input/s1.json']);
 });
 
 test('what is missing is an error that names it and what to do', async () => {
-  const run = createRunStore(createMemoryStore(), 's1', hash);
+  const run = createRunStore(createMemoryStore(), 's1');
   expect(await run.find('plan', 'p1')).toBeNull();
   await expect(run.get('plan', 'p1')).rejects.toMatchObject({
     code: 'missing',
@@ -31,10 +31,10 @@ test.each<[string, (text: string) => string]>([
   ['no envelope', () => '{}'],
 ])('an object that is %s is damaged, never an answer', async (_, damage) => {
   const store = createMemoryStore();
-  await createRunStore(store, 's1', hash).put('input', 's1', input);
+  await createRunStore(store, 's1').put('input', 's1', input);
   const key = 'runs/s1/input/s1.json';
   await store.put(key, damage((await store.get(key))!), { overwrite: true });
-  await expect(createRunStore(again(store), 's1', hash).get('input', 's1')).rejects.toMatchObject({
+  await expect(createRunStore(again(store), 's1').get('input', 's1')).rejects.toMatchObject({
     code: 'corrupt',
     message: containing(key),
   });
@@ -55,25 +55,25 @@ const again = (store: MemoryStore): MemoryStore => ({ ...store });
 const schemaOf = (search: string): string => `runs/${search}/steps/schema.schema.refs.json`;
 
 async function withSchema(store = createMemoryStore()): Promise<{ store: MemoryStore; key: string }> {
-  await createRunStore(store, 's1', hash).put('schema', 'schema', schema);
+  await createRunStore(store, 's1').put('schema', 'schema', schema);
   const [key] = await store.list('objects/');
   return { store, key: key! };
 }
 
 test('a large content is stored once, however many searches hold it', async () => {
   const { store, key } = await withSchema();
-  await createRunStore(store, 's2', hash).put('schema', 'schema', schema);
+  await createRunStore(store, 's2').put('schema', 'schema', schema);
   expect(await store.list('')).toEqual([key, schemaOf('s1'), schemaOf('s2')]);
   expect(key).toBe(objectKey(hash(JSON.stringify(schema))));
   expect((await store.get(schemaOf('s2')))!.length).toBeLessThan(400);
   for (const search of ['s1', 's2'])
-    expect(await createRunStore(again(store), search, hash).get('schema', 'schema')).toEqual(schema);
+    expect(await createRunStore(again(store), search).get('schema', 'schema')).toEqual(schema);
 });
 
 test('a missing object is one line that names it, its reader and what to do', async () => {
   const { store, key } = await withSchema();
   await store.delete(key);
-  await expect(createRunStore(again(store), 's1', hash).get('schema', 'schema')).rejects.toMatchObject({
+  await expect(createRunStore(again(store), 's1').get('schema', 'schema')).rejects.toMatchObject({
     code: 'missing',
     message: `${key} is missing from the store (${schemaOf('s1')} needs it): restore it, or ask with --fresh`,
   });
@@ -88,9 +88,9 @@ test.each([
   await store.put(key, damage((await store.get(key))!), { overwrite: true });
   const other = again(store);
   const damaged = { code: 'corrupt', message: containing(key) };
-  await expect(createRunStore(other, 's1', hash).get('schema', 'schema')).rejects.toMatchObject(damaged);
-  await createRunStore(other, 's2', hash).put('schema', 'schema', schema);
-  expect(await createRunStore(other, 's1', hash).get('schema', 'schema')).toEqual(schema);
+  await expect(createRunStore(other, 's1').get('schema', 'schema')).rejects.toMatchObject(damaged);
+  await createRunStore(other, 's2').put('schema', 'schema', schema);
+  expect(await createRunStore(other, 's1').get('schema', 'schema')).toEqual(schema);
 });
 
 test('the store says how objects are named, where a plain hash would tell what they hold', async () => {
@@ -99,14 +99,14 @@ test('the store says how objects are named, where a plain hash would tell what t
   const { key } = await withSchema(store);
   expect(key).toBe(objectKey(`keyed-${hash(`key ${JSON.stringify(schema)}`)}`));
   // Read without knowing how it was named.
-  expect(await createRunStore({ ...plain }, 's1', hash).get('schema', 'schema')).toEqual(schema);
+  expect(await createRunStore({ ...plain }, 's1').get('schema', 'schema')).toEqual(schema);
 });
 
 test('the object is there before anything refers to it', async () => {
   const store = createMemoryStore();
   const puts: string[] = [];
   const watched = { ...store, put: (key: string, text: string) => (puts.push(key), store.put(key, text)) };
-  await createRunStore(watched, 's1', hash).put('input', 's1', large);
+  await createRunStore(watched, 's1').put('input', 's1', large);
   expect(puts[0]).toMatch(/^objects\//);
   expect(puts[1]).toBe('runs/s1/input/s1.json');
 });
@@ -115,7 +115,7 @@ test('the age of an object begins anew when another process refers to it', async
   let now = 1_000;
   const { store, key } = await withSchema(createMemoryStore(() => now));
   now = 9_000;
-  await createRunStore(again(store), 's2', hash).put('schema', 'schema', schema);
+  await createRunStore(again(store), 's2').put('schema', 'schema', schema);
   expect((await store.entries(key))[0]!.modifiedMs).toBe(9_000);
 });
 
@@ -127,10 +127,10 @@ test('key and name of an object belong together', () => {
 
 test('what refers to objects is told by its key, and its references are read', async () => {
   const { store, key } = await withSchema();
-  await createRunStore(store, 's1', hash).put('body', 'b1', body);
+  await createRunStore(store, 's1').put('body', 'b1', body);
   const keys = (await store.list('runs/')).filter(mayRefer);
   expect(keys).toEqual([schemaOf('s1')]);
-  expect(referencesIn((await store.get(keys[0]!))!, keys[0]!, hash).map(objectKey)).toEqual([key]);
+  expect(referencesIn((await store.get(keys[0]!))!, keys[0]!).map(objectKey)).toEqual([key]);
 });
 
 const body = {
@@ -141,7 +141,7 @@ const body = {
 
 describe('one object a step', () => {
   const step = (store: MemoryStore, asked: object = {}, runId?: string) =>
-    createRunStore(store, 's1', hash, runId === undefined ? {} : { holding: { runId, holdsAll: true } }).step(
+    createRunStore(store, 's1', runId === undefined ? {} : { holding: { runId, holdsAll: true } }).step(
       'i1.commit',
       asked,
     );
@@ -152,10 +152,10 @@ describe('one object a step', () => {
     await run.put('body', 'b1', body);
     await run.put('body', 'b2', { ...body, bodyId: 'b2' });
     expect(await run.get('body', 'b1')).toEqual(body);
-    expect(await createRunStore(store, 's1', hash).find('body', 'b1')).toBeNull();
+    expect(await createRunStore(store, 's1').find('body', 'b1')).toBeNull();
     expect(await end({ rows: 3 })).toEqual({ rows: 3 });
     expect(store.calls.put).toBe(1);
-    const other = createRunStore(again(store), 's1', hash);
+    const other = createRunStore(again(store), 's1');
     expect([...(await other.all('body')).keys()]).toEqual(['b1', 'b2']);
     expect(await other.outputs()).toEqual(new Map([['i1.commit', { rows: 3 }]]));
   });
@@ -180,12 +180,12 @@ describe('one object a step', () => {
   test('a later step replaces what an earlier one made, in whatever order they are read', async () => {
     const store = createMemoryStore();
     for (const [position, sql] of Object.entries({ z: 'SELECT 1', a: 'SELECT 2' })) {
-      const { run, end } = createRunStore(store, 's1', hash).step(position, {});
+      const { run, end } = createRunStore(store, 's1').step(position, {});
       await run.find('body', 'b1');
       await run.put('body', 'b1', { ...body, sql });
       await end(null);
     }
-    expect((await createRunStore(again(store), 's1', hash).get('body', 'b1')).sql).toBe('SELECT 2');
+    expect((await createRunStore(again(store), 's1').get('body', 'b1')).sql).toBe('SELECT 2');
   });
 
   test('a reply carries what its step made, and goes on to when it is written again', async () => {
@@ -194,8 +194,8 @@ describe('one object a step', () => {
     await run.put('body', 'b1', body);
     await run.put('reply', 'r', reply, { overwrite: false });
     expect(store.calls.put).toBe(1);
-    await createRunStore(again(store), 's1', hash).put('reply', 'r', { ...reply, possiblyBilledCalls: 1 });
-    const other = createRunStore(again(store), 's1', hash);
+    await createRunStore(again(store), 's1').put('reply', 'r', { ...reply, possiblyBilledCalls: 1 });
+    const other = createRunStore(again(store), 's1');
     expect(await other.get('body', 'b1')).toEqual(body);
     expect((await other.get('reply', 'r')).possiblyBilledCalls).toBe(1);
     await expect(other.put('reply', 'r', reply, { overwrite: false })).rejects.toMatchObject({ code: 'conflict' });
@@ -210,7 +210,7 @@ describe('one object a step', () => {
     expect(await step(other).done()).toEqual({ output: 'made' });
     for (const key of await store.list('runs/')) await store.delete(key);
     expect(await step(other).done()).toBeNull();
-    expect(await createRunStore(other, 's1', hash).find('body', 'b1')).toBeNull();
+    expect(await createRunStore(other, 's1').find('body', 'b1')).toBeNull();
   });
 
   test('what a large content in a reply refers to is found', async () => {
@@ -220,7 +220,7 @@ describe('one object a step', () => {
     await run.put('reply', 'r', reply, { overwrite: false });
     const of = 'runs/s1/reply/r.json';
     expect(mayRefer(of)).toBe(true);
-    expect(referencesIn((await store.get(of))!, of, hash).map(objectKey)).toEqual([key]);
+    expect(referencesIn((await store.get(of))!, of).map(objectKey)).toEqual([key]);
   });
 
   test('a process that has run all steps of a run reads nothing; one that has not, lists and reads each object once', async () => {
@@ -230,16 +230,16 @@ describe('one object a step', () => {
     await first.run.put('body', 'b1', body);
     await first.end(null);
     const before = { ...store.calls };
-    const next = createRunStore(store, 's1', hash, { holding: { runId: 'run-1', holdsAll: true } }).step('i2.look', {});
+    const next = createRunStore(store, 's1', { holding: { runId: 'run-1', holdsAll: true } }).step('i2.look', {});
     expect(await next.run.get('body', 'b1')).toBe(body);
     expect(await next.run.find('reply', 'none')).toBeNull();
     expect(await next.done()).toBeNull();
     expect(store.calls).toEqual(before);
 
-    await createRunStore(again(store), 's1', hash).put('body', 'b2', { ...body, bodyId: 'b2' });
+    await createRunStore(again(store), 's1').put('body', 'b2', { ...body, bodyId: 'b2' });
     // Another run of the workflow, or one in which others took part.
     for (const holding of [{ runId: 'run-2', holdsAll: true }, { runId: 'run-2', holdsAll: false }, undefined]) {
-      const { run } = createRunStore(store, 's1', hash, { holding }).step('i3.look', {});
+      const { run } = createRunStore(store, 's1', { holding }).step('i3.look', {});
       expect(await run.get('body', 'b2')).toEqual({ ...body, bodyId: 'b2' });
     }
     expect(store.calls.get - before.get).toBe(1);
@@ -257,12 +257,12 @@ test('what all questions on a database are told is stored once', async () => {
     ],
   });
   for (const search of ['s1', 's2']) {
-    await createRunStore(again(store), search, hash).put('intent', 'i', intentOf(search));
+    await createRunStore(again(store), search).put('intent', 'i', intentOf(search));
     const key = `runs/${search}/intent/i.json`;
     expect((await store.get(key))!.length).toBeLessThan(600);
     expect(mayRefer(key)).toBe(true);
-    expect(referencesIn((await store.get(key))!, key, hash)).toHaveLength(1);
-    expect(await createRunStore(again(store), search, hash).get('intent', 'i')).toEqual(intentOf(search));
+    expect(referencesIn((await store.get(key))!, key)).toHaveLength(1);
+    expect(await createRunStore(again(store), search).get('intent', 'i')).toEqual(intentOf(search));
   }
   expect(await store.list('objects/')).toHaveLength(1);
 });
@@ -277,9 +277,9 @@ const reply = {
 
 test('what another process wrote again is seen by a step that begins later', async () => {
   const store = createMemoryStore();
-  const step = () => createRunStore(store, 's1', hash).step('i1.look', {}).run;
+  const step = () => createRunStore(store, 's1').step('i1.look', {}).run;
   await step().put('input', 's1', searchInput());
   const other = { ...searchInput(), namespace: 'elsewhere' };
-  await createRunStore(again(store), 's1', hash).put('input', 's1', other);
+  await createRunStore(again(store), 's1').put('input', 's1', other);
   expect(await step().get('input', 's1')).toEqual(other);
 });

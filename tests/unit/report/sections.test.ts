@@ -5,7 +5,6 @@ import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { spreadsheetFile } from '../../../src/report/result-section';
 import { rerunCommand } from '../../../src/report/sql-section';
 import { createRunStore } from '../../../src/record/run-store';
-import { sha256 } from '../../../src/sha256';
 import { record, state, trace } from './fixture';
 
 const words = (command: string): string[] =>
@@ -63,12 +62,12 @@ test('numbers stay numbers, also those that arrive as text', () => {
 
 async function loaded(put: (run: ReturnType<typeof createRunStore>) => Promise<void>) {
   const store = createMemoryStore();
-  const run = createRunStore(store, record.id, sha256);
+  const run = createRunStore(store, record.id);
   await run.put('input', record.id, trace.input!);
   await run.put('checkpoint', 'i3', state);
   await run.put('result', record.id, record);
   await put(run);
-  return (await loadTrace(store, record.id, sha256))!;
+  return (await loadTrace(store, record.id))!;
 }
 
 describe('trace and report', () => {

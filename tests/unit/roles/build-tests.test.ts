@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import { buildTests } from '../../../src/roles/shared/tests';
 
@@ -19,7 +18,6 @@ const scope: Parameters<typeof buildTests>[1] = {
   relations: ['t'],
   inspector: createSqliteInspector(),
   description: { dialect: 'sqlite' },
-  hash: (text) => createHash('sha256').update(text).digest('hex'),
 };
 const reading = (id: string, sql: string | null, predicates: string[] = []) => ({
   ...{ id, mapping: '', expectation: '', predicates, agreement: null, sql, notStored: null },

@@ -78,7 +78,7 @@ describe('finish', () => {
       const ending = { searchId: SEARCH, state: state(), endedBy: 'error', chosen: null, reason: 'why' } as const;
       const summary = await steps.finish({ ...ending, status });
       expect(summary).toMatchObject({ id: SEARCH, status, answer: null, sql: null, reason: 'why' });
-      const [entry] = await newestSearches(deps, 1);
+      const [entry] = await newestSearches(deps.store, 1);
       expect(entry).toMatchObject({ id: SEARCH, status, database: 'races', question: containing('runner-up') });
     },
   );

@@ -154,14 +154,13 @@ export async function bench(
     models: () => model,
     engine: async () => ({ engine, inspector }),
     clock: { now: () => 1_000 },
-    hash,
     ...(options.web && { web: async () => options.web! }),
   };
   const asked = searchInput(options.settings, options.searchId);
   const input = { ...asked, question: { ...asked.question, ...options.question } };
-  await storeInput(deps, input);
+  await storeInput(deps.store, input);
   const { searchId, settings } = input;
-  const run = createRunStore(store, searchId, hash);
+  const run = createRunStore(store, searchId);
   return {
     ...{ deps, store, engine, model, input, searchId, run, steps: withCheckpoints(createSteps(deps), null) },
     start: { searchId, settings, state: null },

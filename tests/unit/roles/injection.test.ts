@@ -4,7 +4,6 @@
  */
 import { CONTENTS, type Kind } from '../../../src/record/contents';
 import { createRunStore } from '../../../src/record/run-store';
-import { sha256 } from '../../../src/sha256';
 import { runAgent } from '../../../src/methods/agent/loop';
 import type { Web } from '../../../src/domain/ports';
 import { SEARCH, bench, planReply, SETUP, sqliteEngine, TEST, text, hooks, PLAN, prepared } from './fixtures';
@@ -130,7 +129,7 @@ describe('method gate: a reply outside the allowed set', () => {
   ])('%s is left out of what is stored to run, and nothing runs', async (_claim, reply, trace) => {
     const { ran, store } = await plan(reply)();
     expect(ran).toEqual([]);
-    const run = createRunStore(store, SEARCH, sha256);
+    const run = createRunStore(store, SEARCH);
     const kinds = (Object.keys(CONTENTS) as Kind[]).filter((kind) => kind !== 'intent' && kind !== 'reply');
     const kept = await Promise.all(kinds.map(async (kind) => [...(await run.all(kind)).values()]));
     expect((await run.all('plan')).size).toBe(1);

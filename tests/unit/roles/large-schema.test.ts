@@ -1,6 +1,5 @@
 /** A schema too large for a prompt, and documentation that the data contradicts. */
 import { createRunStore } from '../../../src/record/run-store';
-import { sha256 } from '../../../src/sha256';
 import { planRef } from '../../../src/search/plan-view';
 import type { bench } from './fixtures';
 import {
@@ -48,7 +47,7 @@ describe('a schema that does not fit', () => {
     const { steps, model, deps } = await large({ plan: [text(planReply({}, [READS_HIDDEN]))], propose: ['{}'] });
     const planned = await steps.plan(step());
     expect(planned).toMatchObject({ kind: 'ok' });
-    const extra = await createRunStore(deps.store, SEARCH, sha256).get('schema-extra', 'i1.t0.plan');
+    const extra = await createRunStore(deps.store, SEARCH).get('schema-extra', 'i1.t0.plan');
     expect(extra.tables).toEqual(['zz_hidden_gaps']);
     await steps.propose({
       ...{ role: 'propose', searchId: SEARCH, position: 'i1.t0.a1.propose', tryNumber: 0, memory: NO_MEMORY },
@@ -73,7 +72,7 @@ test('a schema that fits leaves prompts and store as they were', async () => {
   await steps.plan(step());
   await steps.plan(step(1, 'op_answer: no such column: gapp'));
   expect(lastPrompt(model)).not.toMatch(/too large to show|only listed|Documentation/);
-  expect((await createRunStore(deps.store, SEARCH, sha256).all('schema-extra')).size).toBe(0);
+  expect((await createRunStore(deps.store, SEARCH).all('schema-extra')).size).toBe(0);
 });
 
 describe('documentation is evidence, not truth', () => {

@@ -12,7 +12,7 @@ import { openStep } from '../../../src/roles/shared/context';
 import { refresh } from '../../../src/roles/answer/refresh';
 import { standingOf } from '../../../src/text/standing';
 import { GAP_PLAN, GAP_PROBE } from '../../helpers/gap-search';
-import { bench, groundReply, hash, sqliteEngine, text, type TestEngine, hooks, promptOf } from './fixtures';
+import { bench, groundReply, sqliteEngine, text, type TestEngine, hooks, promptOf } from './fixtures';
 import { standingTexts } from '../../../src/text/answer-text';
 
 const SECONDS = "CASE WHEN device = 'B' THEN gap / 1000 ELSE gap END";
@@ -66,7 +66,7 @@ interface Options {
 /** Questions one after the other on one database and store. */
 function questions(engine = laps()) {
   const store = createMemoryStore();
-  const place = { store, hash, database: identityKey('races') };
+  const place = { store, database: identityKey('races') };
   const layer = async () => layerOf(await readLayer(place));
   let [asked, told] = [0, 0];
   return {
@@ -482,7 +482,7 @@ describe('an answer asked for again that rests on an entry', () => {
   test('no longer holds once a person said what it was not told; what it was told changes nothing', async () => {
     const at = questions();
     const tell = (saidAt: string, statement: string) =>
-      appendToLayer({ store: at.store, hash, database: identityKey('races') }, [
+      appendToLayer({ store: at.store, database: identityKey('races') }, [
         {
           ...{ kind: 'said', at: saidAt },
           rule: {
@@ -546,7 +546,7 @@ test('a question is told what a person said, apart from what is proved; others a
       ...{ answers: null, author: 'ann', saidAt: at },
     },
   });
-  await appendToLayer({ store: asked.store, hash, database: identityKey('races') }, [
+  await appendToLayer({ store: asked.store, database: identityKey('races') }, [
     said(1, 'Which runner-up counts in events with shared places? The first by car.'),
     said(2, 'Whose clock is it? That of the timekeeper.'),
   ]);

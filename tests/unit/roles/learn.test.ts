@@ -9,7 +9,7 @@ import { entryText } from '../../../src/roles/layer/entries';
 import { appendToLayer, readLayer } from '../../../src/record/layer-store';
 import { ruleIdOf } from '../../../src/layer/rules';
 import { createRunStore } from '../../../src/record/run-store';
-import { SEARCH, bench, hash, sqliteEngine, text, type TestEngine } from './fixtures';
+import { SEARCH, bench, sqliteEngine, text, type TestEngine } from './fixtures';
 import type { Settings, SqlResult } from '../../../src/domain';
 import type { SqlEngine } from '../../../src/domain/ports';
 import type { LearnSteps } from '../../../src/domain/ports/steps';
@@ -70,8 +70,8 @@ async function learn(
     prove: (input) => made.steps.prove(input).finally(onProved),
   };
   const outcome = await runLearn({ searchId: SEARCH, settings: made.input.settings, state: null }, steps, hooks);
-  const record = await createRunStore(store, SEARCH, hash).get('result', SEARCH);
-  const layer = layerOf(await readLayer({ store, hash, database: identityKey('races') }));
+  const record = await createRunStore(store, SEARCH).get('result', SEARCH);
+  const layer = layerOf(await readLayer({ store, database: identityKey('races') }));
   const asked = made.model.requests.filter(({ role }) => role === 'learn');
   const prompts = asked.map(({ messages }) => messages.map(({ content }) => content).join('\n'));
   return { ...made, outcome, record, layer, prompts };
@@ -202,11 +202,11 @@ test('the next lesson is shown what is kept, however much people said', async ()
   ]);
   const at = '2026-01-01T00:00:00.000Z';
   const rules = Array.from({ length: 45 }, (_, number) => ({
-    ...{ entryId: ruleIdOf(`rule ${number}`, hash), statement: `lap: rule ${number}`, tables: ['lap'], columns: [] },
+    ...{ entryId: ruleIdOf(`rule ${number}`), statement: `lap: rule ${number}`, tables: ['lap'], columns: [] },
     ...{ answers: null, author: 'ann', saidAt: at },
   }));
   await appendToLayer(
-    { store, hash, database: identityKey('races') },
+    { store, database: identityKey('races') },
     rules.map((rule) => ({ kind: 'said', at, rule })),
   );
   const next = await bench(
@@ -246,7 +246,7 @@ test('bounds, dates and factors that the rows leave open are told, kept with the
     },
   );
   await next.steps.prepare({ purpose: 'prepare', searchId: 's3', position: 'prepare' });
-  const { entries } = await createRunStore(store, 's3', hash).get('known', 'schema');
+  const { entries } = await createRunStore(store, 's3').get('known', 'schema');
   expect(entries.map(({ entry }) => entryText(entry))).toEqual([
     expect.stringContaining('; 100, 300 fit as well as 200; ') as unknown,
   ]);
@@ -284,7 +284,7 @@ CREATE TABLE mm_none (a TEXT);${more}`);
     await runLearn({ searchId: made.searchId, settings: made.input.settings, state: null }, made.steps, hooks);
     const prompts = made.model.requests.map(({ messages }) => messages.at(-1)!.content);
     const full = prompts.map((prompt) => [...prompt.matchAll(/^TABLE (\S+) \(/gm)].map(([, name = '']) => name));
-    const layer = layerOf(await readLayer({ store: made.store, hash, database: identityKey('races') }));
+    const layer = layerOf(await readLayer({ store: made.store, database: identityKey('races') }));
     return { ...made, record: await made.record(), prompts, full, layer, told };
   };
 

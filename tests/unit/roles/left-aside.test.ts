@@ -9,7 +9,7 @@ import { openStep } from '../../../src/roles/shared/context';
 import { refresh } from '../../../src/roles/answer/refresh';
 import { standingOf } from '../../../src/text/standing';
 import { entryOf } from '../../helpers/kept-layer';
-import { SEARCH, bench, hash, sqliteEngine, text, hooks } from './fixtures';
+import { SEARCH, bench, sqliteEngine, text, hooks } from './fixtures';
 import { standingTexts } from '../../../src/text/answer-text';
 
 /** Before the search. */
@@ -55,7 +55,7 @@ async function ask(
   { events = [], profiles = true, looks = [], setup = SHOP, assumed = null }: Asked = {},
 ) {
   const store = createMemoryStore();
-  await appendToLayer({ store, hash, database: identityKey('races') }, [...events]);
+  await appendToLayer({ store, database: identityKey('races') }, [...events]);
   const replies = [
     ...looks.map((sql) => text({ action: 'look', queries: [{ why: 'what it holds', sql }] })),
     ...sqls.map((sql, at) =>
@@ -79,7 +79,7 @@ async function ask(
   const told = model.requests.slice(1 + looks.length).map(({ messages }) => messages.at(-1)!.content);
   const record = await stored();
   const again = async (...said: LayerEvent[]) => {
-    await appendToLayer({ store, hash, database: identityKey('races') }, said);
+    await appendToLayer({ store, database: identityKey('races') }, said);
     return refresh(await openStep(deps, { searchId: SEARCH, position: 'refresh' }), record);
   };
   return { told, record, again };

@@ -1,6 +1,5 @@
 /** The method `gate` with the web: a whole search in-process, its record and report, and what survives a killed worker. */
 import type { Settings } from '../../../src/domain';
-
 import { withCheckpoints } from '../../../src/methods/checkpoints';
 import { createSteps } from '../../../src/methods/steps';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/domain/ports';
@@ -113,7 +112,7 @@ test('a reading that only cites the web is never proved by it', async () => {
 
 test('trace and report show every lookup with what came back', async () => {
   const { deps } = await ask(REPLIES);
-  const trace = (await loadTrace(deps.store, SEARCH, hash))!;
+  const trace = (await loadTrace(deps.store, SEARCH))!;
   const shown = renderTraceText(trace);
   expect(shown).toContain('Lookups on the web');
   expect(shown).toContain('attempt i1.t0.w1: web_search close finish');

@@ -1,5 +1,4 @@
 import { createRunStore } from '../../../src/record/run-store';
-import { sha256 } from '../../../src/sha256';
 import { SEARCH, TEST, containing, planReply, text, PLAN, prepared, sqliteEngine } from './fixtures';
 
 const step = (tryNumber = 0, executionError?: string) => ({ ...PLAN, tryNumber, executionError });
@@ -56,7 +55,7 @@ test('S8: what the SQL reads of the schema is thereby declared, under the name t
   };
   const { steps, deps } = await prepared({ plan: [text(planReply({}, [sloppy]))] });
   expect(await steps.plan(step())).toMatchObject({ kind: 'ok' });
-  const { operators } = await createRunStore(deps.store, SEARCH, sha256).get('plan', 'i1.t0.plan');
+  const { operators } = await createRunStore(deps.store, SEARCH).get('plan', 'i1.t0.plan');
   expect(operators[0]?.relations).toEqual(['entry', 'event']);
 });
 
@@ -76,7 +75,7 @@ test('the plans of two tries are two contents', async () => {
   const { steps, deps } = await prepared({ plan: [text(planReply()), text(planReply({ outline: 'other' }))] });
   await steps.plan(step());
   await steps.plan(step(1, 'it failed'));
-  expect((await createRunStore(deps.store, SEARCH, sha256).all('plan')).size).toBe(2);
+  expect((await createRunStore(deps.store, SEARCH).all('plan')).size).toBe(2);
 });
 
 test('a first test that cannot run is dropped, not paid for again', async () => {

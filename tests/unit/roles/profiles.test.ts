@@ -16,7 +16,7 @@ const planning = {
 test('every table that is shown is profiled, once per database, and the planner is told what its rows hold', async () => {
   const one = await bench({ plan: [text(planReply())] }, { settings });
   await one.steps.prepare(prepare);
-  const schema = await createRunStore(one.deps.store, SEARCH, hash).get('schema', 'schema');
+  const schema = await createRunStore(one.deps.store, SEARCH).get('schema', 'schema');
   expect(schema).toMatchObject({ profiled: true });
   for (const part of ['1 | 10 | 1 | 28:10.0', '1 | North']) expect(schema.text).toContain(part);
   await one.steps.plan(planning);
@@ -26,7 +26,7 @@ test('every table that is shown is profiled, once per database, and the planner 
   const two = await bench({}, { settings, store: one.store, engine: one.engine, searchId: 's2' });
   await two.steps.prepare({ ...prepare, searchId: 's2' });
   expect(one.engine.runs).toHaveLength(runs);
-  expect((await createRunStore(one.deps.store, 's2', hash).get('schema', 'schema')).text).toBe(schema.text);
+  expect((await createRunStore(one.deps.store, 's2').get('schema', 'schema')).text).toBe(schema.text);
 });
 
 test('searches that begin at the same time on one database share one profile', async () => {
@@ -105,7 +105,7 @@ test('a table that cannot be read in time is shown without a profile', async () 
   });
   const made = await bench({}, { settings, engine: slow });
   await made.steps.prepare(prepare);
-  const schema = await createRunStore(made.deps.store, SEARCH, hash).get('schema', 'schema');
+  const schema = await createRunStore(made.deps.store, SEARCH).get('schema', 'schema');
   expect(schema.text).toContain('TABLE entry');
   expect(schema.text).not.toContain('28:10.0');
   expect(schema.text).toContain('1 | North');
@@ -116,7 +116,7 @@ test('a table whose name is too long for a key of the store is profiled and kept
   const engine = sqliteEngine(`CREATE TABLE "${name}" (mark TEXT); INSERT INTO "${name}" VALUES ('first'), ('second')`);
   const one = await bench({}, { settings, engine });
   await one.steps.prepare(prepare);
-  const { text: shown } = await createRunStore(one.deps.store, SEARCH, hash).get('schema', 'schema');
+  const { text: shown } = await createRunStore(one.deps.store, SEARCH).get('schema', 'schema');
   expect(shown).toContain('row: second');
   const runs = engine.runs.length;
   const two = await bench({}, { settings, engine, store: one.store, searchId: 's2' });

@@ -3,7 +3,7 @@ import type { Settings } from '../../../src/domain';
 import { runAgent } from '../../../src/methods/agent/loop';
 import { loadTrace } from '../../../src/report';
 import { searchOutline } from '../../../src/report/search-outline';
-import { SEARCH, bench, hash, sqliteEngine, text, hooks, promptOf } from './fixtures';
+import { SEARCH, bench, sqliteEngine, text, hooks, promptOf } from './fixtures';
 import { standingTexts } from '../../../src/text/answer-text';
 
 describe('react', () => {
@@ -43,7 +43,7 @@ describe('react', () => {
     const made = await bench({ react }, { settings: { method: 'react', rounds: 5, ...settings }, engine });
     await runAgent(made.start, made.steps, hooks);
     const told = made.model.requests.map(({ messages }) => messages.at(-1)!.content);
-    const trace = await loadTrace(made.deps.store, SEARCH, hash);
+    const trace = await loadTrace(made.deps.store, SEARCH);
     return { run: made.run, trace, told, engine, record: await made.record() };
   }
 

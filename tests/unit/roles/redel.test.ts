@@ -5,7 +5,7 @@ import { runInProcess } from '../../helpers/in-process';
 import { ModelError, type ModelRequest } from '../../../src/domain/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { createRunStore } from '../../../src/record/run-store';
-import { SEARCH, bench, hash, searchInput, text, hooks } from './fixtures';
+import { SEARCH, bench, searchInput, text, hooks } from './fixtures';
 
 type Reply = Record<string, unknown> | ModelError;
 
@@ -55,7 +55,7 @@ async function ran(
   const record = await made.record();
   const child = (at: number) => {
     const { id } = record.children![at]!;
-    return createRunStore(made.deps.store, id, hash).get('input', id);
+    return createRunStore(made.deps.store, id).get('input', id);
   };
   return { ...made, record, told, child, summary: outcome.summary };
 }
@@ -165,7 +165,7 @@ test('report and trace show the subtasks of an agent with what came back, and th
   });
   const { id } = record.children![0]!;
   const shown = async (of: string) => {
-    const trace = await loadTrace(deps.store, of, hash);
+    const trace = await loadTrace(deps.store, of);
     return { text: renderTraceText(trace!), html: renderReport(trace!) };
   };
   const root = await shown(SEARCH);

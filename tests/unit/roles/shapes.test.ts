@@ -1,5 +1,5 @@
 /** The setting `schema.values: false`: shapes and counts, and no value of a row. */
-import { SEARCH, bench, hash, sqliteEngine } from './fixtures';
+import { SEARCH, bench, sqliteEngine } from './fixtures';
 import { createRunStore } from '../../../src/record/run-store';
 
 const SETUP = `CREATE TABLE visit (id INTEGER, code TEXT, note TEXT, paid REAL);
@@ -8,7 +8,7 @@ ${Array.from({ length: 40 }, (_, at) => `INSERT INTO visit VALUES (${at}, '${at 
 async function prepared(settings: { profileValues?: false }) {
   const { deps, steps } = await bench({}, { engine: sqliteEngine(SETUP), settings: { profiles: true, ...settings } });
   await steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
-  return createRunStore(deps.store, SEARCH, hash).get('schema', 'schema');
+  return createRunStore(deps.store, SEARCH).get('schema', 'schema');
 }
 
 test('without the setting a model sees values; with it only shapes and counts', async () => {

@@ -3,7 +3,7 @@ import { createRunStore } from '../../../src/record/run-store';
 import { PRESETS } from '../../../src/config/presets';
 import { chosenText, WIDE_CHARS } from '../../../src/database/wide/schema-text';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
-import { bench, hash, hooks, SEARCH, sqliteEngine, text } from './fixtures';
+import { bench, hooks, SEARCH, sqliteEngine, text } from './fixtures';
 
 const settings = { profiles: true };
 const prepare = { purpose: 'prepare' as const, searchId: SEARCH, position: 'prepare' };
@@ -23,7 +23,7 @@ const question = 'What did the customers in Norway order?';
 async function shown(options: Parameters<typeof bench>[1] = {}) {
   const made = await bench({}, { engine: sqliteEngine(SETUP), settings, question: { text: question }, ...options });
   await made.steps.prepare(prepare);
-  const schema = await createRunStore(made.deps.store, SEARCH, hash).get('schema', 'schema');
+  const schema = await createRunStore(made.deps.store, SEARCH).get('schema', 'schema');
   return { ...made, schema, seen: `${schema.text}\n${chosenText(schema.chosen!)}` };
 }
 
@@ -45,7 +45,7 @@ test('the beginning is the same for every question, and the rows are read once',
   const two = await bench({}, { settings, store: one.store, engine: one.engine, searchId: 's2', question: { text: 'How many are in Denmark?' } }); // prettier-ignore
   await two.steps.prepare({ ...prepare, searchId: 's2' });
   expect(one.engine.runs).toHaveLength(runs);
-  const other = await createRunStore(one.deps.store, 's2', hash).get('schema', 'schema');
+  const other = await createRunStore(one.deps.store, 's2').get('schema', 'schema');
   expect(one.schema.text.length).toBeGreaterThan(1_000);
   expect(other.text).toBe(one.schema.text);
   expect(other.chosen!.places).toContain("'Denmark' is zz_land.bez");

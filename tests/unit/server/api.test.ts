@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../../../src/app/app';
 import { GateError } from '../../../src/app/errors';
-import { sha256 } from '../../../src/app/services';
 import { loadConfig } from '../../../src/config';
 import type { SearchInput } from '../../../src/domain';
 import { storeInput } from '../../../src/record/run-store';
@@ -25,15 +24,15 @@ async function got(
   lastEventId: string | null = null,
 ): Promise<unknown> {
   const at = { env: { HOME: folder }, cwd: folder, platform: process.platform, now: () => 0 };
-  const deps = { store: createMemoryStore(), hash: sha256 };
+  const store = createMemoryStore();
   const input = {
     ...{ searchId: ID, namespace: 'token:ann', askedAt: '2026-01-01T00:00:00.000Z' },
     question: { text: 'How many?', database: 'sales' },
     settings: { spec: 'fast', method: { method: 'fast' } },
   } as unknown as SearchInput;
-  await storeInput(deps, input);
-  await writeIndex(deps, input, { status: 'answered', answer: '12 secret sales', costUsd: 0 });
-  const app = { ...at, config: loadConfig(at), store: deps.store, onEvent: () => undefined };
+  await storeInput(store, input);
+  await writeIndex(store, input, { status: 'answered', answer: '12 secret sales', costUsd: 0 });
+  const app = { ...at, config: loadConfig(at), store, onEvent: () => undefined };
   const route = apiRoutes({ app: app as unknown as App } as never).find(
     (one) => one.method === 'GET' && one.path === path,
   );
