@@ -15,10 +15,8 @@ import {
   type PlanText,
 } from './shared/evidence-text';
 import * as z from 'zod';
-import type { ChatMessage } from '../domain/ports';
-import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './shared/reply';
+import { oneOf, parseReply, replySchema, sketch, unless, type Problem, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
-import type { PromptContext } from './shared/prompt-parts';
 import type { EvaluateInput, Evaluation } from '../domain/ports/steps';
 
 type TrajectoryText = Omit<EvaluateInput['trajectories'][number], 'plan' | 'attempts'> & {
@@ -26,7 +24,7 @@ type TrajectoryText = Omit<EvaluateInput['trajectories'][number], 'plan' | 'atte
   readonly evidence: readonly EvidenceText[];
 };
 
-export interface EvaluatePrompt extends PromptContext {
+export interface EvaluatePrompt extends shared.PromptContext {
   readonly trajectories: readonly TrajectoryText[];
   readonly exploration: 'code' | 'model';
 }
@@ -44,30 +42,30 @@ export const EvaluateReply = z.object({
 });
 export type EvaluateReply = z.infer<typeof EvaluateReply>;
 
-export const evaluateSchema = replySchema('evaluate', EvaluateReply);
-
-export function renderEvaluate(input: EvaluatePrompt): ChatMessage[] {
-  const rules = [
-    'You score the open trajectories of a search for the right SQL. Each is a plan of operators, partly settled, with the evidence gathered so far.',
-    SCORES,
-    input.exploration === 'code' ? EXPLORED_ELSEWHERE : EXPLORE,
-    shared.replyRule(sketch(EvaluateReply)),
-  ];
-  return shared.conversation(
-    input.dialect,
-    [shared.rulesSection(rules)],
-    [
-      ...shared.knowledgeSections(input, false),
-      ...input.trajectories.map((trajectory) => shared.data(`trajectory ${trajectory.id}`, trajectoryText(trajectory))),
-      shared.questionSection(input.question),
-      `Task: one score for each of: ${input.trajectories.map(({ id }) => id).join(', ')}, no others.`,
-    ],
-  );
-}
-
-export function parseEvaluate(text: string, input: EvaluatePrompt): Parsed<EvaluateReply> {
-  return parseReply(text, EvaluateReply, (reply) => checkScores(reply, input));
-}
+export const evaluateRole: Prompt<EvaluatePrompt, EvaluateReply> = {
+  schema: () => replySchema('evaluate', EvaluateReply),
+  render(input) {
+    const rules = [
+      'You score the open trajectories of a search for the right SQL. Each is a plan of operators, partly settled, with the evidence gathered so far.',
+      SCORES,
+      input.exploration === 'code' ? EXPLORED_ELSEWHERE : EXPLORE,
+      shared.replyRule(sketch(EvaluateReply)),
+    ];
+    return shared.conversation(
+      input.dialect,
+      [shared.rulesSection(rules)],
+      [
+        ...shared.knowledgeSections(input, false),
+        ...input.trajectories.map((trajectory) =>
+          shared.data(`trajectory ${trajectory.id}`, trajectoryText(trajectory)),
+        ),
+        shared.questionSection(input.question),
+        `Task: one score for each of: ${input.trajectories.map(({ id }) => id).join(', ')}, no others.`,
+      ],
+    );
+  },
+  parse: (text, input) => parseReply(text, EvaluateReply, (reply) => checkScores(reply, input)),
+};
 
 const SCORES = `For each trajectory:
 - note: one or two sentences: what is settled, what blocks it, and whether its evidence contradicts its plan.
@@ -130,15 +128,9 @@ export async function evaluate(context: StepContext, step: EvaluateInput): Promi
     trajectories: await Promise.all(trajectories),
     exploration: context.settings.exploration,
   };
-  return runModelStep(context, step, {
-    role: 'evaluate',
-    schema: evaluateSchema,
-    messages: () => renderEvaluate(prompt),
-    parse: (text) => parseEvaluate(text, prompt),
-    read: (reply) => async () => {
-      await context.run.put('evaluation', contentId(step), { reply });
-      return { scores: reply.scores.map(({ note: _, ...score }) => score) };
-    },
+  return runModelStep(context, step, evaluateRole, prompt, (reply) => async () => {
+    await context.run.put('evaluation', contentId(step), { reply });
+    return { scores: reply.scores.map(({ note: _, ...score }) => score) };
   });
 }
 

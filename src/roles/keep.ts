@@ -29,8 +29,7 @@ import {
 import { findLoaded, loadPlan, planSql, reachedFrom, type LoadedPlan } from './shared/load-plan';
 import { runModelStep } from './shared/model-step';
 import * as z from 'zod';
-import type { ChatMessage } from '../domain/ports';
-import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
+import { parseReply, replySchema, sketch, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import type { KeepInput, Kept, Recount, RecountInput } from '../domain/ports/steps';
 
@@ -62,35 +61,35 @@ export const KeepReply = z.object({
 });
 export type KeepReply = z.infer<typeof KeepReply>;
 
-export const keepSchema = replySchema('keep', KeepReply);
-
-export function renderKeep(input: KeepPrompt): ChatMessage[] {
-  const { dialect, question, claims, tables, known } = input;
-  return shared.conversation(
-    dialect,
-    [shared.rulesSection([RULES, shared.replyRule(sketch(KeepReply))])],
-    [
-      shared.data('tables', tables),
-      shared.data(
-        'kept before',
-        known.map(({ key, text }) => `${key}: ${text}`).join('\n') || 'nothing on these tables',
+export const keepRole: Prompt<KeepPrompt, KeepReply> = {
+  schema: () => replySchema('keep', KeepReply),
+  render(input) {
+    const { dialect, question, claims, tables, known } = input;
+    return shared.conversation(
+      dialect,
+      [shared.rulesSection([RULES, shared.replyRule(sketch(KeepReply))])],
+      [
+        shared.data('tables', tables),
+        shared.data(
+          'kept before',
+          known.map(({ key, text }) => `${key}: ${text}`).join('\n') || 'nothing on these tables',
+        ),
+        ...claims.map((claim, at) => shared.data(`claim ${at + 1}`, claim)),
+        ...(question === null ? [] : [`Question: ${question}`]),
+        `${question === null ? '' : 'They were made to answer it. '}Read ${claims.length === 1 ? 'the claim' : `all ${claims.length} claims`}.`,
+      ],
+    );
+  },
+  parse(text, { claims }) {
+    return parseReply(text, KeepReply, (reply) =>
+      reply.claims.flatMap(({ claim }, at) =>
+        claim >= 1 && claim <= claims.length
+          ? []
+          : [{ where: `claims[${at}].claim`, found: `found ${claim}`, allowed: `use 1 to ${claims.length}` }],
       ),
-      ...claims.map((claim, at) => shared.data(`claim ${at + 1}`, claim)),
-      ...(question === null ? [] : [`Question: ${question}`]),
-      `${question === null ? '' : 'They were made to answer it. '}Read ${claims.length === 1 ? 'the claim' : `all ${claims.length} claims`}.`,
-    ],
-  );
-}
-
-export function parseKeep(text: string, { claims }: KeepPrompt): Parsed<KeepReply> {
-  return parseReply(text, KeepReply, (reply) =>
-    reply.claims.flatMap(({ claim }, at) =>
-      claim >= 1 && claim <= claims.length
-        ? []
-        : [{ where: `claims[${at}].claim`, found: `found ${claim}`, allowed: `use 1 to ${claims.length}` }],
-    ),
-  );
-}
+    );
+  },
+};
 
 const RULES = `You read what a database has just counted, before it is kept for every later question about it. Others will rely on your wording and will not see the check. For each claim:
 - keep: false if what was kept before or an earlier claim says it already (also in other words, or with its lists in another order), if it helps no other question (it is about one customer, one period, one filter of the question), if the check cannot fail (it compares a thing with itself, or counts rows that were filtered by the condition), if it counts something else than it says, if no rival is a reading that a careful person would try, or if it is a mere value of today (a highest number, a count of rows).
@@ -152,13 +151,7 @@ async function keepClaims(context: StepContext, step: KeepInput, made: Made): Pr
     tables: tablesOf(fresh, made.description),
     known: known.map(({ key, held }) => ({ key, text: entryText({ ...held.entry, statement: held.statement }) })),
   };
-  const asked = await runModelStep(context, step, {
-    role: 'keep',
-    schema: keepSchema,
-    messages: () => renderKeep(prompt),
-    parse: (text) => parseKeep(text, prompt),
-    read: (reply) => () => Promise.resolve(reply),
-  });
+  const asked = await runModelStep(context, step, keepRole, prompt, (reply) => () => Promise.resolve(reply));
   return asked.kind === 'ok' ? stored(asked.value, asked.usage) : asked;
 }
 

@@ -25,10 +25,8 @@ import { runSelects } from './sql/queries';
 import { refused } from './shared/statements';
 import { counted } from '../counted';
 import { LearnReply } from '../domain/turns';
-import type { ChatMessage } from '../domain/ports';
-import { parseReply, replySchema, sketch, type Parsed } from './shared/reply';
+import { parseReply, replySchema, sketch, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
-import type { PromptContext } from './shared/prompt-parts';
 import type { LearnInput, Learned, Prove, ProveInput } from '../domain/ports/steps';
 
 export const LEARN_QUERIES = 8;
@@ -37,9 +35,55 @@ const RIVALS = 5;
 /** Characters of a note, and of all notes that are shown. */
 const NOTE_CHARS = 200;
 
-export const learnSchema = replySchema('learn', LearnReply);
+export const learnRole: Prompt<LearnPrompt, LearnReply> = {
+  schema: () => replySchema('learn', LearnReply),
+  render(input) {
+    const { part, tables, held, conflicts, proved, failed, notes, open, found, turn, turns } = input;
+    const list = (name: string, lines: readonly string[]): string[] =>
+      lines.length === 0 ? [] : [shared.data(name, lines.map((line) => `- ${line}`).join('\n'))];
+    const common = [
+      ...shared.databaseSections(input),
+      shared.rulesSection([RULES, shared.replyRule(sketch(LearnReply))]),
+    ];
+    return shared.conversation(input.dialect, common, [
+      ...shared.searchSections(input),
+      ...(tables === '' ? [] : [shared.data('tables in full', tables)]),
+      ...shared.remarkSections(input.remarks ?? []),
+      ...list('kept before', held),
+      ...list('kept before, and cannot all be right', conflicts),
+      ...list('proved in this lesson', proved),
+      ...list('not proved', failed),
+      ...list('your notes', notes),
+      ...list('open, for a person', open),
+      ...(found === null ? [] : [shared.data('results of the last turn', found)]),
+      shared.questionSection(input.question),
+      ...(part === null
+        ? []
+        : [`Part ${part.number} of ${part.of}: learn ${part.tables.join(', ')}. The others have turns of their own.`]),
+      turn === turns
+        ? `Turn ${turn} of ${turns}, the last: make the claims that you can, and say what stays open. No queries, notes or tables.`
+        : `Turn ${turn} of ${turns}.`,
+    ]);
+  },
+  parse(text) {
+    const parsed = parseReply(text, LearnReply, ({ queries, claims, done }) => [
+      ...(queries.length + claims.length === 0 && !done
+        ? [{ where: 'queries', found: 'found no query and no claim', allowed: 'ask or claim something, or set done' }]
+        : []),
+      ...claims.flatMap(({ statement, rivals }, at) => [
+        ...(statement.trim() === ''
+          ? [{ where: `claims[${at}].statement`, found: 'found ""', allowed: 'say what is claimed' }]
+          : []),
+        ...(rivals.length === 0
+          ? [{ where: `claims[${at}].rivals`, found: 'found []', allowed: 'name a reading that the check counts too' }]
+          : []),
+      ]),
+    ]);
+    return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(parsed.reply) } : parsed;
+  },
+};
 
-export interface LearnPrompt extends PromptContext {
+export interface LearnPrompt extends shared.PromptContext {
   /** Which part of the database is learned, where there are several. */
   readonly part: { readonly number: number; readonly of: number; readonly tables: readonly string[] } | null;
   /** Tables in full, beside the list of all of them. */
@@ -59,52 +103,6 @@ export interface LearnPrompt extends PromptContext {
   readonly found: string | null;
   readonly turn: number;
   readonly turns: number;
-}
-
-export function renderLearn(input: LearnPrompt): ChatMessage[] {
-  const { part, tables, held, conflicts, proved, failed, notes, open, found, turn, turns } = input;
-  const list = (name: string, lines: readonly string[]): string[] =>
-    lines.length === 0 ? [] : [shared.data(name, lines.map((line) => `- ${line}`).join('\n'))];
-  const common = [
-    ...shared.databaseSections(input),
-    shared.rulesSection([RULES, shared.replyRule(sketch(LearnReply))]),
-  ];
-  return shared.conversation(input.dialect, common, [
-    ...shared.searchSections(input),
-    ...(tables === '' ? [] : [shared.data('tables in full', tables)]),
-    ...shared.remarkSections(input.remarks ?? []),
-    ...list('kept before', held),
-    ...list('kept before, and cannot all be right', conflicts),
-    ...list('proved in this lesson', proved),
-    ...list('not proved', failed),
-    ...list('your notes', notes),
-    ...list('open, for a person', open),
-    ...(found === null ? [] : [shared.data('results of the last turn', found)]),
-    shared.questionSection(input.question),
-    ...(part === null
-      ? []
-      : [`Part ${part.number} of ${part.of}: learn ${part.tables.join(', ')}. The others have turns of their own.`]),
-    turn === turns
-      ? `Turn ${turn} of ${turns}, the last: make the claims that you can, and say what stays open. No queries, notes or tables.`
-      : `Turn ${turn} of ${turns}.`,
-  ]);
-}
-
-export function parseLearn(text: string): Parsed<LearnReply> {
-  const parsed = parseReply(text, LearnReply, ({ queries, claims, done }) => [
-    ...(queries.length + claims.length === 0 && !done
-      ? [{ where: 'queries', found: 'found no query and no claim', allowed: 'ask or claim something, or set done' }]
-      : []),
-    ...claims.flatMap(({ statement, rivals }, at) => [
-      ...(statement.trim() === ''
-        ? [{ where: `claims[${at}].statement`, found: 'found ""', allowed: 'say what is claimed' }]
-        : []),
-      ...(rivals.length === 0
-        ? [{ where: `claims[${at}].rivals`, found: 'found []', allowed: 'name a reading that the check counts too' }]
-        : []),
-    ]),
-  ]);
-  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(parsed.reply) } : parsed;
 }
 
 const RULES = `You learn an undocumented database for colleagues who will write SQL on it: which of its conventions would a careful stranger get wrong? No question is asked. A program runs your queries and counts your claims; what it proves is kept.
@@ -148,17 +146,11 @@ export async function learn(context: StepContext, step: LearnInput): Promise<Mod
     return { kind: 'ok', value: { turnId, done: true, groups: 0 }, usage: {} };
   }
   const prompt = await promptOf(context, step);
-  return runModelStep(context, step, {
-    role: 'learn',
-    schema: learnSchema,
-    messages: () => renderLearn(prompt),
-    parse: (text) => parseLearn(text),
-    read: (reply) => async () => {
-      // Nobody is shown the rows of the last queries.
-      const isLast = (reply.done && reply.claims.length === 0) || prompt.turn >= prompt.turns;
-      await context.run.put('lesson', turnId, { turnId, reply: isLast ? { ...reply, queries: [] } : reply });
-      return { turnId, done: reply.done, groups: groups.length };
-    },
+  return runModelStep(context, step, learnRole, prompt, (reply) => async () => {
+    // Nobody is shown the rows of the last queries.
+    const isLast = (reply.done && reply.claims.length === 0) || prompt.turn >= prompt.turns;
+    await context.run.put('lesson', turnId, { turnId, reply: isLast ? { ...reply, queries: [] } : reply });
+    return { turnId, done: reply.done, groups: groups.length };
   });
 }
 

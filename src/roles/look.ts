@@ -17,9 +17,8 @@ import { promptContext } from './shared/prompt-context';
 import { columnsOfNamed, extraTables } from './shared/shown-tables';
 import * as z from 'zod';
 import { OPERATOR_NAME, type Dialect, type SqlResult, type SqlValue } from '../domain';
-import type { ChatMessage, ModelRequest } from '../domain/ports';
-import { parseReply, replySchema, unless, type Parsed, type Problem } from './shared/reply';
-import { sentenceRule, wantsSentence, type PromptContext } from './shared/prompt-parts';
+import type { ChatMessage } from '../domain/ports';
+import { parseReply, replySchema, unless, type Problem, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import { isSettled } from '../sql/claims';
 import { mergedClaims } from '../sql/same-check';
@@ -45,7 +44,7 @@ const RIVALS = 8;
 const Alone = LookReply.omit({ known: true, tables: true, understoodAs: true });
 const Names = z.array(z.string());
 
-type Asking = Pick<PromptContext, 'known' | 'listedOnly' | 'earlier'>;
+type Asking = Pick<shared.PromptContext, 'known' | 'listedOnly' | 'earlier'>;
 
 /**
  * `known` is asked for only where something proved before is shown, `tables` only where some tables are merely listed, and
@@ -57,9 +56,45 @@ function replyOf({ known = [], listedOnly = 0, earlier = [] }: Asking): z.ZodTyp
   return earlier.length === 0 ? withTables : withTables.extend({ understoodAs: z.string().nullable() });
 }
 
-export function lookSchema(asking: Asking): ModelRequest['schema'] {
-  return replySchema('look', replyOf(asking));
-}
+export const lookRole: Prompt<LookPrompt, LookReply> = {
+  schema: (asking) => replySchema('look', replyOf(asking)),
+  render(input) {
+    const rules = [
+      'You answer the question together with a program.',
+      RULES,
+      ...(shared.wantsSentence(input.question) ? [SENTENCE] : []),
+      SHAPE,
+      ...((input.listedOnly ?? 0) === 0 ? [] : [TABLES]),
+    ];
+    const common = [...shared.databaseSections(input), shared.rulesSection(rules)];
+    const own = [
+      ...shared.searchSections(input),
+      ...shared.knowledgeSections(input, true),
+      ...(input.known === undefined || input.known.length === 0 ? [] : [KNOWN]),
+      ...(input.earlier === undefined ? [] : [FOLLOWS]),
+      shared.questionSection(input.question),
+      `Wanted: one ${shared.wantsSentence(input.question) ? 'answer with its sentence' : 'answer'}. Look, commit or decline.`,
+    ];
+    return [
+      ...shared.conversation(input.dialect, common, own),
+      ...input.turns.flatMap((turn, at) => turnMessages(turn, at, input)),
+    ];
+  },
+  parse(text, input) {
+    const looks = input.turns.filter(({ reply }) => reply.action === 'look').length;
+    const whole = (reply: LookReply): LookReply => mended(reply, input.turns);
+    const parsed = parseReply(text, replyOf(input), (reply) => [
+      ...problemsOf(whole(reply), LOOKS - looks),
+      ...unless(
+        reply.action === 'look' || reply.understoodAs === undefined || Boolean(whole(reply).understoodAs?.trim()),
+        'understoodAs',
+        'found null',
+        'say the question in full words, as if nothing had been asked before',
+      ),
+    ]);
+    return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(whole(parsed.reply), input.dialect) } : parsed;
+  },
+};
 
 /** What one turn said, and what the program found. */
 export interface LookTurn {
@@ -71,48 +106,10 @@ export interface LookTurn {
   readonly holds?: readonly string[];
 }
 
-export interface LookPrompt extends PromptContext {
+export interface LookPrompt extends shared.PromptContext {
   readonly turns: readonly LookTurn[];
   /** Nothing of the last turn is open, but a person has said something since. */
   readonly hearsOut?: true;
-}
-
-export function renderLook(input: LookPrompt): ChatMessage[] {
-  const rules = [
-    'You answer the question together with a program.',
-    RULES,
-    ...(wantsSentence(input.question) ? [SENTENCE] : []),
-    SHAPE,
-    ...((input.listedOnly ?? 0) === 0 ? [] : [TABLES]),
-  ];
-  const common = [...shared.databaseSections(input), shared.rulesSection(rules)];
-  const own = [
-    ...shared.searchSections(input),
-    ...shared.knowledgeSections(input, true),
-    ...(input.known === undefined || input.known.length === 0 ? [] : [KNOWN]),
-    ...(input.earlier === undefined ? [] : [FOLLOWS]),
-    shared.questionSection(input.question),
-    `Wanted: one ${wantsSentence(input.question) ? 'answer with its sentence' : 'answer'}. Look, commit or decline.`,
-  ];
-  return [
-    ...shared.conversation(input.dialect, common, own),
-    ...input.turns.flatMap((turn, at) => turnMessages(turn, at, input)),
-  ];
-}
-
-export function parseLook(text: string, input: LookPrompt): Parsed<LookReply> {
-  const looks = input.turns.filter(({ reply }) => reply.action === 'look').length;
-  const whole = (reply: LookReply): LookReply => mended(reply, input.turns);
-  const parsed = parseReply(text, replyOf(input), (reply) => [
-    ...problemsOf(whole(reply), LOOKS - looks),
-    ...unless(
-      reply.action === 'look' || reply.understoodAs === undefined || Boolean(whole(reply).understoodAs?.trim()),
-      'understoodAs',
-      'found null',
-      'say the question in full words, as if nothing had been asked before',
-    ),
-  ]);
-  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(whole(parsed.reply), input.dialect) } : parsed;
 }
 
 const RULES = `TASK. Write SQL whose hidden conventions the database itself confirms. The program runs your queries, counts your claims, runs the answer and keeps what was proved. Take few turns: commit at once where the schema's lines settle everything, else look, mostly once.
@@ -139,7 +136,7 @@ const KNOWN = `Where the SQL follows conventions proved before, say so in the co
 
 const FOLLOWS = `What the question does not change stays as the last earlier one had it: rows, period, filters, definitions. Begin from its SQL; where only a filter, a column or a grouping changes, commit at once. Its claims stand under their keys: name in "known" those that the SQL still follows, and claim only what is new. A commit and a decline also say {"understoodAs": string}: the question in full words, as if nothing had been asked before.`;
 
-const SENTENCE = sentenceRule('sentence', ', {examined} (what control counted)');
+const SENTENCE = shared.sentenceRule('sentence', ', {examined} (what control counted)');
 
 /** The shape as text. It is shorter than the schema's sketch, and says which keys go with which action. */
 const SHAPE = `Reply with one JSON object and nothing after it; leave out keys that are empty, or give null or []:
@@ -301,12 +298,7 @@ export async function look(context: StepContext, step: LookInput): Promise<Model
     ...(step.hearsOut && { hearsOut: step.hearsOut }),
   };
   const scope = await parserScope(context);
-  return runModelStep(context, step, {
-    role: 'look',
-    schema: lookSchema(prompt),
-    messages: () => renderLook(prompt),
-    parse: (text) => parseLook(text, prompt),
-    read: (reply) => read(context, scope, contentId(step), reply),
+  return runModelStep(context, step, lookRole, prompt, (reply) => read(context, scope, contentId(step), reply), {
     details: (text) => columnsOfNamed(context, text),
   });
 }

@@ -2,7 +2,6 @@
  * Role `propose`: rival readings of a bottleneck and one probe that tells them apart (paper §3.2). Mode `rollout` is the
  * paper's: several probes, one after the other, before the judgement.
  */
-import { type LookupsReply, storeLookups } from './shared/lookups';
 import type { ModelOutcome } from '../domain/ports/step-parts';
 import { parserScope } from './shared/bodies';
 import {
@@ -30,14 +29,12 @@ import {
   type PlanText,
 } from './shared/evidence-text';
 import * as z from 'zod';
-import type { ChatMessage, ModelRequest } from '../domain/ports';
-import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './shared/reply';
+import { parseReply, replySchema, sketch, unless, type Problem, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
-import type { PromptContext } from './shared/prompt-parts';
 import * as web from './shared/lookups';
 import type { MayLookUp, ProposeInput, Proposed } from '../domain/ports/steps';
 
-export interface ProposePrompt extends PromptContext, MayLookUp {
+export interface ProposePrompt extends shared.PromptContext, MayLookUp {
   readonly plan: PlanText;
   /** The operators to test, most useful first. */
   readonly targets: readonly string[];
@@ -53,51 +50,51 @@ export interface ProposePrompt extends PromptContext, MayLookUp {
 export const ProposeReply = z.object({ note: z.string(), tests: z.array(TestReply), done: z.boolean() });
 export type ProposeReply = z.infer<typeof ProposeReply>;
 
-type Said = ProposeReply & { readonly lookups?: LookupsReply['lookups'] };
+type Said = ProposeReply & { readonly lookups?: web.LookupsReply['lookups'] };
 
 /** What this very prompt asks for: lookups only where they are allowed. */
-function replyOf(input: PromptContext & MayLookUp): z.ZodType<Said> {
+function replyOf(input: shared.PromptContext & MayLookUp): z.ZodType<Said> {
   const { note, ...rest } = ProposeReply.shape;
   const tools = web.lookupTools(input);
   const lookups = tools.length === 0 ? {} : { lookups: web.lookupList(tools) };
   return z.object({ note, ...lookups, ...rest }) as z.ZodType<Said>;
 }
 
-export function proposeSchema(input: PromptContext & MayLookUp): ModelRequest['schema'] {
-  return replySchema('propose', replyOf(input));
-}
-
-export function renderPropose(input: ProposePrompt): ChatMessage[] {
-  const tools = web.lookupTools(input);
-  const rules = [
-    'You design the next test in a search for the right SQL: which readings of the target operators are plausible, and which query tells them apart.',
-    testRules(input.mode === 'rollout' ? 'rollout' : 'execution'),
-    LEARN,
-    ...(tools.length === 0
-      ? []
-      : [web.lookupRules(tools, 'Before you propose you may look things up: tests [], done false, note saying why,')]),
-    shared.replyRule(sketch(replyOf(input))),
-  ];
-  const shown = [
-    shared.data('plan', shownPlan(input.plan)),
-    ...input.evidence.map((evidence) => shared.data('earlier evidence', shownEvidence(evidence))),
-    ...input.rollout.map((evidence) => shared.data('this attempt so far', shownEvidence(evidence))),
-  ];
-  return shared.searchConversation(input, rules, shown, task(input));
-}
-
-/** The reply may ask for lookups instead; with tests, these count. */
-export function parsePropose(text: string, input: ProposePrompt): Parsed<ProposeReply | LookupsReply> {
-  const asks = ({ tests, lookups = [] }: Said) => tests.length === 0 && lookups.length > 0;
-  const parsed = parseReply(text, replyOf(input), (reply) =>
-    asks(reply) ? web.lookupProblems(reply.lookups ?? [], input) : checkPropose(reply, input),
-  );
-  if (parsed.kind === 'invalid') return parsed;
-  const { lookups = [], ...reply } = parsed.reply;
-  if (asks(parsed.reply))
-    return { kind: 'ok', reply: { kind: 'lookup', note: reply.note, lookups: web.newLookups(lookups, input) } };
-  return { kind: 'ok', reply: { ...reply, tests: usableTests(reply, input).map(tidyTest) } };
-}
+export const proposeRole: Prompt<ProposePrompt, ProposeReply | web.LookupsReply> = {
+  schema: (input) => replySchema('propose', replyOf(input)),
+  render(input) {
+    const tools = web.lookupTools(input);
+    const rules = [
+      'You design the next test in a search for the right SQL: which readings of the target operators are plausible, and which query tells them apart.',
+      testRules(input.mode === 'rollout' ? 'rollout' : 'execution'),
+      LEARN,
+      ...(tools.length === 0
+        ? []
+        : [
+            web.lookupRules(tools, 'Before you propose you may look things up: tests [], done false, note saying why,'),
+          ]),
+      shared.replyRule(sketch(replyOf(input))),
+    ];
+    const shown = [
+      shared.data('plan', shownPlan(input.plan)),
+      ...input.evidence.map((evidence) => shared.data('earlier evidence', shownEvidence(evidence))),
+      ...input.rollout.map((evidence) => shared.data('this attempt so far', shownEvidence(evidence))),
+    ];
+    return shared.searchConversation(input, rules, shown, task(input));
+  },
+  /** The reply may ask for lookups instead; with tests, these count. */
+  parse(text, input) {
+    const asks = ({ tests, lookups = [] }: Said) => tests.length === 0 && lookups.length > 0;
+    const parsed = parseReply(text, replyOf(input), (reply) =>
+      asks(reply) ? web.lookupProblems(reply.lookups ?? [], input) : checkPropose(reply, input),
+    );
+    if (parsed.kind === 'invalid') return parsed;
+    const { lookups = [], ...reply } = parsed.reply;
+    if (asks(parsed.reply))
+      return { kind: 'ok', reply: { kind: 'lookup', note: reply.note, lookups: web.newLookups(lookups, input) } };
+    return { kind: 'ok', reply: { ...reply, tests: usableTests(reply, input).map(tidyTest) } };
+  },
+};
 
 const LEARN = `LEARN. Earlier evidence comes first: do not repeat a probe, do not bring back a refuted reading, follow "try next", keep clear of "avoid". After a failed or empty probe mend its cause (a column, a cast, a filter too narrow) or come from another side; if all readings failed, look at what the rows hold. note: in one or two sentences, what is in doubt and why this probe decides it.`;
 
@@ -140,12 +137,7 @@ export async function propose(context: StepContext, step: ProposeInput): Promise
     mode: context.settings.rounds > 1 ? ('rollout' as const) : ('single' as const),
   };
   const scope = await testScope(context, plan);
-  return runModelStep(context, step, {
-    role: 'propose',
-    schema: proposeSchema(prompt),
-    messages: () => renderPropose(prompt),
-    parse: (text) => parsePropose(text, prompt),
-    read: (reply) => read(context, contentId(step), reply, scope),
+  return runModelStep(context, step, proposeRole, prompt, (reply) => read(context, contentId(step), reply, scope), {
     details: (text) => columnsOfNamed(context, text),
   });
 }
@@ -163,7 +155,7 @@ export async function testScope(context: StepContext, plan: LoadedPlan): Promise
 function read(
   context: StepContext,
   proposalId: string,
-  reply: ProposeReply | LookupsReply,
+  reply: ProposeReply | web.LookupsReply,
   scope: TestScope,
 ): Read<Proposed> {
   if ('lookups' in reply)
@@ -171,7 +163,7 @@ function read(
       proposalId,
       operators: [],
       done: false,
-      lookups: await storeLookups(context, proposalId, reply),
+      lookups: await web.storeLookups(context, proposalId, reply),
     });
   const { built, problems } = buildTests(reply.tests, scope);
   if (problems.length > 0 && built.length === 0)

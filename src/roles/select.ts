@@ -13,10 +13,8 @@ import { contentId, runModelStep } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
 import * as z from 'zod';
 import type { Dialect, Question } from '../domain';
-import type { ChatMessage } from '../domain/ports';
-import { parseReply, replySchema, sketch, unless, type Parsed } from './shared/reply';
+import { parseReply, replySchema, sketch, unless, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
-import type { PromptContext } from './shared/prompt-parts';
 import type { SelectAnswerInput, SelectedAnswer } from '../domain/ports/steps';
 
 export interface CandidateText {
@@ -35,30 +33,30 @@ export interface CandidateText {
   readonly unanswerable: string | null;
 }
 
-export interface SelectAnswerPrompt extends PromptContext {
+export interface SelectAnswerPrompt extends shared.PromptContext {
   readonly candidates: readonly CandidateText[];
 }
 
 export const SelectAnswerReply = z.object({ reason: z.string(), choice: z.int() });
 export type SelectAnswerReply = z.infer<typeof SelectAnswerReply>;
 
-export const selectAnswerSchema = replySchema('select', SelectAnswerReply);
-
-export function renderSelectAnswer(input: SelectAnswerPrompt): ChatMessage[] {
-  const rules = [
-    'You choose the answer among candidates that were executed, each with what was proved and what is still assumed.',
-    RULES,
-    shared.replyRule(sketch(SelectAnswerReply)),
-  ];
-  const count = input.candidates.length;
-  const shown = input.candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, shownCandidate(candidate)));
-  const task = `Task: choose 1${count > 1 ? ` to ${count}` : ''}, or 0 to abstain.`;
-  return shared.searchConversation(input, rules, shown, task);
-}
-
-export function parseSelectAnswer(text: string, input: SelectAnswerPrompt): Parsed<SelectAnswerReply> {
-  return parseReply(text, SelectAnswerReply, (reply) => choiceProblems(reply, input));
-}
+export const selectRole: Prompt<SelectAnswerPrompt, SelectAnswerReply> = {
+  schema: () => replySchema('select', SelectAnswerReply),
+  render(input) {
+    const rules = [
+      'You choose the answer among candidates that were executed, each with what was proved and what is still assumed.',
+      RULES,
+      shared.replyRule(sketch(SelectAnswerReply)),
+    ];
+    const count = input.candidates.length;
+    const shown = input.candidates.map((candidate, at) =>
+      shared.data(`candidate ${at + 1}`, shownCandidate(candidate)),
+    );
+    const task = `Task: choose 1${count > 1 ? ` to ${count}` : ''}, or 0 to abstain.`;
+    return shared.searchConversation(input, rules, shown, task);
+  },
+  parse: (text, input) => parseReply(text, SelectAnswerReply, (reply) => choiceProblems(reply, input)),
+};
 
 function choiceProblems(
   { choice }: { readonly choice: number },
@@ -108,31 +106,31 @@ export interface SelectByNumberInput {
 export const SelectByNumberReply = z.object({ choice: z.int() });
 export type SelectByNumberReply = z.infer<typeof SelectByNumberReply>;
 
-export const selectByNumberSchema = replySchema('select', SelectByNumberReply);
-
-export function renderSelectByNumber({ dialect, question, candidates }: SelectByNumberInput): ChatMessage[] {
-  const rules = [
-    'You choose the answer among candidates, by its number.',
-    BY_NUMBER,
-    shared.replyRule(sketch(SelectByNumberReply)),
-  ];
-  return shared.conversation(
-    dialect,
-    [shared.rulesSection(rules)],
-    [
-      ...candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, foundText(candidate))),
-      shared.questionSection(question),
-      `Task: choose the best of 1 to ${candidates.length}, or 0 to abstain.`,
-    ],
-  );
-}
-
-/** A number alone is a reply too. */
-export function parseSelectByNumber(text: string, input: SelectByNumberInput): Parsed<SelectByNumberReply> {
-  const [, number] = /^\s*\[?(\d{1,3})\]?\.?\s*$/.exec(text) ?? [];
-  const json = number === undefined ? text : `{"choice": ${number}}`;
-  return parseReply(json, SelectByNumberReply, (reply) => choiceProblems(reply, input));
-}
+export const selectByNumberRole: Prompt<SelectByNumberInput, SelectByNumberReply> = {
+  schema: () => replySchema('select', SelectByNumberReply),
+  render({ dialect, question, candidates }) {
+    const rules = [
+      'You choose the answer among candidates, by its number.',
+      BY_NUMBER,
+      shared.replyRule(sketch(SelectByNumberReply)),
+    ];
+    return shared.conversation(
+      dialect,
+      [shared.rulesSection(rules)],
+      [
+        ...candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, foundText(candidate))),
+        shared.questionSection(question),
+        `Task: choose the best of 1 to ${candidates.length}, or 0 to abstain.`,
+      ],
+    );
+  },
+  /** A number alone is a reply too. */
+  parse(text, input) {
+    const [, number] = /^\s*\[?(\d{1,3})\]?\.?\s*$/.exec(text) ?? [];
+    const json = number === undefined ? text : `{"choice": ${number}}`;
+    return parseReply(json, SelectByNumberReply, (reply) => choiceProblems(reply, input));
+  },
+};
 
 const BY_NUMBER = `- Stronger evidence makes the better answer: rows of queries count for more than inferences.
 - An answer that more paths found is more likely right, but their number does not decide.
@@ -151,15 +149,9 @@ export async function select(context: StepContext, step: SelectAnswerInput): Pro
   if (step.byNumber) return selectByNumber(context, step);
   const candidates = await Promise.all(step.candidates.map((each) => candidateText(context, each, step)));
   const prompt = { ...(await promptContext(context, step.memory)), candidates };
-  return runModelStep(context, step, {
-    role: 'select',
-    schema: selectAnswerSchema,
-    messages: () => renderSelectAnswer(prompt),
-    parse: (text) => parseSelectAnswer(text, prompt),
-    read: (reply) => async () => {
-      await context.run.put('selection', contentId(step), { reply });
-      return { candidate: step.candidates[reply.choice - 1]?.id ?? null, reason: reply.reason };
-    },
+  return runModelStep(context, step, selectRole, prompt, (reply) => async () => {
+    await context.run.put('selection', contentId(step), { reply });
+    return { candidate: step.candidates[reply.choice - 1]?.id ?? null, reason: reply.reason };
   });
 }
 
@@ -173,15 +165,9 @@ async function selectByNumber(context: StepContext, step: SelectAnswerInput): Pr
   const same = [...groupBy(found, ({ text }) => text.toLowerCase().slice(0, SAME_CHARS)).values()].slice(0, MOST_SHOWN);
   const candidates = same.map(([first, ...others]) => ({ ...(first as Found).shown, frequency: 1 + others.length }));
   const prompt = { question, dialect, candidates };
-  return runModelStep(context, step, {
-    role: 'select',
-    schema: selectByNumberSchema,
-    messages: () => renderSelectByNumber(prompt),
-    parse: (text) => parseSelectByNumber(text, prompt),
-    read: (reply) => async () => {
-      await context.run.put('selection', contentId(step), { reply });
-      return { candidate: same[reply.choice - 1]?.[0]?.id ?? null, reason: 'no candidate was reliable enough' };
-    },
+  return runModelStep(context, step, selectByNumberRole, prompt, (reply) => async () => {
+    await context.run.put('selection', contentId(step), { reply });
+    return { candidate: same[reply.choice - 1]?.[0]?.id ?? null, reason: 'no candidate was reliable enough' };
   });
 }
 

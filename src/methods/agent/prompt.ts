@@ -7,12 +7,11 @@
  */
 import * as z from 'zod';
 import type { HelperReport, Question, Redel } from '../../domain';
-import type { ChatMessage, ModelRequest } from '../../domain/ports';
+import type { ChatMessage } from '../../domain/ports';
 import { SentenceReply } from '../../domain/turns';
 import { webTools } from '../../roles/shared/lookups';
-import { sentenceRule, wantsSentence, type PromptContext } from '../../roles/shared/prompt-parts';
 import * as shared from '../../roles/shared/prompt-parts';
-import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../../roles/shared/reply';
+import { parseReply, replySchema, sketch, unless, type Problem, type Prompt } from '../../roles/shared/reply';
 import { COVERED } from '../../sql/coverage';
 
 const AgentQuery = z.object({ why: z.string(), sql: z.string() });
@@ -28,7 +27,7 @@ export interface AgentTurn {
   readonly helpers?: readonly HelperReport[];
 }
 
-export interface AgentInput extends PromptContext {
+export interface AgentInput extends shared.PromptContext {
   readonly turns: readonly AgentTurn[];
   readonly callsLimit: number;
   /** Above 1 an action has a list of queries. */
@@ -135,58 +134,56 @@ function replyOf(input: AgentInput): z.ZodType<AgentReply> {
   return z.object(shape) as unknown as z.ZodType<AgentReply>;
 }
 
-export function agentSchema(input: AgentInput): ModelRequest['schema'] {
-  return replySchema(input.redel === undefined ? 'react' : 'redel', replyOf(input));
-}
-
-export function renderAgent(input: AgentInput): ChatMessage[] {
-  const { question } = input;
-  const ofHelper = isHelper(input);
-  const sentence = !ofHelper && wantsSentence(question);
-  const rules = [
-    openingOf(input),
-    actionRules(input),
-    // Only of an answer: the reason of an unanswerable question is free text.
-    ...(sentence ? [sentenceRule('answer, with finalSql', '. column: one of finalSql')] : []),
-    ...(hasTools(input) ? webRules(question) : []),
-    shared.replyRule(sketch(replyOf(input))),
-  ];
-  const report = isSeed(input) ? 'findings' : 'report';
-  const common = [...shared.databaseSections(input), shared.rulesSection(rules)];
-  const own = [
-    ...shared.searchSections(input),
-    ...shared.knowledgeSections(input, true),
-    // A model wrote it, maybe after it read something hostile.
-    ofHelper ? `Subtask: ${shared.plain(question.text)}` : shared.questionSection(question),
-    `Wanted at the end: ${ofHelper ? report : `finalSql${sentence ? ' and answer' : ''}`}.`,
-    budget(input, 0),
-  ];
-  return [
-    ...shared.conversation(input.dialect, common, own),
-    ...input.turns.flatMap((turn, at): ChatMessage[] => [
-      { role: 'assistant', content: JSON.stringify(written(turn, input)) },
-      { role: 'user', content: `${cameBack(turn, input)}\n${budget(input, at + 1)}` },
-    ]),
-  ];
-}
-
-export function parseAgent(text: string, input: AgentInput): Parsed<AgentAction> {
-  const parsed = parseReply(text, replyOf(input), (reply) => problemsOf(reply, input));
-  if (parsed.kind === 'invalid') return parsed;
-  const { reply } = parsed;
-  const { note, action, tool = null, query = null, url = null, answer = null, unanswerable = false } = reply;
-  return {
-    kind: 'ok',
-    reply: {
-      ...{ note, action, tool, query, url, answer, unanswerable },
-      queries: queriesOf(reply).map(({ why, sql }) => ({ why, sql: shared.tidySql(sql) })),
-      subtasks: subtasksOf(reply),
-      report: reportOf(reply),
-      finalSql: shared.tidyOptionalSql(reply.finalSql ?? null),
-      coverage: shared.tidyOptionalSql(reply.coverage ?? null),
-    },
-  };
-}
+export const agentRole: Prompt<AgentInput, AgentAction> = {
+  schema: (input) => replySchema(input.redel === undefined ? 'react' : 'redel', replyOf(input)),
+  render(input) {
+    const { question } = input;
+    const ofHelper = isHelper(input);
+    const sentence = !ofHelper && shared.wantsSentence(question);
+    const rules = [
+      openingOf(input),
+      actionRules(input),
+      // Only of an answer: the reason of an unanswerable question is free text.
+      ...(sentence ? [shared.sentenceRule('answer, with finalSql', '. column: one of finalSql')] : []),
+      ...(hasTools(input) ? webRules(question) : []),
+      shared.replyRule(sketch(replyOf(input))),
+    ];
+    const report = isSeed(input) ? 'findings' : 'report';
+    const common = [...shared.databaseSections(input), shared.rulesSection(rules)];
+    const own = [
+      ...shared.searchSections(input),
+      ...shared.knowledgeSections(input, true),
+      // A model wrote it, maybe after it read something hostile.
+      ofHelper ? `Subtask: ${shared.plain(question.text)}` : shared.questionSection(question),
+      `Wanted at the end: ${ofHelper ? report : `finalSql${sentence ? ' and answer' : ''}`}.`,
+      budget(input, 0),
+    ];
+    return [
+      ...shared.conversation(input.dialect, common, own),
+      ...input.turns.flatMap((turn, at): ChatMessage[] => [
+        { role: 'assistant', content: JSON.stringify(written(turn, input)) },
+        { role: 'user', content: `${cameBack(turn, input)}\n${budget(input, at + 1)}` },
+      ]),
+    ];
+  },
+  parse(text, input) {
+    const parsed = parseReply(text, replyOf(input), (reply) => problemsOf(reply, input));
+    if (parsed.kind === 'invalid') return parsed;
+    const { reply } = parsed;
+    const { note, action, tool = null, query = null, url = null, answer = null, unanswerable = false } = reply;
+    return {
+      kind: 'ok',
+      reply: {
+        ...{ note, action, tool, query, url, answer, unanswerable },
+        queries: queriesOf(reply).map(({ why, sql }) => ({ why, sql: shared.tidySql(sql) })),
+        subtasks: subtasksOf(reply),
+        report: reportOf(reply),
+        finalSql: shared.tidyOptionalSql(reply.finalSql ?? null),
+        coverage: shared.tidyOptionalSql(reply.coverage ?? null),
+      },
+    };
+  },
+};
 
 function queriesOf({ sql, queries }: AgentReply): readonly AgentQuery[] {
   if (queries === undefined) return sql ? [{ why: '', sql }] : [];

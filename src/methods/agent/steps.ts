@@ -19,9 +19,7 @@ import {
   isSeed,
   LATE,
   mayBegin,
-  parseAgent,
-  agentSchema,
-  renderAgent,
+  agentRole,
   spentAfter,
   type AgentAction,
   type AgentInput,
@@ -47,13 +45,13 @@ export async function act(context: StepContext, step: ActInput): Promise<ModelOu
     coverage: profiles,
     ...(step.role === 'redel' && { redel }),
   };
-  return runModelStep(context, step, {
-    role: step.role,
-    schema: agentSchema(prompt),
-    messages: () => renderAgent(prompt),
-    parse: (text) => parseAgent(text, prompt),
-    read: (reply) => () => storeAction(context, contentId(step), reply, prompt),
-  });
+  return runModelStep(
+    context,
+    step,
+    agentRole,
+    prompt,
+    (reply) => () => storeAction(context, contentId(step), reply, prompt),
+  );
 }
 
 async function storeAction(

@@ -4,17 +4,10 @@
  * conversation to which messages are only appended.
  */
 import * as z from 'zod';
-import type { ChatMessage, ModelRequest } from '../../domain/ports';
-import { parseReply, replySchema, sketch, unless, type Parsed } from '../../roles/shared/reply';
+import type { ChatMessage } from '../../domain/ports';
+import { parseReply, replySchema, sketch, unless, type Prompt } from '../../roles/shared/reply';
 import { SentenceReply } from '../../domain/turns';
-import { sentenceRule, type PromptContext } from '../../roles/shared/prompt-parts';
 import * as shared from '../../roles/shared/prompt-parts';
-
-export interface Prompt<Input, Reply> {
-  readonly schema: ModelRequest['schema'];
-  readonly render: (input: Input) => ChatMessage[];
-  readonly parse: (text: string, input: Input) => Parsed<Reply>;
-}
 
 export const LinkReply = z.object({ note: z.string(), needed: z.enum(['Y', 'N']), columns: z.array(z.string()) });
 export type LinkReply = z.infer<typeof LinkReply>;
@@ -28,8 +21,8 @@ const LINK_RULES = [
 ];
 
 /** Whether one table, shown alone as `schema`, is needed for the question, and which of its columns. */
-export const link: Prompt<PromptContext, LinkReply> = {
-  schema: replySchema('reforce-link', LinkReply),
+export const link: Prompt<shared.PromptContext, LinkReply> = {
+  schema: () => replySchema('reforce-link', LinkReply),
   render: (input) =>
     shared.searchConversation(input, LINK_RULES, [], 'Task: decide about the one table of the schema above.'),
   parse: (text) => parseReply(text, LinkReply, () => []),
@@ -46,8 +39,8 @@ const FORMAT_RULES = [
 ];
 
 /** The header that the answer must have as CSV, fixed before any SQL is written. Only its first line counts. */
-export const format: Prompt<PromptContext, FormatReply> = {
-  schema: replySchema('reforce-format', FormatReply),
+export const format: Prompt<shared.PromptContext, FormatReply> = {
+  schema: () => replySchema('reforce-format', FormatReply),
   render: (input) => shared.searchConversation(input, FORMAT_RULES, [], 'Task: write the header.'),
   parse(text) {
     const parsed = parseReply(text, FormatReply, ({ header }) =>
@@ -76,7 +69,7 @@ export interface ExploreTurn {
   readonly rest: readonly string[];
 }
 
-export interface ExplorePrompt extends PromptContext {
+export interface ExplorePrompt extends shared.PromptContext {
   readonly turns: readonly ExploreTurn[];
   readonly asks: 'queries' | 'correction' | 'rest';
 }
@@ -92,7 +85,7 @@ const EXPLORE_RULES = [
 
 /** A query that fails or returns nothing is corrected; then those that are left are corrected in the same way. */
 export const explore: Prompt<ExplorePrompt, ExploreReply> = {
-  schema: replySchema('reforce-explore', ExploreReply),
+  schema: () => replySchema('reforce-explore', ExploreReply),
   render: (input) => [
     ...shared.searchConversation(input, EXPLORE_RULES, [], `Task: write up to ${MOST} queries to look with.`),
     ...input.turns.flatMap((turn) => exchange(turn.reply, explorationTold(turn))),
@@ -138,7 +131,7 @@ export interface GenerateTurn {
   readonly flaw: { readonly kind: keyof typeof FLAW; readonly where: readonly string[] } | null;
 }
 
-export interface GeneratePrompt extends PromptContext {
+export interface GeneratePrompt extends shared.PromptContext {
   /** The header of the answer. */
   readonly format: string | null;
   /** Queries of the exploration, with their results. */
@@ -158,7 +151,7 @@ const GENERATE_RULES = [
 
 /** The SQL of one vote, refined by what the database says to it. */
 export const generate: Prompt<GeneratePrompt, GenerateReply> = {
-  schema: replySchema('reforce-generate', GenerateReply),
+  schema: () => replySchema('reforce-generate', GenerateReply),
   render(input) {
     const { format: header, explored, turns } = input;
     const examples = explored.map(({ sql, outcome }, at) => shared.data(`example ${at + 1}`, `${sql}\n\n${outcome}`));
@@ -196,7 +189,7 @@ const FLAW = { nested: 'values of several lines: make each one line', empty: 'co
 export const ChooseReply = z.object({ note: z.string(), choice: z.int() });
 export type ChooseReply = z.infer<typeof ChooseReply>;
 
-export interface ChoosePrompt extends PromptContext {
+export interface ChoosePrompt extends shared.PromptContext {
   readonly candidates: readonly { readonly sql: string; readonly outcome: string }[];
 }
 
@@ -211,7 +204,7 @@ const CHOOSE_RULES = [
 
 /** One of the candidates between which votes do not decide. */
 export const choose: Prompt<ChoosePrompt, ChooseReply> = {
-  schema: replySchema('reforce-choose', ChooseReply),
+  schema: () => replySchema('reforce-choose', ChooseReply),
   render(input) {
     const shown = input.candidates.map(({ sql, outcome }, at) =>
       shared.data(`candidate ${at + 1}`, `sql: ${sql}\nresult:\n${outcome}`),
@@ -228,20 +221,20 @@ export const choose: Prompt<ChoosePrompt, ChooseReply> = {
 export const PhraseReply = z.object({ answer: SentenceReply });
 export type PhraseReply = z.infer<typeof PhraseReply>;
 
-export interface PhrasePrompt extends PromptContext {
+export interface PhrasePrompt extends shared.PromptContext {
   readonly sql: string;
   readonly outcome: string;
 }
 
 const PHRASE_RULES = [
   'You put the result of a query into words.',
-  sentenceRule('answer', '. column: one of the rows above'),
+  shared.sentenceRule('answer', '. column: one of the rows above'),
   shared.replyRule(sketch(PhraseReply)),
 ];
 
 /** The chosen result in words. ReFoRCE itself ends with SQL and its rows. */
 export const phrase: Prompt<PhrasePrompt, PhraseReply> = {
-  schema: replySchema('reforce-answer', PhraseReply),
+  schema: () => replySchema('reforce-answer', PhraseReply),
   render(input) {
     const shown = [shared.data('sql', input.sql), shared.data('rows', input.outcome)];
     return shared.searchConversation(input, PHRASE_RULES, shown, 'Task: answer the question from the rows above.');

@@ -1,9 +1,9 @@
 /** The steps of the methods `reforce-…` over the same journal, store, SQL and record as the others. */
 import type { SqlResult } from '../../domain';
-import type { StepRole } from '../../domain/role-names';
 import * as prompts from './prompts';
 import type { PromptContext } from '../../roles/shared/prompt-parts';
-import type { MemoryRef, ModelInput, ModelOutcome, UsageDelta } from '../../domain/ports/step-parts';
+import type { Prompt } from '../../roles/shared/reply';
+import type { MemoryRef, ModelCall, ModelOutcome, UsageDelta } from '../../domain/ports/step-parts';
 import { SCHEMA_ID } from '../../record/contents';
 import { compressedTables, compressedText, withRows } from './compressed';
 import { agree as agreeing, countsInVote, flawOf, repeats } from './same-results';
@@ -202,20 +202,14 @@ export async function phrase(context: StepContext, step: PhraseInput): Promise<M
 /** One model call of a role; a usable reply is stored as `store` says. */
 function ask<Input, Reply, View>(
   context: StepContext,
-  step: ModelInput<StepRole>,
-  { schema, render, parse }: prompts.Prompt<Input, Reply>,
+  step: ModelCall,
+  role: Prompt<Input, Reply>,
   prompt: Input,
   store: (reply: Reply) => Promise<View>,
 ): Promise<ModelOutcome<View>> {
-  return runModelStep(context, step, {
-    role: step.role,
-    schema,
-    // Upstream asks about tables at temperature 0.
-    temperature: step.role === 'reforce-link' ? 0 : undefined,
-    messages: () => render(prompt),
-    parse: (text) => parse(text, prompt),
-    read: (reply) => () => store(reply),
-  });
+  // Upstream asks about tables at temperature 0.
+  const options = step.role === 'reforce-link' ? { temperature: 0 } : {};
+  return runModelStep(context, step, role, prompt, (reply) => () => store(reply), options);
 }
 
 interface Test {

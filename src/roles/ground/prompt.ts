@@ -3,11 +3,9 @@
  * evidence summaries). The reply is judgement; rule S1 is applied to it afterwards, by code.
  */
 import * as z from 'zod';
-import type { ChatMessage } from '../../domain/ports';
 import { AssumptionReply, checkAssumption } from '../plan/prompt';
-import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from '../shared/reply';
+import { oneOf, parseReply, replySchema, sketch, unless, type Problem, type Prompt } from '../shared/reply';
 import * as shared from '../shared/prompt-parts';
-import type { PromptContext } from '../shared/prompt-parts';
 import { soundTests, testRules, TestReply, tidyTest } from '../shared/tests';
 import {
   shownEvidence,
@@ -22,7 +20,7 @@ export interface ObservedText extends EvidenceText {
   readonly observationId: string;
 }
 
-export interface GroundPrompt extends PromptContext {
+export interface GroundPrompt extends shared.PromptContext {
   readonly plan: PlanText;
   /** Earlier attempts. */
   readonly evidence: readonly EvidenceText[];
@@ -60,30 +58,32 @@ export const GroundReply = z.object({
 });
 export type GroundReply = z.infer<typeof GroundReply>;
 
-export const groundSchema = replySchema('ground', GroundReply);
-
-export function renderGround(input: GroundPrompt): ChatMessage[] {
-  const rules = [
-    'You judge what the database said about rival readings of an operator, and write the SQL of the reading that won.',
-    input.strict === 'model' ? JUDGE : `${JUDGE}\n${EXECUTED}`,
-    WRITE,
-    LEARNED,
-    ...(input.carryTests ? [testRules('execution')] : []),
-    shared.replyRule(sketch(input.strict === 'model' ? GroundReply.omit({ interface: true }) : GroundReply)),
-  ];
-  const shown = [
-    shared.data('plan', shownPlan(input.plan)),
-    ...input.evidence.map((evidence) => shared.data('earlier evidence', shownEvidence(evidence))),
-    ...input.observed.map((observed) => shared.data(`observation ${observed.observationId}`, shownEvidence(observed))),
-  ];
-  return shared.searchConversation(input, rules, shown, task(input));
-}
-
-export function parseGround(text: string, input: GroundPrompt): Parsed<GroundReply> {
-  const observed = observedHypotheses(input);
-  const parsed = parseReply(text, GroundReply, (reply) => checkGround(complete(reply, observed, input), observed));
-  return parsed.kind === 'ok' ? { kind: 'ok', reply: complete(parsed.reply, observed, input) } : parsed;
-}
+export const groundRole: Prompt<GroundPrompt, GroundReply> = {
+  schema: () => replySchema('ground', GroundReply),
+  render(input) {
+    const rules = [
+      'You judge what the database said about rival readings of an operator, and write the SQL of the reading that won.',
+      input.strict === 'model' ? JUDGE : `${JUDGE}\n${EXECUTED}`,
+      WRITE,
+      LEARNED,
+      ...(input.carryTests ? [testRules('execution')] : []),
+      shared.replyRule(sketch(input.strict === 'model' ? GroundReply.omit({ interface: true }) : GroundReply)),
+    ];
+    const shown = [
+      shared.data('plan', shownPlan(input.plan)),
+      ...input.evidence.map((evidence) => shared.data('earlier evidence', shownEvidence(evidence))),
+      ...input.observed.map((observed) =>
+        shared.data(`observation ${observed.observationId}`, shownEvidence(observed)),
+      ),
+    ];
+    return shared.searchConversation(input, rules, shown, task(input));
+  },
+  parse(text, input) {
+    const observed = observedHypotheses(input);
+    const parsed = parseReply(text, GroundReply, (reply) => checkGround(complete(reply, observed, input), observed));
+    return parsed.kind === 'ok' ? { kind: 'ok', reply: complete(parsed.reply, observed, input) } : parsed;
+  },
+};
 
 const JUDGE = `JUDGE
 - observation: first say what the rows show, in numbers: how many examined, how many fit each reading, every format seen, exceptions.

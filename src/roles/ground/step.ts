@@ -3,7 +3,7 @@
  * that the data contradicts are not kept (rules S1, S2). Execution decides afterwards whether a winner is proved.
  */
 import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGrounding, TestOutcome } from '../../domain';
-import { groundSchema, parseGround, renderGround, type GroundReply } from './prompt';
+import { groundRole, type GroundReply } from './prompt';
 import { CLOCK } from '../../sql/clock';
 import { oneLine } from '../../clip';
 import { keepVerdict, prove, resultsOf } from '../../sql/proof';
@@ -43,12 +43,7 @@ export async function ground(context: StepContext, step: GroundInput): Promise<M
     strict: settings.proof,
   };
   const judge: Judge = { context, plan, observations, step, scope: await testScope(context, plan) };
-  return runModelStep(context, step, {
-    role: 'ground',
-    schema: groundSchema,
-    messages: () => renderGround(prompt),
-    parse: (text) => parseGround(text, prompt),
-    read: (reply) => read(judge, reply),
+  return runModelStep(context, step, groundRole, prompt, (reply) => read(judge, reply), {
     details: (text) => columnsOfNamed(context, text),
   });
 }

@@ -3,10 +3,8 @@
  * lets the plan carry them, or `unanswerable`. A revised plan and a second derivation are the same role. What a check of the reply
  * finds goes back to the model, with what is allowed.
  */
-import type { ChatMessage, ModelRequest } from '../../domain/ports';
-import { parseReply, replySchema, sketch, type Parsed, oneOf, unless, type Problem } from '../shared/reply';
+import { parseReply, replySchema, sketch, oneOf, unless, type Problem, type Prompt } from '../shared/reply';
 import * as shared from '../shared/prompt-parts';
-import { type PromptContext, sentenceRule, wantsSentence } from '../shared/prompt-parts';
 import { soundTests, testRules, tidyTest, TestReply } from '../shared/tests';
 import { shownEvidence, shownPlan, type EvidenceText, type PlanText } from '../shared/evidence-text';
 import * as web from '../shared/lookups';
@@ -60,14 +58,14 @@ type Said = Omit<PlanReply, 'kind'> & {
 };
 
 /** What this very prompt asks for: what it does not want or allow stands in no schema. */
-function replyOf(input: PromptContext & MayLookUp): z.ZodType<Said> {
+function replyOf(input: shared.PromptContext & MayLookUp): z.ZodType<Said> {
   const { outline, kind, wording, bottleneck, potential, tests, ...rest } = PlanReply.shape;
   const tools = web.lookupTools(input);
   return z.object({
     outline,
     ...(tools.length === 0 ? { kind } : { kind: z.enum([...kind.options, 'lookup']), lookups: web.lookupList(tools) }),
     ...rest,
-    ...(wantsSentence(input.question) ? { sentence: SentenceReply } : {}),
+    ...(shared.wantsSentence(input.question) ? { sentence: SentenceReply } : {}),
     ...{ wording, bottleneck, potential, tests },
   }) as z.ZodType<Said>;
 }
@@ -144,7 +142,7 @@ export function checkAssumption({ statement, risk }: z.infer<typeof AssumptionRe
   ];
 }
 
-export interface PlanPrompt extends PromptContext, MayLookUp {
+export interface PlanPrompt extends shared.PromptContext, MayLookUp {
   readonly knownIntents: readonly string[];
   /** Plans that exist already: the new one must be another derivation. */
   readonly otherPlans: readonly PlanText[];
@@ -165,57 +163,55 @@ export interface PlanPrompt extends PromptContext, MayLookUp {
   readonly strict: 'execution' | 'model';
 }
 
-export function planSchema(input: PromptContext & MayLookUp): ModelRequest['schema'] {
-  return replySchema('plan', replyOf(input));
-}
-
-export function renderPlan(input: PlanPrompt): ChatMessage[] {
-  const tools = web.lookupTools(input);
-  const rules = [
-    'You turn the question into a plan of operators. A program runs them, tests what is doubtful against the data and joins them into one WITH query.',
-    OPERATORS,
-    input.strict === 'execution' ? ASSUME : SETTLE,
-    ANSWER,
-    ...(wantsSentence(input.question) ? [SENTENCE] : []),
-    DOUBT,
-    ...(input.carryTests ? [testRules(input.strict)] : []),
-    ...(tools.length === 0
-      ? []
-      : [
-          web.lookupRules(
-            tools,
-            'Before you plan you may look things up: kind lookup, operators [], potential 0, outline saying why,',
-          ),
-        ]),
-    shared.replyRule(sketch(replyOf(input))),
-  ];
-  const shown = [
-    ...(input.knownIntents.length === 0
-      ? []
-      : [shared.data('known intents', input.knownIntents.map((intent) => `- ${intent}`).join('\n'))]),
-    ...input.otherPlans.map((plan, at) => shared.data(`existing plan ${at + 1}`, shownPlan(plan))),
-    ...(input.unanswerable ?? []).map((reason, at) => shared.data(`found unanswerable ${at + 1}`, reason)),
-    ...(input.seen ?? []).map((evidence) => shared.data('evidence', shownEvidence(evidence))),
-    ...(input.revise === null
-      ? []
-      : [
-          shared.data('plan to revise', shownPlan(input.revise.plan)),
-          ...input.revise.evidence.map((evidence) => shared.data('evidence', shownEvidence(evidence))),
-          ...(input.revise.refit ?? []).map(({ operator, why }) => shared.data(`does not fit: ${operator}`, why)),
-        ]),
-  ];
-  return shared.searchConversation(input, rules, shown, task(input));
-}
-
-export function parsePlan(text: string, input: PlanPrompt): Parsed<PlanReply | web.LookupsReply> {
-  const parsed = parseReply(text, replyOf(input), ({ kind, lookups = [], ...plan }) =>
-    kind === 'lookup' ? web.lookupProblems(lookups, input) : checkPlan(mendPlan({ ...plan, kind })),
-  );
-  if (parsed.kind === 'invalid') return parsed;
-  const { kind, lookups = [], ...plan } = parsed.reply;
-  if (kind !== 'lookup') return { kind: 'ok', reply: tidy(mendPlan({ ...plan, kind }), input) };
-  return { kind: 'ok', reply: { kind, note: plan.outline, lookups: web.newLookups(lookups, input) } };
-}
+export const planRole: Prompt<PlanPrompt, PlanReply | web.LookupsReply> = {
+  schema: (input) => replySchema('plan', replyOf(input)),
+  render(input) {
+    const tools = web.lookupTools(input);
+    const rules = [
+      'You turn the question into a plan of operators. A program runs them, tests what is doubtful against the data and joins them into one WITH query.',
+      OPERATORS,
+      input.strict === 'execution' ? ASSUME : SETTLE,
+      ANSWER,
+      ...(shared.wantsSentence(input.question) ? [SENTENCE] : []),
+      DOUBT,
+      ...(input.carryTests ? [testRules(input.strict)] : []),
+      ...(tools.length === 0
+        ? []
+        : [
+            web.lookupRules(
+              tools,
+              'Before you plan you may look things up: kind lookup, operators [], potential 0, outline saying why,',
+            ),
+          ]),
+      shared.replyRule(sketch(replyOf(input))),
+    ];
+    const shown = [
+      ...(input.knownIntents.length === 0
+        ? []
+        : [shared.data('known intents', input.knownIntents.map((intent) => `- ${intent}`).join('\n'))]),
+      ...input.otherPlans.map((plan, at) => shared.data(`existing plan ${at + 1}`, shownPlan(plan))),
+      ...(input.unanswerable ?? []).map((reason, at) => shared.data(`found unanswerable ${at + 1}`, reason)),
+      ...(input.seen ?? []).map((evidence) => shared.data('evidence', shownEvidence(evidence))),
+      ...(input.revise === null
+        ? []
+        : [
+            shared.data('plan to revise', shownPlan(input.revise.plan)),
+            ...input.revise.evidence.map((evidence) => shared.data('evidence', shownEvidence(evidence))),
+            ...(input.revise.refit ?? []).map(({ operator, why }) => shared.data(`does not fit: ${operator}`, why)),
+          ]),
+    ];
+    return shared.searchConversation(input, rules, shown, task(input));
+  },
+  parse(text, input) {
+    const parsed = parseReply(text, replyOf(input), ({ kind, lookups = [], ...plan }) =>
+      kind === 'lookup' ? web.lookupProblems(lookups, input) : checkPlan(mendPlan({ ...plan, kind })),
+    );
+    if (parsed.kind === 'invalid') return parsed;
+    const { kind, lookups = [], ...plan } = parsed.reply;
+    if (kind !== 'lookup') return { kind: 'ok', reply: tidy(mendPlan({ ...plan, kind }), input) };
+    return { kind: 'ok', reply: { kind, note: plan.outline, lookups: web.newLookups(lookups, input) } };
+  },
+};
 
 const OPERATORS = `OPERATORS
 - One step, like a CTE: name op_… (lower case, digits, _), purpose, what it reads (relations: base tables; inputs: earlier operators), output columns, grain (those that identify a row; [] for a single row), and either sql or mapping, the other null.
@@ -231,7 +227,7 @@ const SETTLE = `CERTAINTY. Written sql is taken as settled: write it only where 
 
 const ANSWER = `ANSWER. The last operator returns exactly the columns the question asks for, in the order asked, no helper columns. Think through: one row per what; duplicates (a list of values: DISTINCT; a list of events: keep); ties at a top-n cut; NULLs; groups without rows. A yes/no question gives one boolean. Percentages are times 100. No rounding, formatting or relabelling unless asked. "This/last year" are calendar units of the clock; "past N months" run back from it. ordered: true only if an order is asked. control: a SELECT of one count, the rows examined before the last condition (it may read operators), so that a zero or empty answer can be trusted.`;
 
-const SENTENCE = `${sentenceRule('sentence', '; {examined}, what control counted')} For example "{late} of {examined} orders came late."`;
+const SENTENCE = `${shared.sentenceRule('sentence', '; {examined}, what control counted')} For example "{late} of {examined} orders came late."`;
 
 const DOUBT = `DOUBT
 - bottleneck: the operator with mapping, or with the riskiest assumption, whose settling helps most and whose inputs have sql; null if nothing is doubtful. potential: steps still needed after that (1 nothing doubtful, 2-4 one join or lookup, 5-10 several doubts, 10-20 unclear structure).

@@ -3,7 +3,7 @@
  * (design §3, step 3). Bodies are checked by the engine's parser before they are stored (rule S8).
  */
 import type { Assumption, Body, Operator, Plan } from '../../domain';
-import { parsePlan, planSchema, renderPlan, type PlanReply } from './prompt';
+import { planRole, type PlanReply } from './prompt';
 import { type LookupsReply, storeLookups } from '../shared/lookups';
 import { CLOCK } from '../../sql/clock';
 import { sha256 } from '../../sha256';
@@ -37,12 +37,7 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     lookupsLeft: step.lookupsLeft,
   };
   const writer = { context, scope: await parserScope(context), knownIntents: prompt.knownIntents };
-  return runModelStep(context, step, {
-    role: 'plan',
-    schema: planSchema(prompt),
-    messages: () => renderPlan(prompt),
-    parse: (text) => parsePlan(text, prompt),
-    read: (reply) => read(writer, contentId(step), reply),
+  return runModelStep(context, step, planRole, prompt, (reply) => read(writer, contentId(step), reply), {
     details: (text) => columnsOfNamed(context, text),
   });
 }

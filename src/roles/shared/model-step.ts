@@ -6,23 +6,24 @@
  */
 import type { Role } from '../../domain';
 import { ModelError, type ChatMessage, type ModelRequest } from '../../domain/ports';
-import { retryMessages, type Parsed } from './reply';
-import type { ModelOutcome, ModelStepInput } from '../../domain/ports/step-parts';
+import { retryMessages, type Prompt } from './reply';
+import type { ModelCall, ModelOutcome, ModelStepInput } from '../../domain/ports/step-parts';
 import type { StepContext } from './context';
 import { begun, callOnce, journalled, type Called } from '../../record/journal';
 import { clip, oneLine } from '../../clip';
 
-export interface RoleTask<Reply, View> {
-  readonly role: Role;
-  readonly schema: ModelRequest['schema'];
+interface Options {
   /** Default: that of the settings. */
   readonly temperature?: number;
-  readonly messages: () => ChatMessage[];
-  readonly parse: (text: string) => Parsed<Reply>;
-  /** Checks that need the inspector. It puts nothing itself, so that a repeated try gives the same error. */
-  readonly read: (reply: Reply) => Read<View>;
   /** More information for a retry, delimited. `text` is the reply with the error. */
   readonly details?: (text: string) => Promise<string | null>;
+}
+
+interface Task<View> extends Options {
+  readonly role: Role;
+  readonly schema: ModelRequest['schema'];
+  readonly messages: () => ChatMessage[];
+  readonly read: (text: string) => Read<View>;
 }
 
 /** A usable reply as what puts its contents, without asking anybody; else what is wrong with it. */
@@ -35,11 +36,22 @@ interface Unusable {
   readonly badSql?: true;
 }
 
-export async function runModelStep<Reply, View>(
+/** `read`: checks that need the inspector. It puts nothing itself, so that a repeated try gives the same error. */
+export async function runModelStep<Input, Reply, View>(
   context: StepContext,
-  step: ModelStepInput,
-  task: RoleTask<Reply, View>,
+  step: ModelCall,
+  { schema, render, parse }: Prompt<Input, Reply>,
+  input: Input,
+  read: (reply: Reply) => Read<View>,
+  options: Options = {},
 ): Promise<ModelOutcome<View>> {
+  const task: Task<View> = {
+    ...{ ...options, role: step.role, schema: schema(input), messages: () => render(input) },
+    read: (text) => {
+      const parsed = parse(text, input);
+      return parsed.kind === 'invalid' ? parsed : read(parsed.reply);
+    },
+  };
   const { called, outcome } = await ask(context, step, task, await conversation(context, step, task));
   return { ...outcome, usage: called.usage };
 }
@@ -48,14 +60,14 @@ export async function runModelStep<Reply, View>(
 type Settled<View> =
   { readonly kind: 'ok'; readonly value: View } | Omit<Extract<ModelOutcome<View>, { kind: 'invalid' }>, 'usage'>;
 
-async function settle<Reply, View>(
+async function settle<View>(
   context: StepContext,
   step: ModelStepInput,
-  task: RoleTask<Reply, View>,
+  task: Task<View>,
   called: Called,
   limit: number,
 ): Promise<Settled<View>> {
-  const read = readReply(task, called.text);
+  const read = task.read(called.text);
   if (typeof read === 'function') return { kind: 'ok', value: await read() };
   const left = context.settings.parseRetries - step.tryNumber;
   return {
@@ -76,12 +88,12 @@ interface Conversation {
   readonly instead?: () => Promise<Conversation>;
 }
 
-async function ask<R, V>(
+async function ask<View>(
   context: StepContext,
   step: ModelStepInput,
-  task: RoleTask<R, V>,
+  task: Task<View>,
   { messages, limit, instead }: Conversation,
-): Promise<{ readonly called: Called; readonly outcome: Settled<V> }> {
+): Promise<{ readonly called: Called; readonly outcome: Settled<View> }> {
   const { deps, run, settings, signal } = context;
   const request: ModelRequest = {
     role: task.role,
@@ -99,7 +111,7 @@ async function ask<R, V>(
       ...{ model: deps.models(request.model), clock: deps.clock, onHit: deps.onJournalHit },
       settle: (reply) => settle(context, step, task, reply, limit),
     });
-    return { called, outcome: outcome as Settled<V> };
+    return { called, outcome: outcome as Settled<View> };
   } catch (error) {
     if (instead === undefined || !(error instanceof ModelError) || error.code !== 'bad-request') throw error;
     return ask(context, step, task, await instead());
@@ -115,11 +127,7 @@ function seedOf({ settings }: StepContext, { seedShift = 0 }: ModelStepInput): n
   return settings.seed + seedShift;
 }
 
-async function conversation<R, V>(
-  context: StepContext,
-  step: ModelStepInput,
-  task: RoleTask<R, V>,
-): Promise<Conversation> {
+async function conversation(context: StepContext, step: ModelStepInput, task: Task<unknown>): Promise<Conversation> {
   const { deps, run, settings } = context;
   if (step.tryNumber === 0) return { messages: task.messages(), limit: settings.maxOutputTokens };
   const seed = seedOf(context, step);
@@ -140,22 +148,17 @@ async function conversation<R, V>(
   return { messages: before.intent.messages, limit: room, instead: repeated };
 }
 
-function failureOf<R, V>(
-  task: RoleTask<R, V>,
+function failureOf(
+  task: Task<unknown>,
   text: string,
   executionError: string | undefined,
 ): { readonly error: string; readonly hint: string | null; readonly ran: boolean } {
   if (executionError !== undefined)
     return { error: executionError, hint: 'the SQL did not run as written: mend its cause', ran: true };
-  const read = readReply(task, text);
+  const read = task.read(text);
   return typeof read === 'function'
     ? { error: 'the reply was not accepted', hint: null, ran: true }
     : { ...read, ran: false };
-}
-
-function readReply<R, V>(task: RoleTask<R, V>, text: string): Read<V> {
-  const parsed = task.parse(text);
-  return parsed.kind === 'invalid' ? parsed : task.read(parsed.reply);
 }
 
 /** Several problems as one error with its hint. */

@@ -15,6 +15,13 @@ export type Parsed<T> =
   | { readonly kind: 'ok'; readonly reply: T }
   | { readonly kind: 'invalid'; readonly error: string; readonly hint: string };
 
+/** A role as a model is asked in it: the shape of its reply, what it is told, and how its reply is read. */
+export interface Prompt<Input, Reply> {
+  readonly schema: (input: Input) => ModelRequest['schema'];
+  readonly render: (input: Input) => ChatMessage[];
+  readonly parse: (text: string, input: Input) => Parsed<Reply>;
+}
+
 export interface Problem {
   readonly where: string;
   readonly found: string;

@@ -1,13 +1,13 @@
 /** The conversation with which a search begins, in the report and in `gate show --trace`. */
 import type { Claim } from '../../../src/domain';
 import { renderReport, renderTraceText, type Trace } from '../../../src/report';
-import { parseLook } from '../../../src/roles/look';
+import { lookRole } from '../../../src/roles/look';
 import type { LookReply } from '../../../src/domain/turns';
 import { lookInput } from '../roles/prompts/fixtures';
 import { HOSTILE, hostile, observation, state, trace } from './fixture';
 
 function replyOf(reply: Partial<LookReply>): LookReply {
-  const parsed = parseLook(JSON.stringify(reply), { ...lookInput, turns: [] });
+  const parsed = lookRole.parse(JSON.stringify(reply), { ...lookInput, turns: [] });
   if (parsed.kind !== 'ok') throw new Error(JSON.stringify(parsed));
   return parsed.reply;
 }

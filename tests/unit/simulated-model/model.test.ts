@@ -1,9 +1,9 @@
-import { parseEvaluate, renderEvaluate } from '../../../src/roles/evaluate';
-import { parseGround, renderGround } from '../../../src/roles/ground/prompt';
-import { parsePlan, renderPlan } from '../../../src/roles/plan/prompt';
-import { parsePropose, renderPropose } from '../../../src/roles/propose';
-import { parseSelectAnswer, renderSelectAnswer } from '../../../src/roles/select';
-import { parseAgent, renderAgent } from '../../../src/methods/agent/prompt';
+import { evaluateRole } from '../../../src/roles/evaluate';
+import { groundRole } from '../../../src/roles/ground/prompt';
+import { planRole } from '../../../src/roles/plan/prompt';
+import { proposeRole } from '../../../src/roles/propose';
+import { selectRole } from '../../../src/roles/select';
+import { agentRole } from '../../../src/methods/agent/prompt';
 import type { Gold } from '../../../simulated-model/gold';
 import { contentHashOf, simulateReply, type ReplyOptions } from '../../../simulated-model/reply';
 import type { ChatBody } from '../../../simulated-model/request';
@@ -97,26 +97,26 @@ const planText = { outline: 'count', operators };
 describe('every role gives replies that its parser takes', () => {
   it.each(Array.from({ length: 12 }, (_, seed) => seed))('plan, seed %i', async (seed) => {
     const input = planInput();
-    const text = await reply(body(renderPlan(input), 'plan'), { seed, rates: { ...DEFAULT_RATES, doubt: 0.7 } });
-    const parsed = parsePlan(text, input);
+    const text = await reply(body(planRole.render(input), 'plan'), { seed, rates: { ...DEFAULT_RATES, doubt: 0.7 } });
+    const parsed = planRole.parse(text, input);
     expect(parsed.kind).toBe('ok');
   });
 
   it('unanswerable for an unanswerable question, with a reason', async () => {
     const input = planInput(NEVER.question);
-    const parsed = parsePlan(await reply(body(renderPlan(input), 'plan')), input);
+    const parsed = planRole.parse(await reply(body(planRole.render(input), 'plan')), input);
     expect(parsed).toMatchObject({ kind: 'ok', reply: { kind: 'unanswerable', operators: [] } });
   });
 
   it.each(['single', 'rollout'] as const)('propose, mode %s', async (mode) => {
     const input = { ...context(), plan: planText, targets: ['op_rows'], evidence: [], rollout: [], callsLeft: 3, mode };
-    expect(parsePropose(await reply(body(renderPropose(input), 'propose')), input).kind).toBe('ok');
+    expect(proposeRole.parse(await reply(body(proposeRole.render(input), 'propose')), input).kind).toBe('ok');
   });
 
   it('evaluate, select and react', async () => {
     const trajectories = [{ id: 't1', depth: 1, distance: 60, density: 1, plan: planText, evidence: [] }];
     const scored = { ...context(), trajectories, exploration: 'code' as const };
-    expect(parseEvaluate(await reply(body(renderEvaluate(scored), 'evaluate')), scored)).toMatchObject({
+    expect(evaluateRole.parse(await reply(body(evaluateRole.render(scored), 'evaluate')), scored)).toMatchObject({
       reply: { scores: [{ trajectory: 't1', bottleneck: 'op_rows' }] },
     });
     const candidate = {
@@ -137,22 +137,22 @@ describe('every role gives replies that its parser takes', () => {
         { ...candidate, sql: 'SELECT 1 FROM gold0' },
       ],
     };
-    expect(parseSelectAnswer(await reply(body(renderSelectAnswer(rivals), 'select')), rivals)).toMatchObject({
+    expect(selectRole.parse(await reply(body(selectRole.render(rivals), 'select')), rivals)).toMatchObject({
       reply: { choice: 2 },
     });
     const acting = {
       ...context(),
       ...{ turns: [], callsLimit: 20, queriesPerAction: 1, coverage: true },
     };
-    expect(parseAgent(await reply(body(renderAgent(acting), 'react')), acting)).toMatchObject({
+    expect(agentRole.parse(await reply(body(agentRole.render(acting), 'react')), acting)).toMatchObject({
       reply: { action: 'tool_call' },
     });
     const several = { ...acting, queriesPerAction: 8 };
-    expect(parseAgent(await reply(body(renderAgent(several), 'react')), several)).toMatchObject({
+    expect(agentRole.parse(await reply(body(agentRole.render(several), 'react')), several)).toMatchObject({
       reply: { action: 'tool_call', queries: [{ why: 'look' }] },
     });
     const spent = { ...acting, callsLimit: 0 };
-    expect(parseAgent(await reply(body(renderAgent(spent), 'react')), spent)).toMatchObject({
+    expect(agentRole.parse(await reply(body(agentRole.render(spent), 'react')), spent)).toMatchObject({
       reply: { action: 'end' },
     });
   });
@@ -180,7 +180,7 @@ describe('verdicts follow the outcomes that the prompt shows', () => {
       breadth: 1,
       strict: 'execution' as const,
     };
-    const parsed = parseGround(await reply(body(renderGround(input), 'ground')), input);
+    const parsed = groundRole.parse(await reply(body(groundRole.render(input), 'ground')), input);
     if (parsed.kind !== 'ok') throw new Error(parsed.error);
     return parsed.reply.judgements[0]!;
   };
@@ -202,7 +202,7 @@ describe('verdicts follow the outcomes that the prompt shows', () => {
 });
 
 test('the same request gets the same reply, another seed may give another', async () => {
-  const request = body(renderPlan(planInput()), 'plan');
+  const request = body(planRole.render(planInput()), 'plan');
   const seeds = await Promise.all([0, 1, 2, 3, 4, 5].map((seed) => reply(request, { seed })));
   expect(await reply(request, { seed: 3 })).toBe(seeds[3]);
   expect(new Set(seeds).size).toBeGreaterThan(1);
@@ -212,7 +212,7 @@ test('a second derivation shares no body with the first', async () => {
   const rates = { ...DEFAULT_RATES, doubt: 0 };
   const bodies = async (otherPlans: readonly (typeof planText)[]) => {
     const input = planInput(undefined, { otherPlans });
-    const parsed = parsePlan(await reply(body(renderPlan(input), 'plan'), { rates }), input);
+    const parsed = planRole.parse(await reply(body(planRole.render(input), 'plan'), { rates }), input);
     return parsed.kind === 'ok' && 'operators' in parsed.reply ? parsed.reply.operators.map(({ sql }) => sql) : [];
   };
   const [first, second] = [await bodies([]), await bodies([planText])];
@@ -221,8 +221,8 @@ test('a second derivation shares no body with the first', async () => {
 
 test('the role is read from the system message when the request carries no schema; an unknown question is refused', async () => {
   const input = planInput();
-  expect(parsePlan(await reply(body(renderPlan(input), null)), input).kind).toBe('ok');
-  const request = body(renderPlan(planInput('Who is it?')), 'plan');
+  expect(planRole.parse(await reply(body(planRole.render(input), null)), input).kind).toBe('ok');
+  const request = body(planRole.render(planInput('Who is it?')), 'plan');
   expect(await simulateReply(request, contentHashOf(request), options())).toEqual({
     kind: 'refused',
     error: 'no gold SQL for this question (it is in no --questions file): Who is it?',

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { renderPlan } from '../../../src/roles/plan/prompt';
+import { planRole } from '../../../src/roles/plan/prompt';
 import {
   startSimulatedModel,
   type GoldQuestion,
@@ -19,7 +19,7 @@ const QUESTION: GoldQuestion = {
   answerable: false,
 };
 
-const messages = renderPlan({
+const messages = planRole.render({
   question: {
     ...{ text: QUESTION.question, database: 'none', outputMode: 'sql', tools: ['execute_sql'] },
     ...{ context: null, instructions: null, documents: [] },

@@ -1,9 +1,9 @@
 /** Replies of the roles that judge or act: propose, ground, evaluate, select, react. */
-import { parseEvaluate } from '../../../../src/roles/evaluate';
-import { parseGround } from '../../../../src/roles/ground/prompt';
-import { parsePropose } from '../../../../src/roles/propose';
-import { parseSelectAnswer, parseSelectByNumber } from '../../../../src/roles/select';
-import { parseAgent } from '../../../../src/methods/agent/prompt';
+import { evaluateRole } from '../../../../src/roles/evaluate';
+import { groundRole } from '../../../../src/roles/ground/prompt';
+import { proposeRole } from '../../../../src/roles/propose';
+import { selectRole, selectByNumberRole } from '../../../../src/roles/select';
+import { agentRole } from '../../../../src/methods/agent/prompt';
 import type { Parsed } from '../../../../src/roles/shared/reply';
 import * as given from './fixtures';
 
@@ -36,23 +36,23 @@ describe('propose', () => {
   const rollout = { ...given.proposeInput, mode: 'rollout' as const, rollout: [given.evidence] };
 
   it('takes a test of a target', () => {
-    expect(parsePropose(json({ note: '', tests: [test], done: true }), given.proposeInput).kind).toBe('ok');
+    expect(proposeRole.parse(json({ note: '', tests: [test], done: true }), given.proposeInput).kind).toBe('ok');
   });
   it('refuses a test of another operator', () => {
     const reply = json({ note: '', tests: [{ ...test, operator: 'op_answer' }], done: true });
-    refused(parsePropose(reply, given.proposeInput), 'tests[0].operator: found "op_answer"', 'use one of op_gap');
+    refused(proposeRole.parse(reply, given.proposeInput), 'tests[0].operator: found "op_answer"', 'use one of op_gap');
   });
   it('keeps what can run of several tests', () => {
     const other = { ...test, operator: 'op_answer' };
-    const reply = parsePropose(json({ note: '', tests: [other, test], done: true }), given.proposeInput);
+    const reply = proposeRole.parse(json({ note: '', tests: [other, test], done: true }), given.proposeInput);
     expect(reply).toMatchObject({ kind: 'ok', reply: { tests: [{ operator: 'op_gap' }] } });
   });
   it('refuses to end without a test, except in a rollout that has seen something', () => {
     const reply = json({ note: '', tests: [], done: true });
-    refused(parsePropose(reply, given.proposeInput), 'tests: found []', 'give a test of op_gap');
-    refused(parsePropose(reply, { ...rollout, rollout: [] }), 'tests: found []', 'give a test of op_gap');
-    expect(parsePropose(reply, rollout).kind).toBe('ok');
-    refused(parsePropose(json({ note: '', tests: [], done: false }), rollout), 'tests: found []', 'give a test');
+    refused(proposeRole.parse(reply, given.proposeInput), 'tests: found []', 'give a test of op_gap');
+    refused(proposeRole.parse(reply, { ...rollout, rollout: [] }), 'tests: found []', 'give a test of op_gap');
+    expect(proposeRole.parse(reply, rollout).kind).toBe('ok');
+    refused(proposeRole.parse(json({ note: '', tests: [], done: false }), rollout), 'tests: found []', 'give a test');
   });
 });
 
@@ -78,7 +78,7 @@ describe('ground', () => {
     written: [] as object[],
     tests: [] as object[],
   };
-  const parse = (change: Partial<typeof good>) => parseGround(json({ ...good, ...change }), given.groundInput);
+  const parse = (change: Partial<typeof good>) => groundRole.parse(json({ ...good, ...change }), given.groundInput);
   const judged = (change: Partial<typeof judgement>) => parse({ judgements: [{ ...judgement, ...change }] });
 
   it('takes one judgement per operator observed, and drops trailing semicolons', () => {
@@ -101,7 +101,7 @@ describe('ground', () => {
         ...each,
         verdict: each.hypothesis === winner ? ('supported' as const) : ('refuted' as const),
       }));
-      return parseGround(json({ ...good, judgements: [{ ...judgement, verdicts, winner, sql: null }] }), input);
+      return groundRole.parse(json({ ...good, judgements: [{ ...judgement, verdicts, winner, sql: null }] }), input);
     };
     expect(said('h2')).toMatchObject({ kind: 'ok', reply: { judgements: [{ winner: 'h2', sql: null }] } });
     expect(said('h1')).toMatchObject({ kind: 'invalid' });
@@ -116,14 +116,14 @@ describe('ground', () => {
     expect(lost).toMatchObject({ kind: 'ok', reply: { tests: [] } });
   });
   it('drops tests that were not asked for', () => {
-    const reply = parseGround(json({ ...good, tests: [test] }), { ...given.groundInput, carryTests: false });
+    const reply = groundRole.parse(json({ ...good, tests: [test] }), { ...given.groundInput, carryTests: false });
     expect(reply).toMatchObject({ kind: 'ok', reply: { tests: [] } });
   });
   it('judges the hypotheses of all observations of one operator together', () => {
     const second = { ...given.groundInput.observed[0]!, observationId: 'o2' };
     const hypotheses = [{ ...second.tests[0]!.hypotheses[0]!, id: 'h3' }];
     const observed = [...given.groundInput.observed, { ...second, tests: [{ ...second.tests[0]!, hypotheses }] }];
-    expect(parseGround(json(good), { ...given.groundInput, observed })).toMatchObject({
+    expect(groundRole.parse(json(good), { ...given.groundInput, observed })).toMatchObject({
       reply: { judgements: [{ verdicts: [{}, {}, { hypothesis: 'h3', verdict: 'open' }], winner: 'h2' }] },
     });
   });
@@ -191,7 +191,7 @@ describe('evaluate', () => {
     { ...score, trajectory: 't0' },
     { ...score, trajectory: 't1', bottleneck: 'op_gap' },
   ];
-  const parse = (scores: object[]) => parseEvaluate(json({ scores }), given.evaluateInput);
+  const parse = (scores: object[]) => evaluateRole.parse(json({ scores }), given.evaluateInput);
 
   it('takes exactly one score per trajectory', () => {
     expect(parse(good).kind).toBe('ok');
@@ -207,7 +207,7 @@ describe('evaluate', () => {
 });
 
 describe('select', () => {
-  const parse = (choice: unknown) => parseSelectAnswer(json({ reason: 'r', choice }), given.selectAnswerInput);
+  const parse = (choice: unknown) => selectRole.parse(json({ reason: 'r', choice }), given.selectAnswerInput);
 
   it.each([0, 1, 2])('takes %d', (choice) => expect(parse(choice)).toMatchObject({ kind: 'ok', reply: { choice } }));
   it.each([-1, 3])('refuses %d', (choice) => refused(parse(choice), `choice: found ${choice}`, 'from 0 to 2'));
@@ -216,7 +216,7 @@ describe('select', () => {
 });
 
 describe('select by number', () => {
-  const parse = (text: string) => parseSelectByNumber(text, given.selectByNumberInput);
+  const parse = (text: string) => selectByNumberRole.parse(text, given.selectByNumberInput);
 
   it.each(['2', ' [2]\n', '{"choice": 2}'])('takes %j', (text) =>
     expect(parse(text)).toMatchObject({ kind: 'ok', reply: { choice: 2 } }),
@@ -236,7 +236,8 @@ describe('react', () => {
     unanswerable: false,
   };
   const end = { ...call, action: 'end', tool: null, sql: null, finalSql: 'SELECT 4 AS n;' };
-  const parse = (reply: object, change: object = {}) => parseAgent(json(reply), { ...given.reactInput, ...change });
+  const parse = (reply: object, change: object = {}) =>
+    agentRole.parse(json(reply), { ...given.reactInput, ...change });
 
   it('takes a tool call and an end, without trailing semicolons', () => {
     expect(parse(call)).toMatchObject({ kind: 'ok', reply: { queries: [{ why: '', sql: 'SELECT 1' }] } });

@@ -1,4 +1,4 @@
-import { parsePlan, type PlanPrompt, type PlanReply } from '../../../../src/roles/plan/prompt';
+import { planRole, type PlanPrompt, type PlanReply } from '../../../../src/roles/plan/prompt';
 import { checkTests } from '../../../../src/roles/shared/tests';
 import { planInput } from './fixtures';
 
@@ -54,11 +54,11 @@ const good = {
 type Draft = typeof good;
 
 const parse = (change: Partial<Draft> = {}, input: Partial<PlanPrompt> = {}) =>
-  parsePlan(JSON.stringify({ ...good, ...change }), { ...planInput, ...input });
+  planRole.parse(JSON.stringify({ ...good, ...change }), { ...planInput, ...input });
 const withOperator = (at: number, change: object) =>
   parse({ operators: good.operators.map((operator, index) => (index === at ? { ...operator, ...change } : operator)) });
 
-function replyOf(parsed: ReturnType<typeof parsePlan>): PlanReply {
+function replyOf(parsed: ReturnType<typeof planRole.parse>): PlanReply {
   if (parsed.kind === 'invalid') throw new Error(parsed.error);
   if (parsed.reply.kind === 'lookup') throw new Error('it asks');
   return parsed.reply;
@@ -91,7 +91,7 @@ describe('a plan reply', () => {
 });
 
 describe('a plan is refused, with the field, what was found and what is allowed:', () => {
-  it.each<[string, string, ReturnType<typeof parsePlan>]>([
+  it.each<[string, string, ReturnType<typeof planRole.parse>]>([
     ['operators: found []', 'at least one operator', parse({ operators: [] })],
     ['operators[2].name: found "answer"', 'use op_ and', withOperator(2, { name: 'answer' })],
     ['op_rows is used twice', 'its own name', withOperator(1, { name: 'op_rows', inputs: [] })],
@@ -195,7 +195,7 @@ describe('slips that have one right correction are mended, not paid for again:',
     });
   }); // prettier-ignore
 
-  const operatorsOf = (parsed: ReturnType<typeof parsePlan>) => replyOf(parsed).operators;
+  const operatorsOf = (parsed: ReturnType<typeof planRole.parse>) => replyOf(parsed).operators;
 
   it('declarations follow what the SQL reads, and tables stand apart from operators', () => {
     const sloppy = withOperator(2, { inputs: ['lap'], relations: ['op_rows'] });

@@ -63,7 +63,7 @@ describe.each(Object.entries(roles))('the prompt of %s', (_, render) => {
 
 const { link, format, explore, generate, choose, phrase } = prompts;
 
-test.each([link, format, explore, generate, choose, phrase].map(({ schema }) => schema))(
+test.each([link, format, explore, generate, choose, phrase].map(({ schema }) => schema(context as never)))(
   'strict structured output accepts the reply schema $name',
   ({ schema }) => {
     expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
