@@ -134,9 +134,9 @@ const AFTER_STAR = new Set(
 );
 /** Functions that take a whole row: PostgreSQL reads `t.to_json` as `to_json(t)`. */
 const OF_WHOLE_ROW = new Set(
-  'array_agg concat hash_record hstore json_agg json_build_array jsonb_agg jsonb_build_array num_nonnulls num_nulls pg_column_size quote_literal quote_nullable record_out record_send row_to_json to_json to_jsonb'.split(
-    ' ',
-  ),
+  `any_value array_agg concat hash_record hstore json_agg json_agg_strict json_build_array jsonb_agg jsonb_agg_strict
+  jsonb_build_array max min num_nonnulls num_nulls pg_column_size quote_literal quote_nullable record_out record_send
+  row_to_json st_asflatgeobuf st_asgeobuf st_asgeojson st_asmvt to_json to_jsonb`.split(/\s+/),
 );
 
 export interface HiddenIn {
@@ -145,12 +145,21 @@ export interface HiddenIn {
   readonly columns: readonly string[];
 }
 
+/** A name in quotes is no keyword and no symbol, whatever it is. */
+interface Read extends Token {
+  /** In lower case; empty: it is none. */
+  readonly name: string;
+}
+
 /** Why the statement is refused, as one sentence; null if it may run. */
 export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Dialect): string | null {
   // Snowflake folds names to upper case, and so some letters (ı, ſ) to ASCII ones.
   const written = tokensOf(sql, dialect);
   const split = dialect === 'bigquery' ? partsOfPaths(written, true) : written;
-  const tokens = split.map((token) => ({ ...token, text: token.text.toLowerCase() }));
+  const tokens = split.map((token): Read => {
+    const text = token.text.toLowerCase();
+    return { ...token, text: token.kind === 'quoted' ? '"' : text, name: isName(token) ? text : '' };
+  });
   const hidden = new Map(
     tables.flatMap(({ table, columns }) =>
       columns.map((column) => [column.toLowerCase(), `${table}.${column}`] as const),
@@ -163,12 +172,15 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
     const next = tokens[index + 1];
     if (/^u&"/i.test(token.raw))
       return 'escaped identifiers (U&"…") cannot be checked against the access list: write names as they are';
+    // PostgreSQL cuts them there, so that a longer one stands for a hidden column or an alias.
+    if (dialect === 'postgresql' && Buffer.byteLength(token.name) > 63)
+      return `the name ${token.name} is longer than 63 bytes, and PostgreSQL would cut it: shorten it`;
     // Backslashes escape in the second part too.
     if (token.kind === 'string' && /^e/i.test(token.raw) && next?.raw.startsWith("'") === true)
       return "a text of two parts (E'…' '…') cannot be checked against the access list: write it as one";
     if (/^\$\d/.test(token.raw))
       return `columns by their place (${token.raw}) may be hidden ones of ${shown}: name the columns`;
-    const column = isName(token) ? hidden.get(token.text) : undefined;
+    const column = isName(token) ? hidden.get(token.name) : undefined;
     if (column !== undefined) return `the column ${column} may not be read here: leave it out`;
     if (token.text === '*' && isStar(tokens, index) && !isOfDerived(tokens, index, names))
       return `* would read hidden columns of ${shown}: name the columns`;
@@ -176,41 +188,47 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
       return `COLUMNS(…) may read hidden columns of ${shown}: name the columns`;
     if (isWord(token, 'natural') && NATURAL_JOIN.has(next?.text ?? ''))
       return `NATURAL JOIN may compare hidden columns of ${shown}: join ON the columns meant`;
-    if (isWord(token, 'table') && names.has(tokens[endOfName(tokens, index + 1)]?.text ?? '')) {
+    if (isWord(token, 'table') && names.has(tokens[endOfName(tokens, index + 1)]?.name ?? '')) {
       return `TABLE would read hidden columns of ${shown}: name the columns`;
     }
+    if (token.kind === 'string' && tokens[index - 1]?.text === 'as' && names.has(tokens[index - 2]?.name ?? ''))
+      return `an alias in quotes (${token.raw}) for ${shown} cannot be checked against the access list: write it without`;
     if (!isName(token)) continue;
+    if (dialect === 'duckdb' && names.has(token.name) && next?.text !== '.' && isPathOfRow(tokens, index))
+      return `${token.name} without a column would read hidden columns of ${shown}: write ${token.name}.column`;
     const afterTable = isAfterTable(tokens, index - 1, names);
     if (
       next?.text === '(' &&
       afterTable &&
-      (names.has(token.text) || aliases.has(token.text) || renames(tokens, index))
+      (names.has(token.name) || aliases.has(token.name) || renames(tokens, index))
     )
       return `new names for the columns of ${shown} hide which ones are read: leave the list out`;
-    const isTable = names.has(token.text) || aliases.has(token.text);
-    const member = tokens[index + 2]?.text ?? '';
+    const isTable = names.has(token.name) || aliases.has(token.name);
+    const member = tokens[index + 2]?.name ?? '';
     if (isTable && next?.text === '.' && OF_WHOLE_ROW.has(member) && tokens[index + 3]?.text !== '(')
-      return `${token.text}.${member} would read hidden columns of ${shown}: name the columns`;
+      return `${token.name}.${member} would read hidden columns of ${shown}: name the columns`;
     if (isTable && next?.text !== '.' && !afterTable) {
-      return `${token.text} without a column would read hidden columns of ${shown}: write ${token.text}.column (and JOIN in place of a comma in FROM)`;
+      return `${token.name} without a column would read hidden columns of ${shown}: write ${token.name}.column (and JOIN in place of a comma in FROM)`;
     }
   }
   return null;
 }
 
-function isStar(tokens: readonly Token[], index: number): boolean {
-  if (tokens[index - 1]?.text === '(' && tokens[index - 2]?.text === 'count' && tokens[index + 1]?.text === ')')
+function isStar(tokens: readonly Read[], index: number): boolean {
+  if (tokens[index - 1]?.text === '(' && tokens[index - 2]?.name === 'count' && tokens[index + 1]?.text === ')')
     return false;
   const next = tokens[index + 1];
+  const before = tokens[index - 1]?.text ?? '';
   // After these tokens `*` cannot be a multiplication, whatever follows (in Snowflake EXCLUDE, RENAME, REPLACE, ILIKE).
-  if (['.', ',', '{', '(', '[', 'select', 'distinct', 'all', 'struct', 'value'].includes(tokens[index - 1]?.text ?? ''))
+  if (['.', ',', '{', '(', '[', 'select', 'distinct', 'all', 'struct', 'value'].includes(before)) return true;
+  if (tokens[index - 2]?.text === 'top' || (before === ')' && isDistinctOn(tokens, opening(tokens, index - 1))))
     return true;
   if (next === undefined || [',', ')', ';'].includes(next.text)) return true;
   return next.kind === 'word' && AFTER_STAR.has(next.text);
 }
 
 /** `SELECT * FROM …` whose FROM names none of the tables, except inside subqueries. */
-function isOfDerived(tokens: readonly Token[], index: number, names: ReadonlySet<string>): boolean {
+function isOfDerived(tokens: readonly Read[], index: number, names: ReadonlySet<string>): boolean {
   if (!['select', 'distinct'].includes(tokens[index - 1]?.text ?? '') || tokens[index + 1]?.text !== 'from')
     return false;
   let depth = 0;
@@ -218,7 +236,7 @@ function isOfDerived(tokens: readonly Token[], index: number, names: ReadonlySet
     const token = tokens[at];
     if (token === undefined) break;
     if (isName(token)) {
-      if (names.has(token.text)) return false;
+      if (names.has(token.name)) return false;
     } else if (token.text === ')') depth -= 1;
     else if (token.text === '(' && beginsQuery(tokens, at + 1)) at = closing(tokens, at);
     else if (token.text === '(') depth += 1;
@@ -227,7 +245,7 @@ function isOfDerived(tokens: readonly Token[], index: number, names: ReadonlySet
 }
 
 /** SQLite allows a table to be called `with` or `recursive`, so `WITH` counts only if a named query follows. */
-function beginsQuery(tokens: readonly Token[], index: number): boolean {
+function beginsQuery(tokens: readonly Read[], index: number): boolean {
   const first = tokens[index];
   if (first?.kind !== 'word') return false;
   if (first.text !== 'with') return first.text === 'select';
@@ -236,13 +254,13 @@ function beginsQuery(tokens: readonly Token[], index: number): boolean {
   );
 }
 
-function isNamedQuery(tokens: readonly Token[], index: number): boolean {
+function isNamedQuery(tokens: readonly Read[], index: number): boolean {
   const name = tokens[index];
   if (!isName(name) || (name.kind === 'word' && RESERVED.has(name.text))) return false;
   return ['as', '('].includes(tokens[index + 1]?.text ?? '');
 }
 
-function closing(tokens: readonly Token[], open: number): number {
+function closing(tokens: readonly Read[], open: number): number {
   let depth = 0;
   for (let at = open; at < tokens.length; at += 1) {
     if (isName(tokens[at])) continue;
@@ -254,17 +272,29 @@ function closing(tokens: readonly Token[], open: number): number {
 }
 
 /** Whether the next token is a table name or an alias, and so not a value. */
-function isAfterTable(tokens: readonly Token[], index: number, names: ReadonlySet<string>): boolean {
-  const text = tokens[index]?.text ?? '';
+function isAfterTable(tokens: readonly Read[], index: number, names: ReadonlySet<string>): boolean {
+  const { text = '', name = '' } = tokens[index] ?? {};
   if (text === 'from') return isClause(tokens, index);
-  if (text !== ')') return ['join', 'as', '.'].includes(text) || names.has(text);
+  if (text !== ')') return ['join', 'as', '.'].includes(text) || names.has(name);
   const open = opening(tokens, index);
-  const before = tokens[open - 1]?.text;
-  return before !== 'operator' && !(before === 'on' && tokens[open - 2]?.text === 'distinct');
+  return tokens[open - 1]?.text !== 'operator' && !isDistinctOn(tokens, open);
+}
+
+/** Whether the bracket is that of `SELECT DISTINCT ON (…)`, which an expression follows. */
+function isDistinctOn(tokens: readonly Read[], open: number): boolean {
+  return tokens[open - 1]?.text === 'on' && tokens[open - 2]?.text === 'distinct';
+}
+
+/** DuckDB: whether `schema.table` stands outside of FROM, where it is the whole row. */
+function isPathOfRow(tokens: readonly Read[], index: number): boolean {
+  let head = index;
+  while (tokens[head - 1]?.text === '.') head -= 2;
+  const before = tokens[head - 1]?.text;
+  return head < index && before !== 'join' && !(before === 'from' && isClause(tokens, head - 1));
 }
 
 /** Whether this FROM is a FROM clause, unlike in `trim(FROM t)`, `extract(day FROM t)` and `a IS DISTINCT FROM t`. */
-function isClause(tokens: readonly Token[], from: number): boolean {
+function isClause(tokens: readonly Read[], from: number): boolean {
   if (tokens[from - 1]?.text === 'distinct' && ['is', 'not'].includes(tokens[from - 2]?.text ?? '')) return false;
   for (let at = from - 1; at >= 0; at -= 1) {
     const token = tokens[at];
@@ -276,7 +306,7 @@ function isClause(tokens: readonly Token[], from: number): boolean {
   return false;
 }
 
-function opening(tokens: readonly Token[], close: number): number {
+function opening(tokens: readonly Read[], close: number): number {
   let depth = 0;
   for (let at = close; at >= 0; at -= 1) {
     if (isName(tokens[at])) continue;
@@ -287,32 +317,46 @@ function opening(tokens: readonly Token[], close: number): number {
   return 0;
 }
 
-type Name = Token & { readonly kind: 'word' | 'quoted' };
-const isName = (token: Token | undefined): token is Name => token?.kind === 'word' || token?.kind === 'quoted';
-const isWord = (token: Token, text: string): boolean => token.kind === 'word' && token.text === text;
+type Name<T> = T & { readonly kind: 'word' | 'quoted' };
+const isName = <T extends Token>(token: T | undefined): token is Name<T> =>
+  token?.kind === 'word' || token?.kind === 'quoted';
+const isWord = (token: Read, text: string): boolean => token.kind === 'word' && token.text === text;
 
 /** The index of the last part of `[ONLY] [(] schema.name`. */
-function endOfName(tokens: readonly Token[], from: number): number {
+function endOfName(tokens: readonly Read[], from: number): number {
   let at = from;
   while (['only', '('].includes(tokens[at]?.text ?? '')) at += 1;
   while (tokens[at + 1]?.text === '.') at += 2;
   return at;
 }
 
-/** Names given to the tables: the word after the table, with or without AS. */
-function aliasesOf(tokens: readonly Token[], names: ReadonlySet<string>): Set<string> {
+/** Names given to the tables, or to joined tables in brackets: the word that follows, with or without AS. */
+function aliasesOf(tokens: readonly Read[], names: ReadonlySet<string>): Set<string> {
   const aliases = new Set<string>();
   for (const [index, token] of tokens.entries()) {
-    if (!isName(token) || !names.has(token.text)) continue;
+    if (isName(token) ? !names.has(token.name) : !(token.text === ')' && closesJoin(tokens, index))) continue;
     const after = tokens[index + 1]?.text === '*' ? index + 2 : index + 1; // `t *` also reads the tables that inherit from t
-    const next = tokens[after]?.text === 'as' ? tokens[after + 1] : tokens[after];
-    if (isName(next) && !(next.kind === 'word' && NOT_AN_ALIAS.has(next.text))) aliases.add(next.text);
+    const hasAs = tokens[after]?.text === 'as';
+    const next = tokens[hasAs ? after + 1 : after];
+    if (isName(next) && (hasAs || next.kind === 'quoted' || !NOT_AN_ALIAS.has(next.text))) aliases.add(next.name);
   }
   return aliases;
 }
 
+/** Whether the bracket holds joined tables, beside what stands in queries inside of it. */
+function closesJoin(tokens: readonly Read[], close: number): boolean {
+  const open = opening(tokens, close);
+  if (beginsQuery(tokens, open + 1)) return false;
+  for (let at = open + 1; at < close; at += 1) {
+    const token = tokens[at];
+    if (token?.text === '(' && beginsQuery(tokens, at + 1)) at = closing(tokens, at);
+    else if (token !== undefined && isWord(token, 'join')) return true;
+  }
+  return false;
+}
+
 /** Whether this is a list of new column names for joined tables in brackets. Subqueries and calls have their own columns. */
-function renames(tokens: readonly Token[], index: number): boolean {
+function renames(tokens: readonly Read[], index: number): boolean {
   const isNamed = tokens[index - 1]?.text === 'as';
   const close = isNamed ? index - 2 : index - 1;
   if (tokens[close]?.text !== ')' || (!isNamed && continues(tokens, index))) return false;
@@ -323,7 +367,7 @@ function renames(tokens: readonly Token[], index: number): boolean {
 }
 
 /** Whether this is the name of a function that is called in FROM. */
-function isCall(tokens: readonly Token[], index: number): boolean {
+function isCall(tokens: readonly Read[], index: number): boolean {
   const name = tokens[index];
   if (!isName(name)) return false;
   if (['from', 'join', 'lateral', 'only'].includes(name.text)) return false;
@@ -333,7 +377,7 @@ function isCall(tokens: readonly Token[], index: number): boolean {
 }
 
 /** After a closing bracket: a word that cannot be an alias, or the OVER or FILTER of a function. */
-function continues(tokens: readonly Token[], index: number): boolean {
+function continues(tokens: readonly Read[], index: number): boolean {
   const token = tokens[index];
   if (token?.kind !== 'word') return false;
   const inside = tokens[index + 2]?.text ?? '';
@@ -361,6 +405,7 @@ const NATURAL_JOIN = new Set([
   'semi',
   'anti',
   'positional',
+  'straight_join',
 ]);
 
 const NOT_AN_ALIAS = new Set(

@@ -50,6 +50,42 @@ test.each([
   ['bigquery', 'SELECT ARRAY(SELECT AS STRUCT * REPLACE (1 AS id) FROM people) AS j'],
   ['duckdb', 'SELECT id FROM people NATURAL SEMI JOIN leads'],
   ['duckdb', 'SELECT id FROM people NATURAL ANTI JOIN leads'],
+  ['mysql', 'SELECT id FROM people NATURAL STRAIGHT_JOIN leads'],
+  ['duckdb', 'SELECT DISTINCT ON (id) * EXCLUDE (id) FROM people'],
+  ['duckdb', "SELECT DISTINCT ON (id) * ILIKE 's%' FROM people"],
+  ['snowflake', 'SELECT TOP 5 * EXCLUDE (id) FROM people'],
+  ['snowflake', "SELECT DISTINCT TOP 5 * ILIKE 's%' FROM people"],
+  ['duckdb', 'SELECT main.people FROM people'],
+  ['duckdb', "SELECT shop.main.people['s' || 'sn'] FROM people"],
+  ['duckdb', "SELECT p FROM people AS 'p'"],
+  ['duckdb', "SELECT d FROM main.people AS e'p'('a', 'b', 'c', 'd')"],
+  ['duckdb', 'SELECT unnest(j) FROM (orders JOIN people ON true) j'],
+  ['postgresql', 'SELECT j FROM ((orders CROSS JOIN people)) AS j'],
+  ['postgresql', 'SELECT j.row_to_json FROM (orders JOIN people USING (id)) j'],
+  ['postgresql', 'SELECT p.any_value FROM people p'],
+  ['bigquery', 'SELECT TO_JSON_STRING(offset) FROM people AS offset'],
+  ['postgresql', 'SELECT people "." FROM people'],
+  ['duckdb', 'SELECT "as" FROM people "as"'],
 ] as const)('%s: hidden columns are not read by %s', (dialect, sql) => {
-  expect(findHidden(sql, [{ table: 'people', columns: ['ssn'] }], dialect)).toMatch(/hidden columns of people/);
+  expect(findHidden(sql, [{ table: 'people', columns: ['ssn'] }], dialect)).toMatch(
+    /hidden columns of people|^an alias in quotes/,
+  );
+});
+
+test('PostgreSQL cuts long names, so that another one stands for a hidden column', () => {
+  const column = 'c'.repeat(63);
+  const hidden = [{ table: 'people', columns: [column] }];
+  expect(findHidden(`SELECT ${column}c FROM people`, hidden, 'postgresql')).toMatch(/longer than 63 bytes/);
+});
+
+test.each([
+  ['duckdb', 'SELECT DISTINCT ON (id) id, 2 * (id + 1) AS total FROM people ORDER BY total'],
+  ['duckdb', 'SELECT main.people.id, (id + 1) twice FROM main.people JOIN orders USING (id) ORDER BY twice'],
+  [
+    'postgresql',
+    'SELECT (p.id * (SELECT count(*) FROM orders JOIN leads USING (id))) total FROM people p ORDER BY total',
+  ],
+  ['snowflake', 'SELECT TOP 5 id, 2 * id FROM people'],
+] as const)('%s: other columns are read by %s', (dialect, sql) => {
+  expect(findHidden(sql, [{ table: 'people', columns: ['ssn'] }], dialect)).toBeNull();
 });
