@@ -4,22 +4,19 @@
  * DuckDB's own parser and configuration stand before it. Before and after each group the bytes of the file, the folders around it
  * and what the session holds are compared.
  */
-import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { spawnSync } from 'node:child_process';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { createDuckdbEngine, createDuckdbInspector } from '../../src/adapters/duckdb';
 import { createGuardedEngine } from '../../src/adapters/kit/guard';
-import { SqlResult } from '../../src/domain';
+import type { SqlResult } from '../../src/domain';
 import type { SqlEngine } from '../../src/domain/ports/sql-engine';
 import { fill } from './corpus';
+import { bombsEnd, byTechnique, eachOnce, hostileRun, traces } from './file-engine';
 import { acts, bombs } from './duckdb/statements';
 
 const TIMEOUT_MS = 1_000;
-/** What a loaded machine takes longer: each statement may start a process. */
-const SLACK_MS = 20_000;
 const folder = mkdtempSync(join(tmpdir(), 'gate-hostile-duck-'));
 const home = join(folder, 'home');
 const out = join(folder, 'out');
@@ -50,26 +47,11 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function look(): string[] {
-  const bytes = createHash('sha256').update(readFileSync(file)).digest('hex');
-  const folders = [home, out, process.cwd()].map((path) => `${path}: ${readdirSync(path).sort().join(',')}`);
-  const temporary = readdirSync(tmpdir()).filter((name) => /duckdb|evil/.test(name));
-  return [bytes, ...folders, `temporary: ${temporary.join(',')}`];
-}
-
-const options = { timeoutMs: TIMEOUT_MS, maxRows: 1000, signal: new AbortController().signal, tag: 'hostile i1.probe' };
+const look = (): string[] => traces([file], [home, out], /duckdb|evil/);
 const filled = (sql: string): string => fill(sql, { OUT: out, FILE: file, CONN: 'host=127.0.0.1' });
+const run = (engine: SqlEngine, sql: string): Promise<SqlResult> => hostileRun(engine, filled(sql), TIMEOUT_MS);
 
-async function run(engine: SqlEngine, sql: string): Promise<SqlResult> {
-  const { results } = await engine.run([filled(sql)], options);
-  return SqlResult.parse(results[0]);
-}
-
-test('the corpus has more than 250 statements, each once', () => {
-  const all = [...acts, ...bombs].flatMap(({ statements }) => statements);
-  expect(all.length).toBeGreaterThan(250);
-  expect(new Set(all).size).toBe(all.length);
-});
+eachOnce([...acts, ...bombs], 250);
 
 /** What one fence alone lets through: a view of the file, which only opening the file without others stops; reading tables. */
 const PASSED: Readonly<Record<'the reader' | 'DuckDB' | 'both', readonly string[]>> = {
@@ -92,7 +74,7 @@ const PASSED: Readonly<Record<'the reader' | 'DuckDB' | 'both', readonly string[
 };
 
 describe('the reader alone', () => {
-  test.each(acts.map((one) => [one.technique, one] as const))('%s: refused', (_, { statements }) => {
+  test.each(byTechnique(acts))('%s: refused', (_, { statements }) => {
     const inspector = createDuckdbInspector();
     const passed = statements.filter((sql) => inspector.inspect(filled(sql)).kind === 'select');
     expect(passed.filter((sql) => !PASSED['the reader'].includes(sql))).toEqual([]);
@@ -107,7 +89,7 @@ describe.each(['DuckDB', 'both'] as const)('%s', (fences) => {
   });
   afterAll(() => engine.close());
 
-  test.each(acts.map((one) => [one.technique, one] as const))('%s: nothing gives rows or lasts', async (_, one) => {
+  test.each(byTechnique(acts))('%s: nothing gives rows or lasts', async (_, one) => {
     const before = look();
     const answered: string[] = [];
     for (const sql of one.statements) if ((await run(engine, sql)).kind === 'rows') answered.push(sql);
@@ -119,38 +101,4 @@ describe.each(['DuckDB', 'both'] as const)('%s', (fences) => {
   });
 });
 
-test.each(bombs.map((one) => [one.technique, one] as const))(
-  'bombs, %s: end in their time and within their memory',
-  async (_, one) => {
-    const engine = createDuckdbEngine({ path: file, poolSize: 1 });
-    try {
-      const before = look();
-      const start = process.memoryUsage.rss();
-      let most = start;
-      let child = 0;
-      const watch = setInterval(() => {
-        most = Math.max(most, process.memoryUsage.rss());
-        child = Math.max(child, largestChild());
-      }, 150);
-      const slow: string[] = [];
-      for (const sql of one.statements) {
-        const started = Date.now();
-        await run(engine, sql);
-        if (Date.now() - started > 2 * TIMEOUT_MS + SLACK_MS) slow.push(sql.slice(0, 80));
-      }
-      clearInterval(watch);
-      expect(slow).toEqual([]);
-      expect(most - start).toBeLessThan(500 * 1024 * 1024);
-      expect(child).toBeLessThan(2_500 * 1024);
-      expect(look()).toEqual(before);
-    } finally {
-      await engine.close();
-    }
-  },
-);
-
-/** Kilobytes held by the largest child of this process. */
-function largestChild(): number {
-  const { stdout } = spawnSync('ps', ['-o', 'rss=', '--ppid', String(process.pid)]);
-  return Math.max(0, ...stdout.toString().split('\n').map(Number));
-}
+bombsEnd(bombs, { open: () => createDuckdbEngine({ path: file, poolSize: 1 }), run, look, timeoutMs: TIMEOUT_MS });

@@ -4,21 +4,19 @@
  * and on a file that may not be written. Before and after each group the bytes of the file, its folder, a scratch folder, the working
  * directory and the temporary folder are compared; a difference is traced to its statement.
  */
-import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
-import { SqlResult } from '../../src/domain';
+import type { SqlResult } from '../../src/domain';
 import type { SqlEngine } from '../../src/domain/ports/sql-engine';
 import { extent } from '../helpers/extent';
 import { fill, type Group } from './corpus';
+import { bombsEnd, byTechnique, eachOnce, hostileRun, traces } from './file-engine';
 import { acts, bombs } from './sqlite/statements';
 
-/** What a loaded machine, or a computation that cannot be interrupted, takes longer. */
-const SLACK_MS = 20_000;
 const TIMEOUT_MS = 250;
 const folder = mkdtempSync(join(tmpdir(), 'gate-hostile-lite-'));
 const home = join(folder, 'home');
@@ -78,30 +76,15 @@ function restore(): void {
   mkdirSync(out);
 }
 
-/** The folders that no test of another process writes to, and the file's bytes. */
-function look(): string[] {
-  const files = ways.map(
-    (way) =>
-      `${fileOf(way)}: ${createHash('sha256')
-        .update(readFileSync(fileOf(way)))
-        .digest('hex')} ${statSync(fileOf(way)).mode}`,
-  );
-  const folders = [home, out, process.cwd()].map((path) => `${path}: ${readdirSync(path).sort().join(',')}`);
-  const temporary = readdirSync(tmpdir()).filter((name) => /etilqs|evil|written/.test(name));
-  return [...files, ...folders, `temporary: ${temporary.join(',')}`];
-}
-
-const options = { timeoutMs: TIMEOUT_MS, maxRows: 1000, signal: new AbortController().signal, tag: 'hostile i1.probe' };
+const look = (): string[] => traces(ways.map(fileOf), [home, out], /etilqs|evil|written/);
 
 function open(way: Way): SqlEngine {
   const engine = createSqliteEngine({ path: fileOf(way), poolSize: 1 });
   return way.fence ? createGuardedEngine(engine, createSqliteInspector()) : engine;
 }
 
-async function run(engine: SqlEngine, way: Way, sql: string): Promise<SqlResult> {
-  const { results } = await engine.run([fill(sql, { OUT: out, FILE: fileOf(way) })], options);
-  return SqlResult.parse(results[0]);
-}
+const run = (engine: SqlEngine, way: Way, sql: string): Promise<SqlResult> =>
+  hostileRun(engine, fill(sql, { OUT: out, FILE: fileOf(way) }), TIMEOUT_MS);
 
 async function culprits(engine: SqlEngine, way: Way, { statements }: Group): Promise<string[]> {
   const found: string[] = [];
@@ -116,11 +99,7 @@ async function culprits(engine: SqlEngine, way: Way, { statements }: Group): Pro
   return found;
 }
 
-test('the corpus has more than 300 statements, each once', () => {
-  const all = [...acts, ...bombs].flatMap(({ statements }) => statements);
-  expect(all.length).toBeGreaterThan(300);
-  expect(new Set(all).size).toBe(all.length);
-});
+eachOnce([...acts, ...bombs], 300);
 
 /** Techniques of which nothing gives rows. */
 const NEVER = new Set([
@@ -140,7 +119,7 @@ describe.each(ways)('$name', (way) => {
   });
   afterAll(() => engine.close());
 
-  test.each(acts.map((one) => [one.technique, one] as const))('%s: refused or harmless', async (technique, one) => {
+  test.each(byTechnique(acts))('%s: refused or harmless', async (technique, one) => {
     const before = look();
     const answered: string[] = [];
     for (const sql of one.statements) if ((await run(engine, way, sql)).kind === 'rows') answered.push(sql);
@@ -159,39 +138,5 @@ describe.each(ways)('$name', (way) => {
 });
 
 describe.each(ways.filter(({ writable, fence }) => writable && !fence))('$name', (way) => {
-  test.each(bombs.map((one) => [one.technique, one] as const))(
-    'bombs, %s: end in their time and within their memory',
-    async (_, one) => {
-      const engine = open(way);
-      try {
-        const before = look();
-        const start = process.memoryUsage.rss();
-        let most = start;
-        let child = 0;
-        const watch = setInterval(() => {
-          most = Math.max(most, process.memoryUsage.rss());
-          child = Math.max(child, largestChild());
-        }, 150);
-        const slow: string[] = [];
-        for (const sql of one.statements) {
-          const started = Date.now();
-          await run(engine, way, sql);
-          if (Date.now() - started > 2 * TIMEOUT_MS + SLACK_MS) slow.push(sql.slice(0, 80));
-        }
-        clearInterval(watch);
-        expect(slow).toEqual([]);
-        expect(most - start).toBeLessThan(500 * 1024 * 1024);
-        expect(child).toBeLessThan(2_500 * 1024);
-        expect(look()).toEqual(before);
-      } finally {
-        await engine.close();
-      }
-    },
-  );
+  bombsEnd(bombs, { open: () => open(way), run: (engine, sql) => run(engine, way, sql), look, timeoutMs: TIMEOUT_MS });
 });
-
-/** Kilobytes held by the largest child of this process. */
-function largestChild(): number {
-  const { stdout } = spawnSync('ps', ['-o', 'rss=', '--ppid', String(process.pid)]);
-  return Math.max(0, ...stdout.toString().split('\n').map(Number));
-}
