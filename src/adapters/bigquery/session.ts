@@ -13,12 +13,13 @@ import type { SqlOptions } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import type { Outcome, Session } from '../kit/engine';
 import { size } from '../../size';
+import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
 import { path, type Api } from './client';
 import { ApiFailure, gone, toOutcome } from './errors';
 import { readStatement } from './inspector';
 import type { Target } from './target';
-import { digestSql, kindOf, valuesOf, type Field, type Row } from './values';
+import { DIGEST, kindOf, valuesOf, type Field, type Row } from './values';
 
 export interface Checks {
   readonly target: Target;
@@ -120,7 +121,7 @@ export class BigQuerySession implements Session {
     const text = readStatement(sql).text ?? sql;
     const outcome = await this.timed(request, async (signal) => {
       const { fields } = await this.dryRun(text, request, signal);
-      counting = digestSql(text, fields);
+      counting = digestSql(text, fields, DIGEST);
       return { kind: 'timeout' };
     });
     return counting === '' ? outcome : counting;

@@ -3,6 +3,7 @@
  * or a row. A number that a double cannot hold exactly stays text; lists and rows become JSON with the digits of the server.
  */
 import type { ResultColumn, SqlValue } from '../../domain';
+import { byConcat, type DigestWords } from '../kit/digest';
 import { compactJson, exactNumber } from '../kit/value-text';
 
 export interface Field {
@@ -105,34 +106,38 @@ function jsonOf(field: Field, cell: Cell): string {
   return JSON.stringify(textOf(name, cell));
 }
 
-/**
- * Count and order-independent hash of a whole result, computed by the server (rule S5): each row's text is hashed and the halves
- * of the hashes are summed. Columns are taken by position: the first part of a UNION names them. Whole numbers enter exactly,
- * others with 7 significant digits.
- */
-export function digestSql(sql: string, fields: readonly Field[]): string {
-  const names = fields.map((field, at) => `CAST(NULL AS ${typeText(field)}) AS c${at}`).join(', ');
-  const row = fields.map((field, at) => part(`c${at}`, field)).join(", '|', ");
-  const half = (from: number): string =>
-    `COALESCE(SUM(CAST(CAST(CONCAT('0x', SUBSTR(gate_hash, ${from}, 14)) AS INT64) AS NUMERIC)), 0)`;
-  return `WITH gate_rows AS (
-    SELECT ${names} FROM UNNEST([1]) WHERE FALSE UNION ALL (\n${sql}\n)
-  ), gate_hashes AS (
-    SELECT TO_HEX(MD5(CONCAT(${row}))) AS gate_hash FROM gate_rows
-  ) SELECT COUNT(*), ${half(1)}, ${half(17)} FROM gate_hashes`;
-}
+export const DIGEST: DigestWords<Field> = {
+  join: byConcat,
+  length: (text) => `CHAR_LENGTH(${text})`,
+  number(name, field) {
+    const isTruth = typeText(field) === 'BOOL';
+    if (!isTruth && kindOf(field) !== 'number') return null;
+    const value = isTruth ? `CAST(${name} AS INT64)` : name;
+    const [odd, short] = [`WHEN ${value} = 0 THEN 'd0'`, `FORMAT('%.6e', CAST(${value} AS FLOAT64))`];
+    if (nameOf(field) === 'FLOAT64')
+      return {
+        odd: `WHEN IS_NAN(${name}) OR IS_INF(${name}) THEN CAST(${name} AS STRING) ${odd}`,
+        // A double has 15 reliable digits.
+        isWhole: `ABS(${name}) BETWEEN 1e7 AND 1e15 AND ${name} = TRUNC(${name})`,
+        digits: `CAST(SAFE_CAST(${name} AS INT64) AS STRING)`,
+        short,
+      };
+    const isLarge =
+      isTruth || nameOf(field) === 'INT64'
+        ? `${value} NOT BETWEEN -9999999 AND 9999999`
+        : `ABS(${value}) >= 10000000 AND ${value} = TRUNC(${value})`;
+    return { odd, isWhole: isLarge, digits: `CAST(${value} AS STRING)`, short };
+  },
+  text: (name, field) => (typeText(field) === 'STRING' ? name : `TO_JSON_STRING(${name})`),
+  // The first part of a UNION names the columns.
+  named(fields, sql) {
+    const names = fields.map((field, at) => `CAST(NULL AS ${typeText(field)}) AS c${at}`).join(', ');
+    return `gate_rows AS (\n    SELECT ${names} FROM UNNEST([1]) WHERE FALSE UNION ALL (\n${sql}\n)\n  )`;
+  },
+  hash: (row) => `TO_HEX(MD5(${row})) AS gate_hash`,
+  sums: [half(1), half(17)],
+};
 
-function part(name: string, field: Field): string {
-  if (typeText(field) === 'BOOL')
-    return `CASE ${name} WHEN TRUE THEN 'd1.000000e+00' WHEN FALSE THEN 'd0' ELSE 'n' END`;
-  if (kindOf(field) !== 'number') {
-    const text = typeText(field) === 'STRING' ? name : `TO_JSON_STRING(${name})`;
-    return `IF(${name} IS NULL, 'n', CONCAT('t', CHAR_LENGTH(${text}), ':', ${text}))`;
-  }
-  const isFloat = nameOf(field) === 'FLOAT64';
-  const odd = isFloat ? `WHEN IS_NAN(${name}) OR IS_INF(${name}) THEN CAST(${name} AS STRING) ` : '';
-  // A double has 15 reliable digits.
-  const whole = isFloat ? `ABS(${name}) BETWEEN 1e7 AND 1e15 AND ${name} = TRUNC(${name})` : nameOf(field) === 'INT64' ? `${name} NOT BETWEEN -9999999 AND 9999999` : `ABS(${name}) >= 10000000 AND ${name} = TRUNC(${name})`; // prettier-ignore
-  const digits = isFloat ? `CAST(SAFE_CAST(${name} AS INT64) AS STRING)` : `CAST(${name} AS STRING)`;
-  return `CASE WHEN ${name} IS NULL THEN 'n' ${odd}WHEN ${name} = 0 THEN 'd0' WHEN ${whole} THEN CONCAT('d', ${digits}) ELSE CONCAT('d', FORMAT('%.6e', CAST(${name} AS FLOAT64))) END`;
+function half(from: number): string {
+  return `COALESCE(SUM(CAST(CAST(CONCAT('0x', SUBSTR(gate_hash, ${from}, 14)) AS INT64) AS NUMERIC)), 0)`;
 }

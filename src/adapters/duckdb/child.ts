@@ -24,10 +24,11 @@ import { statementIn, tokensOf } from '../../sql/lexer';
 import { handled } from '../kit/child-answer';
 import type { ChildReply, ChildRequest } from '../kit/child-session';
 import { inspectingOnce, Refusal, SyntaxProblem } from '../kit/inspection';
+import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
 import { createDuckdbInspector } from './inspector';
 import { relationsOf } from './tree';
-import { columnKind, converterFor, digestSql } from './values';
+import { columnKind, converterFor, DIGEST } from './values';
 
 // The driver prints times in the zone of the process.
 process.env['TZ'] = 'UTC';
@@ -178,7 +179,7 @@ const converted = (values: readonly DuckDBValue[], convert: ReturnType<typeof co
 /** The statement has been read and prepared. */
 async function digest(text: string, prepared: DuckDBPreparedStatement): Promise<ChildReply> {
   const types = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnType(index));
-  const counting = await connection().runAndReadAll(digestSql(text, types));
+  const counting = await connection().runAndReadAll(digestSql(text, types, DIGEST));
   const [[count, high, low] = []] = counting.getRows();
   return { kind: 'rows', columns: [], rows: [[Number(count), String(high), String(low)]], truncated: false };
 }

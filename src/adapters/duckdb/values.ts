@@ -4,6 +4,7 @@
  */
 import type * as DuckDB from '@duckdb/node-api';
 import type { ResultColumn, SqlValue } from '../../domain';
+import { byBars, type DigestWords } from '../kit/digest';
 import { compactJson, exactNumber } from '../kit/value-text';
 
 type Type = DuckDB.DuckDBType;
@@ -104,36 +105,36 @@ function jsonOf(value: Value | null, type: Type): string {
 const object = (entries: readonly (readonly [string, string])[]): string =>
   `{${entries.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
 
-/**
- * The statement that counts and hashes the rows of another one (rule S5): the halves of each row's hash are summed, so that
- * their order is of no account. Equal hashes mean equal results: whole numbers exactly, others with 7 significant digits,
- * midnight as its date, true as 1.
- */
-export function digestSql(text: string, types: readonly Type[]): string {
-  const names = types.map((_, index) => `c${index}`);
-  const row = types.map((type, index) => `coalesce(${hashedText(`c${index}`, type)}, 'n')`).join(" || '|' || ");
-  const half = (value: string): string => `coalesce(sum((${value})::UBIGINT), 0)::VARCHAR`;
-  return `SELECT count(*), ${half('hash >> 64')}, ${half('hash & 18446744073709551615')}
-    FROM (SELECT md5_number(${row}) AS hash FROM (\n${text}\n) AS gate_rows(${names.join(', ')})) AS gate_hashes`;
-}
+/** Midnight is its date, true is 1. */
+export const DIGEST: DigestWords<Type> = {
+  join: byBars,
+  length: (text) => `length(${text})`,
+  number(name, type) {
+    const id = idOf(type);
+    if (id !== BOOLEAN && columnKind(type) !== 'number') return null;
+    const isFloat = id === FLOAT || id === DOUBLE;
+    // A double has 15 reliable digits.
+    const isWhole = (value: string): string => `abs(${value}) < 1e15 AND ${value} = trunc(${value})`;
+    const rounded = `printf('%.6e', ${name}::DOUBLE)::DOUBLE`;
+    const short = `CASE WHEN ${isWhole(rounded)} THEN trunc(${rounded})::BIGINT::VARCHAR ELSE ${rounded}::VARCHAR END`;
+    if (isFloat)
+      return {
+        odd: `WHEN NOT isfinite(${name}) THEN ${name}::VARCHAR`,
+        isWhole: isWhole(`${name}::DOUBLE`),
+        digits: `trunc(${name}::DOUBLE)::BIGINT`,
+        short,
+      };
+    if (id === DECIMAL) return { isWhole: `${name} = trunc(${name})`, digits: `trunc(${name})::HUGEINT`, short };
+    return { isWhole: 'true', digits: id === BOOLEAN ? `${name}::INTEGER` : name, short: name };
+  },
+  text(name, type) {
+    const printed = isJson(type) ? `json(${name})::VARCHAR` : idOf(type) === BLOB ? `hex(${name})` : `${name}::VARCHAR`;
+    return TIMESTAMPS.has(idOf(type)) ? `regexp_replace(${printed}, '( 00:00:00)?([+]00)?$', '')` : printed;
+  },
+  hash: (row) => `md5_number(${row}) AS hash`,
+  sums: [half('hash >> 64'), half('hash & 18446744073709551615')],
+};
 
-function hashedText(name: string, type: Type): string {
-  const id = idOf(type);
-  if (id === BOOLEAN) return `'d' || ${name}::INTEGER`;
-  if (id === FLOAT || id === DOUBLE)
-    return `CASE WHEN isfinite(${name}) THEN ${rounded(`${name}::DOUBLE`)} ELSE ${name}::VARCHAR END`;
-  if (id === DECIMAL)
-    return `CASE WHEN ${name} = trunc(${name}) THEN 'd' || trunc(${name})::HUGEINT ELSE ${rounded(`${name}::DOUBLE`)} END`;
-  if (columnKind(type) === 'number') return `'d' || ${name}`;
-  const printed = isJson(type) ? `json(${name})::VARCHAR` : id === BLOB ? `hex(${name})` : `${name}::VARCHAR`;
-  const value = TIMESTAMPS.has(id) ? `regexp_replace(${printed}, '( 00:00:00)?([+]00)?$', '')` : printed;
-  return `'t' || length(${value}) || ':' || ${value}`;
-}
-
-/** A double has 15 reliable digits. */
-function rounded(double: string): string {
-  const whole = (value: string): string => `abs(${value}) < 1e15 AND ${value} = trunc(${value})`;
-  const digits = (value: string): string =>
-    `CASE WHEN ${whole(value)} THEN 'd' || trunc(${value})::BIGINT ELSE 'd' || ${value} END`;
-  return `CASE WHEN ${whole(double)} THEN 'd' || trunc(${double})::BIGINT ELSE ${digits(`printf('%.6e', ${double})::DOUBLE`)} END`;
+function half(value: string): string {
+  return `coalesce(sum((${value})::UBIGINT), 0)::VARCHAR`;
 }

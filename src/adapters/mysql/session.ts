@@ -13,10 +13,11 @@ import type { Connection, QueryError, TypeCastField } from 'mysql2';
 import type { SqlValue } from '../../domain';
 import { type Asked, type Outcome, type Session } from '../kit/engine';
 import { statementIn, tokensOf } from '../../sql/lexer';
+import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
 import { connect, type Address } from './address';
 import { toEngineError, toOutcome } from './errors';
-import { columnKind, digestSql, isOpaque, rowConverter, type Field } from './values';
+import { columnKind, DIGEST, isOpaque, rowConverter, type Field } from './values';
 
 export type Rows = readonly (readonly SqlValue[])[];
 
@@ -143,7 +144,7 @@ export class MysqlSession implements Session {
   /** The columns' types come from preparing the statement. */
   digestSql(sql: string, options: Asked): Promise<string | Outcome> {
     return this.#attempt(sql, options, (fields) =>
-      Promise.resolve(digestSql(statementIn(sql, tokensOf(sql, 'mysql')).text, fields)),
+      Promise.resolve(digestSql(statementIn(sql, tokensOf(sql, 'mysql')).text, fields, DIGEST)),
     );
   }
 

@@ -5,6 +5,7 @@
  */
 import type { FieldPacket } from 'mysql2';
 import type { ResultColumn, SqlValue } from '../../domain';
+import { byArithmetic, byConcat, type DigestWords } from '../kit/digest';
 import { compactJson, exactNumber } from '../kit/value-text';
 
 /** A column as the server describes it; the driver's types leave out what MariaDB says besides. */
@@ -73,45 +74,40 @@ function shortest(value: number): number {
 /** `12:00:00.500000` is `12:00:00.5`, whatever the column's precision. */
 const withoutZeros = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
-/**
- * Count and order-independent hash of a whole result, computed by the server (rule S5): each row's text is hashed and the
- * halves of the hashes are summed. Columns are taken by position, so two may have the same name. Whole numbers enter exactly,
- * others with 7 significant digits; texts byte by byte, whatever their collation takes for equal.
- */
-export function digestSql(sql: string, fields: readonly Field[]): string {
-  const names = fields.map((_, index) => `c${index}`);
-  const row = fields.map((field, index) => hashedText(`c${index}`, field)).join(", '|', ");
-  const half = (start: number): string =>
-    `COALESCE(SUM(CAST(CONV(SUBSTRING(gate_hash, ${start}, 16), 16, 10) AS UNSIGNED)), 0)`;
-  return `WITH gate_rows (${names.join(', ')}) AS (\n${sql}\n), gate_hashes AS (
-    SELECT SHA2(CONCAT(${row}), 256) AS gate_hash FROM gate_rows
-  ) SELECT COUNT(*), CAST(${half(1)} AS CHAR), CAST(${half(17)} AS CHAR) FROM gate_hashes`;
-}
+/** Texts are compared byte by byte, whatever their collation takes for equal; times without zeros after the point and without midnight. */
+export const DIGEST: DigestWords<Field> = {
+  join: byConcat,
+  length: (text) => `LENGTH(${text})`,
+  number(name, field) {
+    if (columnKind(field) !== 'number') return null;
+    const type = typeOf(field);
+    const value = type === BIT ? `(${name} + 0)` : name;
+    const double = `CAST(${value} AS DOUBLE)`;
+    // A double has 15 reliable digits.
+    const limit = type === FLOAT || type === DOUBLE ? ` AND ABS(${double}) <= 1e15` : '';
+    return {
+      odd: `WHEN ABS(${double}) < 1e-300 THEN 'd0'`,
+      isWhole: `ABS(${double}) >= 1e7${limit} AND ${value} = TRUNCATE(${value}, 0)`,
+      digits: `CAST(${value} AS DECIMAL(65, 0))`,
+      short: byArithmetic(
+        double,
+        (of) => `LOG10(${of})`,
+        (of, decimals) => `CAST(${of} AS DECIMAL(9, ${decimals}))`,
+        byConcat,
+      ),
+    };
+  },
+  text(name, field) {
+    if (columnKind(field) === 'other') return `HEX(${name})`;
+    const printed = `CONVERT(CAST(${name} AS CHAR) USING utf8mb4)`;
+    if (!TIMES.includes(typeOf(field))) return printed;
+    const short = `TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM ${printed}))`;
+    return `REGEXP_REPLACE(IF(LOCATE('.', ${printed}) > 0, ${short}, ${printed}), ' 00:00:00$', '')`;
+  },
+  hash: (row) => `SHA2(${row}, 256) AS gate_hash`,
+  sums: [half(1), half(17)],
+};
 
-function hashedText(name: string, field: Field): string {
-  const type = typeOf(field);
-  if (columnKind(field) === 'number') return number(type === BIT ? `(${name} + 0)` : name, type);
-  const printed = `CONVERT(CAST(${name} AS CHAR) USING utf8mb4)`;
-  const text = columnKind(field) === 'other' ? `HEX(${name})` : TIMES.includes(type) ? time(printed) : printed;
-  return `CASE WHEN ${name} IS NULL THEN 'n' ELSE CONCAT('t', LENGTH(${text}), ':', ${text}) END`;
-}
-
-/** Without zeros after the point, and without the time of midnight. */
-function time(text: string): string {
-  const short = `IF(LOCATE('.', ${text}) > 0, TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM ${text})), ${text})`;
-  return `REGEXP_REPLACE(${short}, ' 00:00:00$', '')`;
-}
-
-/** A double has 15 reliable digits. */
-function number(name: string, type: number): string {
-  const isInexact = type === FLOAT || type === DOUBLE;
-  const double = `CAST(${name} AS DOUBLE)`;
-  const limit = isInexact ? ` AND ABS(${double}) <= 1e15` : '';
-  const whole = `ABS(${double}) >= 1e7${limit} AND ${name} = TRUNCATE(${name}, 0)`;
-  const exponent = `FLOOR(LOG10(ABS(${double})))`;
-  const mantissa = `ROUND(${double} / POWER(10, ${exponent}), 6)`;
-  return `CASE WHEN ${name} IS NULL THEN 'n' WHEN ABS(${double}) < 1e-300 THEN 'd0'
-      WHEN ${whole} THEN CONCAT('d', CAST(${name} AS DECIMAL(65, 0)))
-      WHEN ABS(${mantissa}) >= 10 THEN CONCAT('d', CAST(${mantissa} / 10 AS DECIMAL(9, 6)), 'e', ${exponent} + 1)
-      ELSE CONCAT('d', CAST(${mantissa} AS DECIMAL(9, 6)), 'e', ${exponent}) END`;
+function half(start: number): string {
+  return `CAST(COALESCE(SUM(CAST(CONV(SUBSTRING(gate_hash, ${start}, 16), 16, 10) AS UNSIGNED)), 0) AS CHAR)`;
 }

@@ -17,10 +17,11 @@
 import { Query, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
 import type { SqlValue } from '../../domain';
 import { identifier, literal, type Asked, type Outcome, type Session } from '../kit/engine';
+import { digestSql } from '../kit/digest';
 import { MAX_RESULT_BYTES } from '../kit/value-text';
 import type { GateClient } from './connection';
 import { toEngineError, toOutcome, type Target } from './errors';
-import { columnKind, converterFor, digestSql } from './values';
+import { columnKind, converterFor, DIGEST } from './values';
 
 export interface SessionSettings {
   readonly target: Target;
@@ -115,14 +116,10 @@ export class PostgresSession implements Session {
 
   /** The columns' types come with an empty page. */
   digestSql(sql: string, options: Asked): Promise<string | Outcome> {
-    return this.#attempt(sql, options, 0, ({ fields }) =>
-      Promise.resolve(
-        digestSql(
-          sql,
-          fields.map(({ dataTypeID }) => dataTypeID),
-        ),
-      ),
-    );
+    return this.#attempt(sql, options, 0, ({ fields }) => {
+      const types = fields.map(({ dataTypeID }) => dataTypeID);
+      return Promise.resolve(digestSql(sql.replace(/[;\s]+$/, ''), types, DIGEST));
+    });
   }
 
   /** For the engine's own queries, which have no limit of bytes. */

@@ -3,6 +3,7 @@
  * global type parser is touched) and is converted by the column's type; dates, arrays, binary and composite values stay text.
  */
 import type { ResultColumn, SqlValue } from '../../domain';
+import { byBars, type DigestWords } from '../kit/digest';
 import { compactJson, exactNumber } from '../kit/value-text';
 
 const BOOL = 16;
@@ -39,48 +40,51 @@ export function converterFor(oid: number): (text: string) => SqlValue {
 }
 
 /**
- * Count and order-independent hash of a whole result, computed by the server (rule S5): each row's text is hashed and the
- * halves of the hashes are summed. Columns are taken by position, so two may have the same name. Equal hashes must mean
- * equal results, so the hashed text holds all that rule S5 compares: whole numbers exactly, others with 7 significant
- * digits, blanks at the end of a `char(n)`. Differences that the rule ignores are removed where that is cheap: a time of
- * midnight, the zone UTC, `true` against 1.
+ * Differences that the rule ignores are removed where that is cheap: a time of midnight, the zone UTC, `true` against 1. Blanks at
+ * the end of a `char(n)` stay.
  */
-export function digestSql(sql: string, types: readonly number[]): string {
-  const names = types.map((_, index) => `c${index}`);
-  const row = types.map((oid, index) => hashedText(`c${index}`, oid)).join(" || '|' || ") || "''";
-  const half = (start: number): string =>
-    `coalesce(sum(('x' || substr(hash, ${start}, 16))::bit(64)::bigint::numeric), 0)::text`;
-  return `SELECT count(*), ${half(1)}, ${half(17)} FROM (
-    SELECT md5(${row}) AS hash FROM (\n${sql.replace(/[;\s]+$/, '')}\n) AS gate_rows${names.length === 0 ? '' : `(${names.join(', ')})`}
-  ) AS hashes`;
+export const DIGEST: DigestWords<number> = {
+  join: byBars,
+  length: (text) => `length(${text})`,
+  number(name, oid) {
+    if (oid === BOOL) return integer(`${name}::int`);
+    if (oid === ROW_ID) return integer(`${name}::bigint`);
+    if (INTEGERS.has(oid)) return integer(name);
+    return columnKind(oid) === 'number' ? fraction(name, FLOATS.has(oid)) : null;
+  },
+  text(name, oid) {
+    // A cast would remove the blanks.
+    const printed = oid === BPCHAR ? `concat(${name})` : `${name}::text`;
+    if (!WITH_ZEROS.has(oid)) return printed;
+    return `regexp_replace(regexp_replace(${printed}, '[+]00( BC)?$', '\\1'), ' 00:00:00( BC)?$', '\\1')`;
+  },
+  // A row of NULLs alone is NULL, too, and has a text.
+  isNull: (name) => `${name}::text IS NULL`,
+  hash: (row) => `md5(${row}) AS hash`,
+  sums: [half(1), half(17)],
+};
+
+function half(start: number): string {
+  return `coalesce(sum(('x' || substr(hash, ${start}, 16))::bit(64)::bigint::numeric), 0)::text`;
 }
 
-function hashedText(name: string, oid: number): string {
-  if (oid === BOOL) return integer(`${name}::int`);
-  if (oid === ROW_ID) return integer(`${name}::bigint`);
-  if (INTEGERS.has(oid)) return integer(name);
-  if (columnKind(oid) === 'number') return number(name, FLOATS.has(oid));
-  // A cast would remove the blanks.
-  const printed = oid === BPCHAR ? `concat(${name})` : `${name}::text`;
-  const value = WITH_ZEROS.has(oid)
-    ? `regexp_replace(regexp_replace(${printed}, '[+]00( BC)?$', '\\1'), ' 00:00:00( BC)?$', '\\1')`
-    : printed;
-  return `CASE WHEN ${name}::text IS NULL THEN 'n' ELSE 't' || length(${value}) || ':' || ${value} END`;
-}
+const rounded = (double: string): string => `to_char(${double}, '9.999999EEEE')`;
 
-const rounded = (double: string): string => `'d' || to_char(${double}, '9.999999EEEE')`;
-
-function integer(value: string): string {
-  return `CASE WHEN ${value} IS NULL THEN 'n' WHEN ${value} BETWEEN -9999999 AND 9999999 THEN ${rounded(`${value}::float8`)} ELSE 'd' || ${value} END`;
-}
+const integer = (value: string) => ({
+  isWhole: `${value} NOT BETWEEN -9999999 AND 9999999`,
+  digits: value,
+  short: rounded(`${value}::float8`),
+});
 
 /** A double has 15 reliable digits. `to_char` fails on NaN and Infinity. */
-function number(name: string, isFloat: boolean): string {
+function fraction(name: string, isFloat: boolean) {
   const value = isFloat ? `${name}::float8` : name;
-  const whole = isFloat
-    ? `abs(${value}) BETWEEN 1e7 AND 1e15 AND ${value} = trunc(${value})`
-    : `abs(${value}) >= 1e7 AND (${value} = trunc(${value}) OR abs(${value}) > 1e300)`;
-  const double = isFloat ? `${value} + 0` : `(CASE WHEN abs(${value}) < 1e-300 THEN 0 ELSE ${value} END)::float8`;
-  return `CASE WHEN ${name} IS NULL THEN 'n' WHEN ${name}::text IN ('NaN', 'Infinity', '-Infinity') THEN ${name}::text
-      WHEN ${whole} THEN 'd' || trunc(${value})::numeric ELSE ${rounded(double)} END`;
+  return {
+    odd: `WHEN ${name}::text IN ('NaN', 'Infinity', '-Infinity') THEN ${name}::text`,
+    isWhole: isFloat
+      ? `abs(${value}) BETWEEN 1e7 AND 1e15 AND ${value} = trunc(${value})`
+      : `abs(${value}) >= 1e7 AND (${value} = trunc(${value}) OR abs(${value}) > 1e300)`,
+    digits: `trunc(${value})::numeric`,
+    short: rounded(isFloat ? `${value} + 0` : `(CASE WHEN abs(${value}) < 1e-300 THEN 0 ELSE ${value} END)::float8`),
+  };
 }
