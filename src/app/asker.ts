@@ -3,8 +3,8 @@
  *
  * 1. What is another's does not exist: its searches and its databases are not found.
  * 2. Databases by configured name only.
- * 3. A day's budget holds before a question starts: what today's searches cost, for those that run what they may cost, and what
- *    this one may.
+ * 3. A budget holds before a question starts: what the searches of the day, or of the process, cost, for those that run what they
+ *    may cost, and what this one may.
  */
 import * as z from 'zod';
 import type { SearchInput } from '../domain';
@@ -15,7 +15,6 @@ import { each } from '../limiter';
 import { askedSince, readIndex } from '../record/search-index';
 import { sha256 } from '../sha256';
 import type { App, Asked, ServedBy } from './app';
-import type { AskRequest } from './ask';
 import { dollars } from '../report/printable';
 import { GateError, UsageError } from './errors';
 import { AskOptions, askRequest, given } from './given';
@@ -29,8 +28,14 @@ export interface Asker {
   readonly namespace: string;
   /** Configured names; null: all. */
   readonly databases: ReadonlySet<string> | null;
-  /** In US dollars; null: no limit. */
-  readonly usdPerDay: number | null;
+  /** Null: no limit. */
+  readonly budget: Budget | null;
+}
+
+/** For all questions of a day (UTC), or of this process. */
+export interface Budget {
+  readonly usd: number;
+  readonly of: 'day' | 'process';
 }
 
 /** A question as a door takes it from others: no path, no address, no file. */
@@ -73,22 +78,16 @@ export function ownDatabase(app: Pick<App, 'config'>, db: string | undefined, as
   throw new GateError(`no database of that name is configured here; ${known}`, 'not-found');
 }
 
-export interface AskersOptions {
-  /** Left out: workers that stay. */
-  readonly servedBy?: Extract<ServedBy, string>;
-  /** Beside the budget of the asker's day. */
-  readonly admit?: AskRequest['admit'];
-}
-
-/** Asks questions of several people. One for a process: it knows what is being started. */
+/** Asks questions of several people. One for a process: it knows what it has begun. */
 export class Askers {
-  readonly #starting = new Map<string, number>();
+  /** What searches may cost that count beside those of the index: being started, or all of a process. By namespace and search. */
+  readonly #begun = new Map<string, Map<string, number>>();
   /** Of searches that have ended, by the key of their entry. */
   readonly #costs = new Map<string, number>();
 
   constructor(
     private readonly app: App,
-    private readonly options: AskersOptions = {},
+    private readonly servedBy: Extract<ServedBy, string> = 'background',
   ) {}
 
   /** In the background. `key`: the same one makes `fresh` the same search again. */
@@ -103,12 +102,10 @@ export class Askers {
     const request = { ...askRequest(question, { ...options, db: name }), namespace, nonce };
     const { ask } = await import('./ask');
     let release = (): void => undefined;
-    const { servedBy = 'background' } = this.options;
     const admit = async (input: SearchInput): Promise<void> => {
-      await this.options.admit?.(input);
       release = await this.#reserved(asker, input);
     };
-    return ask({ ...request, admit }, this.app, servedBy).finally(() => release());
+    return ask({ ...request, admit }, this.app, this.servedBy).finally(() => release());
   }
 
   /** What today's searches of a token cost, or may cost while they run, by search. */
@@ -130,28 +127,47 @@ export class Askers {
     return new Map(costs);
   }
 
-  /** Until the function that it gives is called: then the store knows of the search. */
-  async #reserved({ namespace, usdPerDay }: Asker, { searchId, settings }: SearchInput): Promise<() => void> {
-    if (usdPerDay === null) return () => undefined;
-    const ceiling = settings.budgets.costUsd;
-    if (ceiling === null)
-      throw new UsageError('budgets.costUsd: this token has a budget, so each question needs a limit');
-    const change = (by: number): void => void this.#starting.set(namespace, (this.#starting.get(namespace) ?? 0) + by);
-    const others = this.#starting.get(namespace) ?? 0;
-    change(ceiling);
+  /** What the searches of this process cost, or may cost while they run. */
+  async #costsOf(begun: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
+    const costs = await each([...begun], async ([id, most]) => {
+      const record = await recordOf(this.app.store, id);
+      return [id, record?.usage.costUsd ?? most] as const;
+    });
+    return new Map(costs);
+  }
+
+  /** Until the function that it gives is called: then the store knows of the search. A budget of the process goes on counting it. */
+  async #reserved({ namespace, budget }: Asker, { searchId, settings }: SearchInput): Promise<() => void> {
+    if (budget === null) return () => undefined;
+    const { usd, of } = budget;
+    const most = settings.budgets.costUsd ?? (of === 'process' ? usd : null);
+    if (most === null) throw new UsageError('budgets.costUsd: this token has a budget, so each question needs a limit');
+    const begun = this.#begun.get(namespace) ?? new Map<string, number>();
+    this.#begun.set(namespace, begun);
+    const before = begun.get(searchId);
+    begun.set(searchId, most);
+    const release = (): void => {
+      begun.delete(searchId);
+    };
     try {
-      const costs = await this.#costsToday(namespace);
+      const starting = [...begun];
+      const known = await (of === 'day' ? this.#costsToday(namespace) : this.#costsOf(begun));
       // One that runs already is joined.
-      const spent = others + [...costs].reduce((sum, [id, cost]) => sum + (id === searchId ? 0 : cost), 0);
-      if (spent + ceiling <= usdPerDay + 1e-9) return () => change(-ceiling);
-      const left = dollars(Math.max(0, usdPerDay - spent));
-      throw new GateError(
-        `the question may cost ${dollars(ceiling)}, and ${left} of ${dollars(usdPerDay)} are left today (UTC): give a smaller budgets.costUsd`,
-        'budget',
-      );
+      const others = [...new Map([...starting, ...known])].filter(([id]) => id !== searchId);
+      const spent = others.reduce((sum, [, cost]) => sum + cost, 0);
+      if (spent + most > usd + 1e-9) throw new GateError(refusal({ usd, of }, spent, most), 'budget');
     } catch (error) {
-      change(-ceiling);
+      if (of === 'process' && before !== undefined) begun.set(searchId, before);
+      else release();
       throw error;
     }
+    return of === 'day' ? release : () => undefined;
   }
+}
+
+function refusal({ usd, of }: Budget, spent: number, most: number): string {
+  if (of === 'process')
+    return `all questions here may cost ${usd} US dollars together: ${spent.toFixed(2)} are spent or set aside, and this one may cost ${most}; start gate mcp with a higher --budget, or ask for answers that there are`;
+  const left = dollars(Math.max(0, usd - spent));
+  return `the question may cost ${dollars(most)}, and ${left} of ${dollars(usd)} are left today (UTC): give a smaller budgets.costUsd`;
 }

@@ -44,6 +44,17 @@ export const AskOptions = z.strictObject({
 });
 export type AskOptions = z.input<typeof AskOptions>;
 
+const note = z.string().max(2_000).optional();
+
+/** What a person decides about a layer, or says of its database. `entry` and `question`: an id, or its beginning. */
+export const LayerCommand = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['confirm', 'reject']), entry: z.string(), note }),
+  z.strictObject({ kind: z.literal('edit'), entry: z.string(), statement: z.string(), note }),
+  z.strictObject({ kind: z.literal('add'), statement: z.string(), note }),
+  z.strictObject({ kind: z.literal('answer'), question: z.string(), text: z.string(), note }),
+]);
+export type LayerCommand = z.infer<typeof LayerCommand>;
+
 export function askRequest(text: string, options: unknown): AskRequest {
   const { model, output = 'answer', ...rest } = given(AskOptions, options, 'options');
   const models = typeof model === 'string' ? { default: model } : model;

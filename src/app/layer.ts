@@ -18,6 +18,7 @@ import { visibleLine } from '../clip';
 import { DIALECTS } from '../sql/dialects';
 import { CHECK_MS, checkDatabase, lookAt, withEngines } from './check-database';
 import { GateError, UsageError } from './errors';
+import type { LayerCommand } from './given';
 import { askedDatabase, words } from './question-input';
 import { openServices, type Services } from './services';
 import type { Surroundings } from './surroundings';
@@ -80,18 +81,36 @@ export interface Said {
   readonly note: string | null;
 }
 
-export function decideEntry(open: OpenLayer, kind: 'confirmed' | 'rejected', wanted: string, by: Said): Promise<Held> {
-  return append(open, { kind, entryId: findEntry(open, wanted).entry.entryId, ...by });
-}
-
 /** A rule of a person, and whether it names a table or column: else questions are told it by its words alone. */
 export interface Stated {
   readonly held: Held;
   readonly namesTable: boolean;
 }
 
+/** Decides about an entry, words it anew, states a rule, or answers a question. */
+export async function tellLayer(open: OpenLayer, command: LayerCommand, by: Said): Promise<Stated> {
+  switch (command.kind) {
+    case 'confirm':
+    case 'reject': {
+      const kind = command.kind === 'confirm' ? 'confirmed' : 'rejected';
+      const { entryId } = findEntry(open, command.entry).entry;
+      return { held: await append(open, { kind, entryId, ...by }), namesTable: true };
+    }
+    case 'edit':
+      return editEntry(open, command.entry, command.statement, by);
+    case 'add': {
+      const statement = words(command.statement, 'statement');
+      return sayRule(open, { entryId: ruleIdOf(statement), statement, answers: null }, by);
+    }
+    case 'answer':
+      return answerQuestion(open, command.question, command.text, by);
+    default:
+      return command satisfies never;
+  }
+}
+
 /** Other words of an entry; its check stays. */
-export async function editEntry(open: OpenLayer, wanted: string, said: string, by: Said): Promise<Stated> {
+async function editEntry(open: OpenLayer, wanted: string, said: string, by: Said): Promise<Stated> {
   const statement = words(said, 'statement');
   const held = findEntry(open, wanted);
   const { entryId } = held.entry;
@@ -100,13 +119,8 @@ export async function editEntry(open: OpenLayer, wanted: string, said: string, b
   return { held: await append(open, { kind: 'edited', entryId, statement, ...by }), namesTable: true };
 }
 
-export async function addRule(open: OpenLayer, said: string, by: Said): Promise<Stated> {
-  const statement = words(said, 'statement');
-  return sayRule(open, { entryId: ruleIdOf(statement), statement, answers: null }, by);
-}
-
 /** `wanted`: a question that no data can decide. Its answer is a rule. */
-export async function answerQuestion(open: OpenLayer, wanted: string, said: string, by: Said): Promise<Stated> {
+async function answerQuestion(open: OpenLayer, wanted: string, said: string, by: Said): Promise<Stated> {
   const answer = words(said, 'answer');
   const asked = /^q./.test(wanted) ? open.layer.questions : [];
   const only = begunBy(wanted, asked, ({ questionId }) => questionId, 'questions');

@@ -2,21 +2,21 @@
  * What is being retried, and when that ends: an endpoint that is down, a 429, a database or store out of reach. Read from Temporal,
  * so no worker has to answer.
  */
+import * as z from 'zod';
 import { publicMessage } from '../activities/failures';
 import { cut, duration } from '../report/printable';
 import type { PendingStep, QuestionDescription } from '../workers/workflow-views';
 
-export interface Outage {
-  readonly step: string;
-  /** The one under way, or the next. */
-  readonly attempt: number;
-  /** Why the attempt before failed. */
-  readonly reason: string;
-  /** ISO time; null: an attempt is under way. */
-  readonly nextTryAt: string | null;
-  /** ISO time; null: it is tried until the search ends. */
-  readonly givesUpAt: string | null;
-}
+export const Outage = z
+  .object({
+    step: z.string(),
+    attempt: z.int().describe('the one under way, or the next'),
+    reason: z.string().describe('why the attempt before failed'),
+    nextTryAt: z.string().nullable().describe('ISO time; null: an attempt is under way'),
+    givesUpAt: z.string().nullable().describe('ISO time; null: it is tried until the search ends'),
+  })
+  .readonly();
+export type Outage = z.infer<typeof Outage>;
 
 const REASON_CHARS = 200;
 const AGAIN_MS = 60_000;

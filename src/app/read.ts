@@ -2,7 +2,16 @@
  * Reading a search: its answer, where it stands, and what it knows (plan, what is proved, candidates). All of it comes from
  * Temporal while the search runs, else from the final record, else from the last checkpoint.
  */
-import type { AnswerRecord, CandidateView, FactView, PlanView, SearchInput, UpdateView, Usage } from '../domain';
+import * as z from 'zod';
+import {
+  AnswerRecord,
+  type CandidateView,
+  type FactView,
+  type PlanView,
+  type SearchInput,
+  type UpdateView,
+} from '../domain';
+import { Usage } from '../domain/state';
 import { createRunStore } from '../record/run-store';
 import { searchIdOf } from '../record/search-id';
 import { TOKEN_NAMESPACE } from '../record/search-index';
@@ -12,7 +21,7 @@ import { endpointText } from '../workers/serving';
 import { isPaused, type QuestionDescription } from '../workers/workflow-views';
 import type { App, Patience } from './app';
 import { codeOf } from './errors';
-import { outagesOf, type Outage } from './outages';
+import { Outage, outagesOf } from './outages';
 import { waitingIn } from './search-list';
 import { findSearch } from './searches';
 import { checkpointsOf, inputOf, recordOf } from './services';
@@ -20,32 +29,30 @@ import { openRunning, statusWithoutRecord, storeOnly } from './open-temporal';
 import type { TemporalSession } from './temporal-session';
 import { overAfter } from './waiting';
 
-export interface SearchStatus {
-  readonly id: string;
-  readonly question: string | null;
-  /**
-   * A final status, `running`, `paused`, `waiting` (its batch has not begun it), `interrupted` (nobody works on it), or
-   * `unknown`: no Temporal answers.
-   */
-  readonly status: string;
-  /** Why it ended without an answer. */
-  readonly reason: string | null;
-  readonly iteration: number | null;
-  readonly bottleneck: string | null;
-  /** What is waited for and how long, and what is done. */
-  readonly doing: string | null;
-  readonly learned: string | null;
-  readonly usage: Usage | null;
-  /** Steps whose last attempt failed and that are tried again. */
-  readonly outages: readonly Outage[];
-  readonly ui: string | null;
-  /** Of its trace (docs/telemetry.md); null: it is not traced, or Temporal has forgotten it. */
-  readonly traceId: string | null;
-  /** What to do next. */
-  readonly next: string | null;
-  /** Once it has ended. */
-  readonly record: AnswerRecord | null;
-}
+export const SearchStatus = z
+  .object({
+    id: z.string(),
+    question: z.string().nullable(),
+    status: z
+      .string()
+      .describe(
+        'answered, unanswerable, abstained, cancelled or failed; running, paused, waiting (its batch has not begun it); interrupted: nobody works on it; unknown: no Temporal answers',
+      ),
+    reason: z.string().nullable().describe('why it ended without an answer'),
+    iteration: z.number().nullable(),
+    bottleneck: z.string().nullable(),
+    doing: z.string().nullable().describe('what is waited for and how long, and what is done'),
+    learned: z.string().nullable(),
+    usage: Usage.nullable(),
+    outages: z.array(Outage).readonly().describe('steps that are tried again'),
+    ui: z.string().nullable(),
+    traceId: z.string().nullable().describe('null: it is not traced, or Temporal has forgotten it'),
+    next: z.string().nullable().describe('what to do next'),
+    record: AnswerRecord.nullable().describe('once it has ended'),
+  })
+  .readonly()
+  .describe('where a question stands');
+export type SearchStatus = z.infer<typeof SearchStatus>;
 
 /** Where a search stands. `patience`: it is waited for while it runs. */
 export async function standing(wanted: string, app: App, patience?: Patience): Promise<SearchStatus> {

@@ -8,7 +8,6 @@ import { steerQuestion } from '../workers/steer-question';
 import { cancelWorkflow, signalBatch } from '../workers/client';
 import { runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
-import type { Heard } from '../workflows/steering';
 import type { App } from './app';
 import { GateError, UsageError } from './errors';
 import { words } from './question-input';
@@ -50,15 +49,16 @@ export const SteerCommand = z.discriminatedUnion('kind', [
 export type SteerCommand = z.infer<typeof SteerCommand>;
 
 /** What a search or a batch was told. */
-export interface Steered {
-  readonly id: string;
-  readonly kind: SteerCommand['kind'];
-  readonly author: string;
-  /** The remark under which the search keeps it, if it keeps one. */
-  readonly remarkId: string | null;
-  /** When a hint is heard. */
-  readonly heard?: Heard;
-}
+export const Steered = z
+  .object({
+    id: z.string(),
+    kind: z.enum(SteerCommand.options.map(({ shape }) => shape.kind.value)),
+    author: z.string(),
+    remarkId: z.string().nullable().describe('under which the search keeps it, if it does'),
+    heard: z.enum(['next-call', 'call-after', 'any-call-after']).optional().describe('when a model hears a hint'),
+  })
+  .readonly();
+export type Steered = z.infer<typeof Steered>;
 
 /** To a search or a batch. `wanted`: an id, the beginning of one, or `last`, which is a search. */
 export async function command(wanted: string, given: SteerCommand, app: App): Promise<Steered> {

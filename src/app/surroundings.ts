@@ -33,9 +33,9 @@ export function authorOf(author: string | undefined, { env }: Pick<Surroundings,
 /** By whom, when and why something is said of a layer. */
 export function saidBy(
   at: Pick<Surroundings, 'env' | 'now'>,
-  { author, note = null }: { readonly author?: string; readonly note?: string | null },
+  { author, note }: { readonly author?: string; readonly note?: string | null },
 ): { readonly at: string; readonly author: string; readonly note: string | null } {
-  return { at: new Date(at.now()).toISOString(), author: authorOf(author, at), note };
+  return { at: new Date(at.now()).toISOString(), author: authorOf(author, at), note: note?.trim() || null };
 }
 
 function systemUser(): string {

@@ -1,4 +1,5 @@
 /** Waiting that a signal ends. */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -26,4 +27,26 @@ export function overAfter(ms: number, leave?: AbortSignal): AbortSignal {
   if (leave?.aborted) end();
   else leave?.addEventListener('abort', end, { once: true, signal: over.signal });
   return over.signal;
+}
+
+/** Wakes all who wait, again and again. */
+export class News {
+  #wake: () => void = () => undefined;
+  /** Taken before what it is about is read, so that none is missed. */
+  next: Promise<void> = Promise.resolve();
+
+  constructor() {
+    this.tell();
+  }
+
+  tell(): void {
+    this.#wake();
+    this.next = new Promise((resolve) => (this.#wake = resolve));
+  }
+}
+
+export async function untilLeft(news: Promise<void>, leave: AbortSignal): Promise<void> {
+  const heard = new AbortController();
+  await Promise.race([news, once(leave, 'abort', { signal: heard.signal }).catch(() => undefined)]);
+  heard.abort();
 }

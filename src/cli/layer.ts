@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { GateError, UsageError } from '../app/errors';
+import type { LayerCommand } from '../app/given';
 import type * as AppLayer from '../app/layer';
 import type { Watch } from '../app/layer-watch';
 import { saidBy } from '../app/surroundings';
@@ -270,29 +271,25 @@ function watchText({ input, everyMs, paused, nextAt, runs }: Watch): string {
   ].join('\n');
 }
 
-function decided(name: string, kind: 'confirmed' | 'rejected', description: string): CommandFactory {
-  return (io) =>
+/** A decision, or what a person says of the database. */
+const tell = (command: LayerCommand, flags: Flags, io: Io): Promise<void> =>
+  onLayer(flags, io, async (app, open) =>
+    printStated(await app.tellLayer(open, command, saidBy(io, flags)), flags, io),
+  );
+
+const decided =
+  (kind: 'confirm' | 'reject', description: string): CommandFactory =>
+  (io) =>
     byPerson(
-      ofEntry(action(name, description, `gate layer ${name} e3f9 --db shop --note "as the handbook says"`)),
-    ).action((entry: string, flags: Flags) =>
-      onLayer(flags, io, async (app, open) => {
-        const held = await app.decideEntry(open, kind, entry, saidBy(io, flags));
-        printStated({ held, namesTable: true }, flags, io);
-      }),
-    );
-}
+      ofEntry(action(kind, description, `gate layer ${kind} e3f9 --db shop --note "as the handbook says"`)),
+    ).action((entry: string, flags: Flags) => tell({ kind, entry }, flags, io));
 
 const confirm = decided(
   'confirm',
-  'confirmed',
   'say that an entry is right, with the figures of now: one that fell, one that was rejected, or one of two that contradict each other',
 );
 
-const reject = decided(
-  'reject',
-  'rejected',
-  'say that an entry is wrong: it and all that rests on it are used no more',
-);
+const reject = decided('reject', 'say that an entry is wrong: it and all that rests on it are used no more');
 
 const edit: CommandFactory = (io) =>
   byPerson(
@@ -303,11 +300,7 @@ const edit: CommandFactory = (io) =>
         'gate layer edit e3f9 "Amounts are in cents." --db shop',
       ),
     ).argument('<statement>', 'one sentence that says no more than the check counts'),
-  ).action((entry: string, said: string, flags: Flags) =>
-    onLayer(flags, io, async (app, open) =>
-      printStated(await app.editEntry(open, entry, said, saidBy(io, flags)), flags, io),
-    ),
-  );
+  ).action((entry: string, statement: string, flags: Flags) => tell({ kind: 'edit', entry, statement }, flags, io));
 
 const answer: CommandFactory = (io) =>
   byAuthor(
@@ -319,11 +312,7 @@ const answer: CommandFactory = (io) =>
   )
     .argument('<question>', 'id of a question (gate layer list shows it), or its beginning')
     .argument('<text>', 'the answer')
-    .action((question: string, said: string, flags: Flags) =>
-      onLayer(flags, io, async (app, open) =>
-        printStated(await app.answerQuestion(open, question, said, saidBy(io, flags)), flags, io),
-      ),
-    );
+    .action((question: string, text: string, flags: Flags) => tell({ kind: 'answer', question, text }, flags, io));
 
 function printStated({ held, namesTable }: AppLayer.Stated, flags: Flags, io: Io): void {
   const why = held.why ?? (isCounted(held) ? null : figuresOf(held));
@@ -363,14 +352,10 @@ const add: CommandFactory = (io, outcome) =>
       const { check, rival: rivals = [], rows = '' } = flags;
       if (check === undefined && (rivals.length > 0 || rows !== ''))
         throw new UsageError('--rival and --rows say what --check counts: give it, too');
-      await onLayer(flags, io, async (app, open) => {
-        const author = saidBy(io, flags);
-        if (check === undefined) {
-          printStated(await app.addRule(open, statement, author), flags, io);
-          return;
-        }
+      if (check === undefined) return tell({ kind: 'add', statement }, flags, io);
+      return onLayer(flags, io, async (app, open) => {
         const claim = { statement, rows, check, rivals };
-        const proved = await checking(flags, io, (options) => app.addClaim(open, claim, author, options));
+        const proved = await checking(flags, io, (options) => app.addClaim(open, claim, saidBy(io, flags), options));
         printProved(proved, flags, io);
         if (proved[0]?.status !== 'active') outcome.code = EXIT.failed;
       });

@@ -1,6 +1,7 @@
 import type * as AppLayer from '../app/layer';
 import type { Held, HeldEntry, HeldRule, OpenQuestion } from '../layer/state';
 import type { LayerEvent } from '../domain';
+import type { LayerCommand } from '../app/given';
 import { saidBy } from '../app/surroundings';
 import { either, told, type Inside } from './inside';
 
@@ -68,22 +69,22 @@ export class Layers {
 
   /** Says that it is right, with the figures of now. */
   async confirm(entry: string, options: Saying = {}): Promise<Held> {
-    return this.#on(options, (app, open) => app.decideEntry(open, 'confirmed', entry, this.#said(options)));
+    return (await this.#tell({ kind: 'confirm', entry }, options)).held;
   }
 
   /** Says that it is wrong: it and all that rests on it are used no more. */
   async reject(entry: string, options: Saying = {}): Promise<Held> {
-    return this.#on(options, (app, open) => app.decideEntry(open, 'rejected', entry, this.#said(options)));
+    return (await this.#tell({ kind: 'reject', entry }, options)).held;
   }
 
   /** Words it anew; its check stays. */
   async edit(entry: string, statement: string, options: Saying = {}): Promise<AppLayer.Stated> {
-    return this.#on(options, (app, open) => app.editEntry(open, entry, statement, this.#said(options)));
+    return this.#tell({ kind: 'edit', entry, statement }, options);
   }
 
   /** States a rule in at most 2,000 characters; it should name the tables and columns that it is about. */
   async add(statement: string, options: Saying = {}): Promise<AppLayer.Stated> {
-    return this.#on(options, (app, open) => app.addRule(open, statement, this.#said(options)));
+    return this.#tell({ kind: 'add', statement }, options);
   }
 
   /** States a claim, which is kept only if the rows show it. */
@@ -93,7 +94,11 @@ export class Layers {
 
   /** Answers an open question, by its id or the beginning of it. */
   async answer(question: string, text: string, options: Saying = {}): Promise<AppLayer.Stated> {
-    return this.#on(options, (app, open) => app.answerQuestion(open, question, text, this.#said(options)));
+    return this.#tell({ kind: 'answer', question, text }, options);
+  }
+
+  #tell(command: LayerCommand, options: Saying): Promise<AppLayer.Stated> {
+    return this.#on(options, (app, open) => app.tellLayer(open, command, this.#said(options)));
   }
 
   #on<T>({ db }: OfDatabase, work: (app: typeof AppLayer, open: AppLayer.OpenLayer) => T | Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 /** Work that tells events while it goes on: how the library hands out both its events and its result. */
 import { gateError } from '../app/errors';
+import { News } from '../app/waiting';
 
 /** Something under way. */
 export interface Underway<Event, Result> {
@@ -24,21 +25,16 @@ export function begin<Event extends object, Result>(
   replaces: (next: Event, last: Event) => boolean,
 ): { readonly underway: Underway<Event, Result>; readonly over: Promise<void> } {
   const unread: Event[] = [];
-  let wake = (): void => undefined;
-  let news: Promise<void>;
-  const renew = (): void => {
-    wake();
-    news = new Promise((resolve) => (wake = resolve));
-  };
-  renew();
+  const news = new News();
   const tell = (event: Event): void => {
     const last = unread.at(-1);
     if (last !== undefined && replaces(event, last)) unread.pop();
     unread.push(event);
-    renew();
+    news.tell();
   };
   let state: 'running' | 'over' | { readonly failure: Error } = 'running';
-  const { promise: result, resolve, reject } = settledLater<Result>();
+  let [resolve, reject] = [(_: Result): void => undefined, (_: Error): void => undefined];
+  const result = new Promise<Result>((onValue, onError) => ([resolve, reject] = [onValue, onError]));
   result.catch(() => undefined);
   const over = Promise.resolve()
     .then(() => work({ tell, tellResult: resolve }))
@@ -52,21 +48,14 @@ export function begin<Event extends object, Result>(
         reject(state.failure);
       },
     )
-    .then(() => renew());
+    .then(() => news.tell());
   async function* events(): AsyncGenerator<Event, void> {
     for (;;) {
       for (let event = unread.shift(); event !== undefined; event = unread.shift()) yield event;
       if (state === 'over') return;
       if (typeof state === 'object') throw state.failure;
-      await news;
+      await news.next;
     }
   }
   return { underway: { [Symbol.asyncIterator]: events, result: () => result }, over };
-}
-
-function settledLater<T>() {
-  let resolve: (value: T) => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<T>((onValue, onError) => ([resolve, reject] = [onValue, onError]));
-  return { promise, resolve, reject };
 }

@@ -13,7 +13,7 @@ import { isLoopback } from '../workers/codec-server';
 import { isAlive } from '../workers/process-identity';
 import { apiRoutes, type Api } from './api/routes';
 import type { Route } from './http/route';
-import { openPage } from './page';
+import { pageRoutes } from './page';
 import { startHttpServer, type HttpServer, type ServerOptions } from './http/server';
 
 export interface StartOptions extends Pick<ServerOptions, 'host' | 'port' | 'log' | 'limits'> {
@@ -30,15 +30,15 @@ export async function startServer(app: App, { routes = () => [], ...options }: S
     );
   let server: HttpServer | null = null;
   const closing = new AbortController();
-  const page = openPage(app, closing.signal);
+  const events = new SearchEvents(app);
   const api: Api = {
-    ...{ app, askers: new Askers(app), events: new SearchEvents(app) },
+    ...{ app, events, askers: new Askers(app) },
     loginUrl: (caller, path, origin) => server?.loginUrl(caller, path, origin) ?? '',
   };
   server = await startHttpServer({
     ...options,
     config,
-    routes: [...apiRoutes(api), ...page.routes, ...routes(api)],
+    routes: [...apiRoutes(api), ...pageRoutes(app, events, closing.signal), ...routes(api)],
     now: () => app.now(),
     readiness: readinessOf(app),
   });
@@ -55,7 +55,7 @@ export async function startServer(app: App, { routes = () => [], ...options }: S
       forget();
       closing.abort();
       await started.close(graceMs);
-      await page.close();
+      await events.temporal.close();
       await (
         await holding
       )();

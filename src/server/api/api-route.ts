@@ -22,21 +22,25 @@ interface Handled<Query extends z.ZodObject, Body extends z.ZodType> {
   readonly body: z.output<Body>;
 }
 
-export function apiRoute<Query extends z.ZodObject = z.ZodObject, Body extends z.ZodType = z.ZodType>({
-  handle,
-  ...route
-}: Omit<Route, 'handler'> &
-  Described & {
+export function apiRoute<Query extends z.ZodObject = z.ZodObject, Body extends z.ZodType = z.ZodType>(
+  method: Route['method'],
+  path: string,
+  scope: Route['scope'],
+  {
+    handle,
+    ...described
+  }: Described & {
     readonly query?: Query;
     readonly body?: Body;
     readonly handle: (handled: Handled<Query, Body>) => Reply | Promise<Reply>;
-  }): ApiRoute {
+  },
+): ApiRoute {
+  const { query: queryOf = z.strictObject({}), body: bodyOf } = described;
   return {
-    ...route,
+    ...{ method, path, scope, ...described },
     handler: async (request) => {
-      const asked = Object.fromEntries(request.query);
-      const query = given(route.query ?? z.strictObject({}), asked, 'query') as z.output<Query>;
-      const body = (route.body === undefined ? undefined : await request.json(route.body)) as z.output<Body>;
+      const query = given(queryOf, Object.fromEntries(request.query), 'query') as z.output<Query>;
+      const body = (bodyOf === undefined ? undefined : await request.json(bodyOf)) as z.output<Body>;
       return handle({ request, id: request.params['id'] ?? '', query, body });
     },
   };

@@ -4,9 +4,15 @@ import { packageVersion } from '../../workers/package-folder';
 import { HTTP_ERROR_CODES } from '../http/errors';
 import type { ApiRoute } from './api-route';
 
-export const ErrorReply = z.strictObject({
-  error: z.strictObject({ code: z.enum(HTTP_ERROR_CODES), message: z.string().describe('one line') }),
-});
+const REFUSED = {
+  description: 'refused',
+  content: jsonContent(
+    z.strictObject({
+      error: z.strictObject({ code: z.enum(HTTP_ERROR_CODES), message: z.string().describe('one line') }),
+    }),
+    'output',
+  ),
+};
 
 export function openApi(routes: readonly ApiRoute[]): object {
   const paths: Record<string, Record<string, object>> = {};
@@ -28,42 +34,34 @@ export function openApi(routes: readonly ApiRoute[]): object {
 }
 
 function operation({ summary, scope, query, body, headers = {}, replies }: ApiRoute, path: string): object {
+  const text = { type: 'string' };
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+    name,
+    in: 'path',
+    required: true,
+    schema: text,
   }));
-  const inQuery = Object.entries<z.ZodType>((query?.shape ?? {}) as Record<string, z.ZodType>).map(
-    ([name, schema]) => ({
-      ...{
-        name,
-        in: 'query',
-        required: false,
-        schema: jsonSchema(schema, 'input'),
-      },
-    }),
-  );
-  const inHeaders = Object.entries(headers).map(([name, description]) => ({
-    ...{ name, in: 'header', required: false, description, schema: { type: 'string' } },
-  }));
+  const inQuery = Object.entries((query?.shape ?? {}) as Record<string, z.ZodType>).map(([name, schema]) => {
+    return { name, in: 'query', required: false, schema: jsonSchema(schema, 'input') };
+  });
+  const inHeaders = Object.entries(headers).map(([name, description]) => {
+    return { name, in: 'header', required: false, description, schema: text };
+  });
   const answers = Object.entries(replies).map(([status, schema]): [string, object] => {
-    const content =
-      typeof schema === 'string'
-        ? { [schema]: { schema: { type: 'string' } } }
-        : { 'application/json': { schema: jsonSchema(schema, 'output') } };
+    const content = typeof schema === 'string' ? { [schema]: { schema: text } } : jsonContent(schema, 'output');
     return [status, { description: 'done', content }];
   });
-  const refused = {
-    description: 'refused',
-    content: { 'application/json': { schema: jsonSchema(ErrorReply, 'output') } },
-  };
   return {
     summary,
     ...(scope === 'open' ? { security: [] } : { description: `Scope: ${scope === 'login' ? 'any' : scope}.` }),
     parameters: [...inPath, ...inQuery, ...inHeaders],
-    ...(body && {
-      requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(body, 'input') } } },
-    }),
-    responses: { ...Object.fromEntries(answers), default: refused },
+    ...(body && { requestBody: { required: true, content: jsonContent(body, 'input') } }),
+    responses: { ...Object.fromEntries(answers), default: REFUSED },
   };
+}
+
+function jsonContent(schema: z.ZodType, io: 'input' | 'output'): object {
+  return { 'application/json': { schema: jsonSchema(schema, io) } };
 }
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): object {

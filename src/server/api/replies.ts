@@ -1,54 +1,13 @@
-/** What the API answers. */
+/** What the API answers, beside what use cases give as it is. */
 import * as z from 'zod';
-import { AnswerRecord, LayerEntry, LayerRule } from '../../domain';
-import { BatchStatus } from '../../app/run/batch-status';
-import { Usage } from '../../domain/state';
+import { LayerEntry, LayerRule } from '../../domain';
 import { Listed } from '../../record/search-index';
-
-const Outage = z.object({
-  step: z.string(),
-  attempt: z.int(),
-  reason: z.string(),
-  nextTryAt: z.string().nullable(),
-  givesUpAt: z.string().nullable(),
-});
-
-export const Question = z
-  .object({
-    id: z.string(),
-    question: z.string().nullable(),
-    status: z
-      .string()
-      .describe(
-        'answered, unanswerable, abstained, cancelled or failed; running, paused, waiting; interrupted: nobody works on it; unknown: no Temporal answers',
-      ),
-    reason: z.string().nullable().describe('why it ended without an answer'),
-    iteration: z.number().nullable(),
-    bottleneck: z.string().nullable(),
-    doing: z.string().nullable().describe('what is waited for and how long, and what is done'),
-    learned: z.string().nullable(),
-    usage: Usage.nullable(),
-    outages: z.array(Outage).describe('steps that are tried again'),
-    ui: z.string().nullable(),
-    traceId: z.string().nullable(),
-    next: z.string().nullable().describe('what to do next'),
-    record: AnswerRecord.nullable().describe('once it has ended'),
-  })
-  .describe('where a question stands');
 
 export const Accepted = z.object({ id: z.string(), status: z.literal('running'), ui: z.string().nullable() });
 
 export const Questions = z.object({
   questions: z.array(Listed.extend({ status: z.string() })),
   next: z.string().nullable().describe('"after" of the next page'),
-});
-
-export const Steered = z.object({
-  id: z.string(),
-  kind: z.string(),
-  author: z.string(),
-  remarkId: z.string().nullable().describe('under which the search keeps it, if it does'),
-  heard: z.enum(['next-call', 'call-after', 'any-call-after']).optional().describe('when a model hears a hint'),
 });
 
 export const Databases = z.object({
@@ -83,7 +42,6 @@ export const LayerDone = z.union([
 ]);
 
 export const Batches = z.object({ batches: z.array(z.looseObject({ id: z.string(), status: z.string() })) });
-export const Batch = BatchStatus;
 export const StartedBatch = z.object({
   id: z.string(),
   status: z.enum(['running', 'completed']),

@@ -3,15 +3,18 @@ import * as z from 'zod';
 import { searchOf, type App } from '../../app/app';
 import { mayAsk, OthersQuestion, ownDatabase, ownDatabases, ownSearch, type Askers } from '../../app/asker';
 import { GateError } from '../../app/errors';
-import { unknownBatch } from '../../app/searches';
-import { recordOf } from '../../app/services';
-import { SteerCommand } from '../../app/steer';
-import { authorOf, saidBy } from '../../app/surroundings';
+import { LayerCommand } from '../../app/given';
+import { SearchStatus, standingWithin } from '../../app/read';
+import { BatchStatus } from '../../app/run/batch-status';
 import { PostedBatch } from '../../app/run/posted-batch';
 import type { SearchEvents } from '../../app/search-events';
+import { unknownBatch } from '../../app/searches';
+import { recordOf } from '../../app/services';
+import { command, SteerCommand, Steered } from '../../app/steer';
+import { authorOf, saidBy } from '../../app/surroundings';
 import { BudgetLimits, type AnswerRecord } from '../../domain';
-import { sha256 } from '../../sha256';
 import type { Held } from '../../layer/state';
+import { sha256 } from '../../sha256';
 import { csvLine } from '../../text/result-text';
 import type { Caller } from '../http/caller';
 import { HttpError } from '../http/errors';
@@ -40,8 +43,8 @@ export function apiRoutes(api: Api): readonly ApiRoute[] {
   let described: object | null = null;
   return [
     ...routes,
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/openapi.json', scope: 'open', summary: 'This description' },
+    apiRoute('GET', '/v1/openapi.json', 'open', {
+      summary: 'This description',
       replies: { 200: z.looseObject({}) },
       handle: () => ({ json: (described ??= openApi(routes)) }),
     }),
@@ -58,21 +61,15 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
   };
   const standing = async (id: string, caller: Caller, waitMs: number, leave: AbortSignal) => {
     await ownSearch(app.store, id, caller);
-    const { standingWithin } = await import('../../app/read');
     const found = await standingWithin(id, app, { waitMs, leave });
     return caller.token === null ? found : { ...found, ui: null, traceId: null };
   };
   return [
-    apiRoute({
-      ...{
-        method: 'POST',
-        path: '/v1/questions',
-        scope: 'ask',
-        summary: 'Asks; the same question again is the same search',
-      },
+    apiRoute('POST', '/v1/questions', 'ask', {
+      summary: 'Asks; the same question again is the same search',
       body: OthersQuestion,
       headers: { 'Idempotency-Key': 'with "fresh": the same key is the same search again' },
-      replies: { 200: replies.Question, 202: replies.Accepted },
+      replies: { 200: SearchStatus, 202: replies.Accepted },
       handle: async ({ request: { caller, headers, leave }, body }) => {
         const key = keys.checked(caller, headers['idempotency-key'], body);
         const asked = await askers.ask(caller, body, key);
@@ -83,8 +80,8 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
         return { status: 202, headers: location, json: { id, status: 'running', ui } };
       },
     }),
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/questions', scope: 'ask', summary: 'Questions, the newest first' },
+    apiRoute('GET', '/v1/questions', 'ask', {
+      summary: 'Questions, the newest first',
       query: Page,
       replies: { 200: replies.Questions },
       handle: async ({ request: { caller }, query }) => {
@@ -94,18 +91,17 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
         return { json: { questions: rows.filter(({ database }) => mayAsk(caller, database)), next } };
       },
     }),
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/questions/:id', scope: 'ask', summary: 'Where a question stands, and its answer' },
+    apiRoute('GET', '/v1/questions/:id', 'ask', {
+      summary: 'Where a question stands, and its answer',
       query: z.strictObject({
         wait: z.coerce.number().min(0).max(AT_MOST_S).default(0).describe('for so many seconds while it runs'),
       }),
-      replies: { 200: replies.Question },
+      replies: { 200: SearchStatus },
       handle: async ({ request: { caller, leave }, id, query }) => ({
         json: await standing(id, caller, query.wait * 1000, leave),
       }),
     }),
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/questions/:id/events', scope: 'ask' },
+    apiRoute('GET', '/v1/questions/:id/events', 'ask', {
       summary: 'What happens, as server-sent events from the beginning, until "ended"',
       query: z.strictObject({ lastEventId: z.string().optional() }),
       headers: { 'Last-Event-ID': 'only what comes after it' },
@@ -116,8 +112,8 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
         return { events: sent(events, id, lastEventId, leave) };
       },
     }),
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/questions/:id/rows.csv', scope: 'ask', summary: 'The rows, as they are stored' },
+    apiRoute('GET', '/v1/questions/:id/rows.csv', 'ask', {
+      summary: 'The rows, as they are stored',
       replies: { 200: 'text/csv' },
       handle: async ({ request: { caller }, id }) => {
         const record = await ended(id, caller);
@@ -129,13 +125,8 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
         return { type: 'text/csv', headers, body: csvOf(record) };
       },
     }),
-    apiRoute({
-      ...{
-        method: 'GET',
-        path: '/v1/questions/:id/report',
-        scope: 'ask',
-        summary: 'The report, a page that needs no other file',
-      },
+    apiRoute('GET', '/v1/questions/:id/report', 'ask', {
+      summary: 'The report, a page that needs no other file',
       replies: { 200: 'text/html' },
       handle: async ({ request: { caller }, id }) => {
         await ownSearch(app.store, id, caller);
@@ -147,13 +138,8 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
         };
       },
     }),
-    apiRoute({
-      ...{
-        method: 'POST',
-        path: '/v1/logins',
-        scope: 'login',
-        summary: 'An address that opens the page once, within ten minutes',
-      },
+    apiRoute('POST', '/v1/logins', 'login', {
+      summary: 'An address that opens the page once, within ten minutes',
       body: z.strictObject({
         path: z
           .string()
@@ -224,41 +210,36 @@ const KEPT_MS = 24 * 3_600_000;
 const MOST_KEYS = 10_000;
 
 const text = z.string();
+const nothing = z.strictObject({});
 /** By the last part of the path. */
 const COMMANDS = {
-  hints: {
-    kind: 'hint',
-    summary: 'Tells a running search what the data does not show',
-    body: z.strictObject({ text }),
-  },
-  pause: { kind: 'pause', summary: 'No further model call until it is resumed', body: z.strictObject({}) },
-  resume: { kind: 'resume', summary: 'Goes on after a pause', body: z.strictObject({}) },
-  budget: { kind: 'budget', summary: 'New limits; null lifts one', body: z.strictObject({ budgets: BudgetLimits }) },
-  veto: { kind: 'veto', summary: 'Withdraws an update', body: z.strictObject({ update: text, reason: text }) },
-  pin: { kind: 'pin', summary: 'Keeps a reading', body: z.strictObject({ target: text, reason: text }) },
-  stop: { kind: 'stop', summary: 'Ends it with its best answer so far', body: z.strictObject({}) },
-  cancel: { kind: 'cancel', summary: 'Ends it; asked again, it goes on', body: z.strictObject({}) },
+  hints: ['hint', 'Tells a running search what the data does not show', z.strictObject({ text })],
+  pause: ['pause', 'No further model call until it is resumed', nothing],
+  resume: ['resume', 'Goes on after a pause', nothing],
+  budget: ['budget', 'New limits; null lifts one', z.strictObject({ budgets: BudgetLimits })],
+  veto: ['veto', 'Withdraws an update', z.strictObject({ update: text, reason: text })],
+  pin: ['pin', 'Keeps a reading', z.strictObject({ target: text, reason: text })],
+  stop: ['stop', 'Ends it with its best answer so far', nothing],
+  cancel: ['cancel', 'Ends it; asked again, it goes on', nothing],
 } as const;
 
-function steering({ app }: Api): ApiRoute[] {
-  return Object.entries(COMMANDS).map(([name, { kind, summary, body }]) =>
-    apiRoute({
-      ...{ method: 'POST', path: `/v1/questions/:id/${name}`, scope: 'steer', summary },
+function steering({ app, events }: Api): ApiRoute[] {
+  return Object.entries(COMMANDS).map(([name, [kind, summary, body]]) =>
+    apiRoute('POST', `/v1/questions/:id/${name}`, 'steer', {
+      summary,
       body,
-      replies: { 200: replies.Steered },
+      replies: { 200: Steered },
       handle: async ({ request: { caller }, id, body: given }) => {
         const { settings } = await ownSearch(app.store, id, caller);
-        const told = SteerCommand.parse({
-          ...(given as object),
-          kind,
-          author: authorOf(caller.token ?? undefined, app),
-        });
+        const author = authorOf(caller.token ?? undefined, app);
+        const told = SteerCommand.parse({ ...(given as object), kind, author });
         const { costUsd } = told.kind === 'budget' ? told.budgets : {};
         const asked = settings.budgets.costUsd ?? Infinity;
-        if (caller.usdPerDay !== null && costUsd !== undefined && (costUsd ?? Infinity) > asked)
+        if (caller.budget !== null && costUsd !== undefined && (costUsd ?? Infinity) > asked)
           throw new GateError('this token has a budget: ask anew for a question that may cost more', 'budget');
-        const { command } = await import('../../app/steer');
-        return { json: await command(id, told, app) };
+        const steered = await command(id, told, app);
+        events.forget(id);
+        return { json: steered };
       },
     }),
   );
@@ -266,39 +247,31 @@ function steering({ app }: Api): ApiRoute[] {
 
 function databases({ app }: Api): ApiRoute[] {
   return [
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/databases', scope: 'ask', summary: 'The databases that may be asked' },
+    apiRoute('GET', '/v1/databases', 'ask', {
+      summary: 'The databases that may be asked',
       replies: { 200: replies.Databases },
       handle: async ({ request: { caller } }) => {
         const { listDatabases } = await import('../../app/databases');
         const own = new Set(ownDatabases(app, caller));
         const listed = listDatabases(app.config).filter(({ name }) => own.has(name));
-        return { json: { databases: listed.map(({ name, engine, access }) => ({ name, engine, access })) } };
+        return { json: replies.Databases.parse({ databases: listed }) };
       },
     }),
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/databases/:id', scope: 'ask', summary: 'Its schema as a model would see it' },
+    apiRoute('GET', '/v1/databases/:id', 'ask', {
+      summary: 'Its schema as a model would see it',
       query: z.strictObject({ table: z.string().optional(), question: z.string().optional() }),
       replies: { 200: replies.Described },
       handle: async ({ request: { caller }, id, query: { table, question } }) => {
         const { describeDatabase } = await import('../../app/databases');
         const flags = { question, ...(table !== undefined && { table: [table] }) };
         const found = await describeDatabase(ownDatabase(app, id, caller), flags, app);
-        const { database, version, tables, shown, tokens, text: schema } = found;
-        return { json: { database, version, tables, shown, tokens, text: schema } };
+        return { json: replies.Described.parse(found) };
       },
     }),
   ];
 }
 
-const said = { note: z.string().max(2_000).optional() };
-const LayerCommand = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.enum(['confirm', 'reject']), entry: text, ...said }),
-  z.strictObject({ kind: z.literal('edit'), entry: text, statement: text, ...said }),
-  z.strictObject({ kind: z.literal('add'), statement: text, ...said }),
-  z.strictObject({ kind: z.literal('answer'), question: text, text, ...said }),
-  z.strictObject({ kind: z.literal('verify') }),
-]);
+const ToLayer = z.discriminatedUnion('kind', [...LayerCommand.options, z.strictObject({ kind: z.literal('verify') })]);
 
 /** Whose question proved an entry, and how it was asked, is not for a token. */
 export function heldFor({ token }: Caller, held: Held): object {
@@ -307,8 +280,8 @@ export function heldFor({ token }: Caller, held: Held): object {
 
 function layers({ app }: Api): ApiRoute[] {
   return [
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/layer', scope: 'ask', summary: 'What is kept of a database' },
+    apiRoute('GET', '/v1/layer', 'ask', {
+      summary: 'What is kept of a database',
       query: OfDatabase,
       replies: { 200: replies.Layer },
       handle: async ({ request: { caller }, query }) => {
@@ -319,39 +292,17 @@ function layers({ app }: Api): ApiRoute[] {
         return { json: { database: database.name, entries: shown, rules, questions: open, verifiedAt } };
       },
     }),
-    apiRoute({
-      ...{
-        method: 'POST',
-        path: '/v1/layer',
-        scope: 'layer',
-        summary: 'A decision about what is kept, or all checks again',
-      },
+    apiRoute('POST', '/v1/layer', 'layer', {
+      summary: 'A decision about what is kept, or all checks again',
       query: OfDatabase,
-      body: LayerCommand,
+      body: ToLayer,
       replies: { 200: replies.LayerDone },
       handle: async ({ request: { caller, leave }, query, body }) => {
-        const use = await import('../../app/layer');
-        const open = await use.openLayer(app, ownDatabase(app, query.db, caller));
-        const by = saidBy(app, { author: caller.token ?? undefined, note: 'note' in body ? body.note : null });
-        switch (body.kind) {
-          case 'confirm':
-          case 'reject': {
-            const kind = body.kind === 'confirm' ? 'confirmed' : 'rejected';
-            return { json: { held: heldFor(caller, await use.decideEntry(open, kind, body.entry, by)) } };
-          }
-          case 'edit':
-            return {
-              json: { held: heldFor(caller, (await use.editEntry(open, body.entry, body.statement, by)).held) },
-            };
-          case 'add':
-            return { json: { held: (await use.addRule(open, body.statement, by)).held } };
-          case 'answer':
-            return { json: { held: (await use.answerQuestion(open, body.question, body.text, by)).held } };
-          case 'verify':
-            return { json: await use.verifyLayer(open, { signal: leave, now: app.now() }) };
-          default:
-            return body satisfies never;
-        }
+        const { openLayer, tellLayer, verifyLayer } = await import('../../app/layer');
+        const open = await openLayer(app, ownDatabase(app, query.db, caller));
+        if (body.kind === 'verify') return { json: await verifyLayer(open, { signal: leave, now: app.now() }) };
+        const by = saidBy(app, { author: caller.token ?? undefined, note: body.note });
+        return { json: { held: heldFor(caller, (await tellLayer(open, body, by)).held) } };
       },
     }),
   ];
@@ -363,8 +314,8 @@ function batches({ app }: Api): ApiRoute[] {
     if (token !== null) throw unknownBatch(id);
   };
   return [
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/batches', scope: 'ask', summary: 'Batches, the newest first' },
+    apiRoute('GET', '/v1/batches', 'ask', {
+      summary: 'Batches, the newest first',
       query: Page.omit({ after: true }),
       replies: { 200: replies.Batches },
       handle: async ({ request: { caller }, query: { limit } }) => {
@@ -373,8 +324,8 @@ function batches({ app }: Api): ApiRoute[] {
         return { json: { batches: await lookedAt(app, (at) => listStatuses(at, limit)) } };
       },
     }),
-    apiRoute({
-      ...{ method: 'POST', path: '/v1/batches', scope: 'ask', summary: 'Asks many questions, in the background' },
+    apiRoute('POST', '/v1/batches', 'ask', {
+      summary: 'Asks many questions, in the background',
       body: PostedBatch,
       replies: { 202: replies.StartedBatch },
       handle: async ({ request: { caller }, body }) => {
@@ -385,9 +336,9 @@ function batches({ app }: Api): ApiRoute[] {
         return { status: 202, headers: { location: `/v1/batches/${id}` }, json };
       },
     }),
-    apiRoute({
-      ...{ method: 'GET', path: '/v1/batches/:id', scope: 'ask', summary: 'Where a batch stands' },
-      replies: { 200: replies.Batch },
+    apiRoute('GET', '/v1/batches/:id', 'ask', {
+      summary: 'Where a batch stands',
+      replies: { 200: BatchStatus },
       handle: async ({ request: { caller }, id }) => {
         only(caller, id);
         const { batchStatus, lookedAt } = await import('../../app/run/batch-status');
@@ -396,14 +347,13 @@ function batches({ app }: Api): ApiRoute[] {
       },
     }),
     ...(['pause', 'resume', 'cancel'] as const).map((kind) =>
-      apiRoute({
-        ...{ method: 'POST', path: `/v1/batches/:id/${kind}`, scope: 'steer', summary: `Tells a batch: ${kind}` },
+      apiRoute('POST', `/v1/batches/:id/${kind}`, 'steer', {
+        summary: `Tells a batch: ${kind}`,
         body: z.strictObject({}),
-        replies: { 200: replies.Steered },
+        replies: { 200: Steered },
         handle: async ({ request: { caller }, id }) => {
           only(caller, id);
           if (!id.startsWith('b-')) throw unknownBatch(id);
-          const { command } = await import('../../app/steer');
           return { json: await command(id, { kind, author: authorOf(undefined, app) }, app) };
         },
       }),

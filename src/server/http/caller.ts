@@ -13,20 +13,21 @@ export interface Caller extends Asker {
 
 /** May do all. */
 export const LOCAL: Caller = {
-  ...{ token: null, namespace: 'user', databases: null, usdPerDay: null },
+  ...{ token: null, namespace: 'user', databases: null, budget: null },
   scopes: new Set(SCOPES),
 };
 
 /** Of routes that are open: nothing is theirs. */
 export const NOBODY: Caller = {
-  ...{ token: '', namespace: TOKEN_NAMESPACE, usdPerDay: null },
+  ...{ token: '', namespace: TOKEN_NAMESPACE, budget: null },
   ...{ scopes: new Set(), databases: new Set() },
 };
 
 export function tokenCaller(name: string, entry: ServerConfig['tokens'][string]): Caller {
   const { databases, scopes, usdPerDay } = entry;
   return {
-    ...{ token: name, namespace: TOKEN_NAMESPACE + name, usdPerDay },
+    ...{ token: name, namespace: TOKEN_NAMESPACE + name },
+    budget: usdPerDay === null ? null : { usd: usdPerDay, of: 'day' },
     scopes: new Set(scopes),
     databases: databases === null ? null : new Set(databases),
   };

@@ -11,8 +11,8 @@ export interface Route {
   readonly method: 'GET' | 'POST';
   /** Segments; `:name` takes one, decoded: `/v1/questions/:id/events`. */
   readonly path: string;
-  /** What the caller must be allowed. `login`: any known caller. `open`: nobody has to be known. */
-  readonly scope: Scope | 'login' | 'open';
+  /** What the caller must be allowed. `local`: the person at this machine. `login`: any known one. `open`: nobody has to be known. */
+  readonly scope: Scope | 'local' | 'login' | 'open';
   readonly handler: (request: HttpRequest) => Reply | Promise<Reply>;
 }
 
@@ -81,26 +81,15 @@ export function findRoute(
 }
 
 function matched(pattern: string, path: string): Readonly<Record<string, string>> | null {
-  const [wanted, given] = [pattern.split('/'), path.split('/')];
-  if (wanted.length !== given.length) return null;
-  const params: Record<string, string> = {};
-  for (const [at, part] of wanted.entries()) {
-    const text = given[at] ?? '';
-    if (!part.startsWith(':')) {
-      if (part !== text) return null;
-      continue;
-    }
-    const value = decoded(text);
-    if (value === null || value === '') return null;
-    params[part.slice(1)] = value;
-  }
-  return params;
-}
-
-function decoded(text: string): string | null {
+  const shape = pattern.replaceAll('.', '\\.').replace(/:(\w+)/g, '(?<$1>[^/]+)');
+  const found = new RegExp(`^${shape}$`).exec(path);
+  if (found === null) return null;
   try {
-    return decodeURIComponent(text);
+    return Object.fromEntries(
+      Object.entries(found.groups ?? {}).map(([name, text]) => [name, decodeURIComponent(text)]),
+    );
   } catch {
+    // No text in UTF-8: there is no such address.
     return null;
   }
 }

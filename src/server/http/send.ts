@@ -73,15 +73,7 @@ export function sendError(
     response.destroy();
     return;
   }
-  const text = `${JSON.stringify({ error: { code, message } })}\n`;
-  const all = {
-    ...SAFE,
-    ...closing(request),
-    ...headers,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  };
-  response.writeHead(status, all).end(request.method === 'HEAD' ? undefined : text);
+  void sendReply(request, response, { status, headers, json: { error: { code, message } } });
 }
 
 async function sendEvents(

@@ -15,7 +15,6 @@ import { NOBODY, type Caller } from './caller';
 import { HttpError, httpError } from './errors';
 import { sendError, sendReply } from './send';
 import { findRoute, type Found, type HttpRequest, type Route } from './route';
-import { windows } from './windows';
 
 export interface Limits {
   readonly bodyBytes: number;
@@ -71,7 +70,7 @@ export async function startHttpServer(options: ServerOptions): Promise<HttpServe
     keepAliveTimeout: 5_000,
   });
   server.maxConnections = limits.connections;
-  const asked = windows(now);
+  const asked = new Minute(now);
   const held = new Map<string, number>();
   const at: Serving = { options, limits, access, isStopping: () => isStopping, asking, asked, held };
   server.on('request', (request, response) => void answer(request, response, at));
@@ -114,7 +113,7 @@ interface Serving {
   readonly isStopping: () => boolean;
   /** Of requests under way. */
   readonly asking: Set<AbortController>;
-  readonly asked: ReturnType<typeof windows>;
+  readonly asked: Minute;
   /** Requests under way, by who asks. */
   readonly held: Map<string, number>;
 }
@@ -149,7 +148,8 @@ async function respond(
   const path = pathOf(request);
   const method = request.method ?? 'GET';
   if (path === '/livez' || path === '/readyz') {
-    const problem = path === '/livez' ? null : await problemOf(options);
+    const failed = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
+    const problem = path === '/livez' ? null : ((await options.readiness?.().catch(failed)) ?? null);
     return sendReply(request, response, {
       status: problem === null ? 200 : 503,
       type: 'text/plain',
@@ -194,10 +194,29 @@ async function respond(
   }
 }
 
-async function problemOf({ readiness }: ServerOptions): Promise<string | null> {
-  return readiness === undefined
-    ? null
-    : readiness().catch((error: unknown) => (error instanceof Error ? error.name : 'unknown'));
+/** How often something was done in the present minute, by name. */
+class Minute {
+  #since: number;
+  readonly #counts = new Map<string, number>();
+
+  constructor(private readonly now: () => number) {
+    this.#since = now();
+  }
+
+  /** The number with this one. */
+  add(name: string): number {
+    if (this.secondsLeft() <= 0) {
+      this.#since = this.now();
+      this.#counts.clear();
+    }
+    const count = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, count);
+    return count;
+  }
+
+  secondsLeft(): number {
+    return Math.ceil((this.#since + 60_000 - this.now()) / 1000);
+  }
 }
 
 /** Of an address: who knows a right one is not refused, although a proxy stands between. */
@@ -235,7 +254,10 @@ function checked(
   const name = known === null ? `open ${address}` : `token ${caller.token ?? ''}`;
   if (asked.add(name) > limits.requestsPerMinute)
     throw tooMany(`more than ${limits.requestsPerMinute} requests a minute`, asked.secondsLeft());
-  if (scope !== 'open' && scope !== 'login' && !caller.scopes.has(scope))
+  if (scope === 'local') {
+    if (caller.token !== null)
+      throw new HttpError('forbidden', 'the page is for the person at this machine; a token asks at /v1');
+  } else if (scope !== 'open' && scope !== 'login' && !caller.scopes.has(scope))
     throw new HttpError('forbidden', `this token lacks the scope ${scope}`);
   return { found, caller, name };
 }

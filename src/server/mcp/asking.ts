@@ -45,10 +45,10 @@ export async function askAndWait(question: Question, call: Call): Promise<Told> 
 
 /** The id of the search. */
 async function begun(question: Question, { door, mcp }: Call, until: number): Promise<string> {
-  const { app, asker, askers, costUsd } = door;
+  const { app, asker, askers } = door;
   if (question.after !== undefined) await searchNamed(door, question.after);
-  const most = app.config.budgets.costUsd ?? Infinity;
-  const budgets = costUsd === null || costUsd >= most ? undefined : { costUsd };
+  const costUsd = asker.budget?.usd ?? Infinity;
+  const budgets = costUsd < (app.config.budgets.costUsd ?? Infinity) ? { costUsd } : undefined;
   const asking = door.beginning.run(() => askers.ask(asker, { ...question, budgets }));
   // It goes on beyond the call, and nobody may wait for it then.
   asking.catch(() => undefined);

@@ -9,8 +9,6 @@ export interface DoorOptions {
   /** Its token is never null: an agent of the person at this machine sees the searches of that person, and no others. */
   readonly asker: Asker & { readonly token: string };
   readonly askers: Askers;
-  /** The most that one question may cost here, in US dollars; null: as configured. */
-  readonly costUsd: number | null;
   readonly offers: (tool: string) => boolean;
 }
 

@@ -20,7 +20,7 @@ export function mcpRoutes({ app, askers }: { readonly app: App; readonly askers:
   const handlerFor = (caller: Caller): Handler => {
     const { token, scopes } = caller;
     const door = openDoor({
-      ...{ app, askers, costUsd: caller.usdPerDay },
+      ...{ app, askers },
       asker: { ...caller, token: token ?? 'mcp' },
       offers: (tool) => {
         const needed = NEEDS[tool];

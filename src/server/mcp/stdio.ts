@@ -10,7 +10,6 @@ import type { Told } from '../../app/surroundings';
 import { LOCAL } from '../http/caller';
 import { openDoor } from './door';
 import { mcpServer } from './server';
-import { Spending } from './spending';
 
 export interface StdioOptions {
   /** What all questions may cost together, in US dollars; null: no limit. */
@@ -23,12 +22,11 @@ export async function serveMcpStdio({ budgetUsd, sql }: StdioOptions, io: Told, 
   const app = openApp(io, (event) => {
     if (event.kind === 'note' || event.kind === 'log') io.err(`${event.text}\n`);
   });
-  const admit = budgetUsd === null ? undefined : new Spending(app.store, budgetUsd).admit;
+  const budget = budgetUsd === null ? null : ({ usd: budgetUsd, of: 'process' } as const);
   const door = openDoor({
     app,
-    asker: { token: 'mcp', namespace: LOCAL.namespace, databases: null, usdPerDay: null },
-    askers: new Askers(app, { servedBy: 'background-until-idle', admit }),
-    costUsd: budgetUsd,
+    asker: { token: 'mcp', namespace: LOCAL.namespace, databases: null, budget },
+    askers: new Askers(app, 'background-until-idle'),
     offers: (tool) => sql || tool !== 'sql',
   });
   const { stdin } = process;

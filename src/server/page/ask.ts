@@ -18,7 +18,7 @@ export interface AskPage {
   readonly model: { readonly name: string; readonly endpoint: string; readonly unpriced: boolean } | null;
   readonly recent: readonly SearchRow[];
   /** What was typed before a mistake. */
-  readonly typed?: Readonly<Record<string, string>>;
+  readonly typed?: Readonly<Record<string, string | undefined>>;
 }
 
 export function askBody(page: AskPage): View['body'] {

@@ -1,6 +1,8 @@
 /** What the pages show besides searches: databases and whether they answer, their layers, batches and their figures. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { App } from '../../app/app';
+import type { LayerCommand } from '../../app/given';
 import type * as AppLayer from '../../app/layer';
 import { lookAt } from '../../app/check-database';
 import { describeDatabase, listDatabases } from '../../app/databases';
@@ -10,6 +12,7 @@ import { batchStatus, listStatuses, type ListedStatus, type Looking } from '../.
 import { SUMMARY } from '../../app/run/results';
 import { findBatch, isFailure, resultFolder, storedBatch } from '../../app/run/stored-batches';
 import { inputOf } from '../../app/services';
+import type { SharedTemporal } from '../../app/shared-temporal';
 import { saidBy } from '../../app/surroundings';
 import { OPENAI_BASE_URL } from '../../adapters/openai';
 import { namedDatabase } from '../../config/databases';
@@ -19,7 +22,6 @@ import { Run } from '../../report/run';
 import type { AskPage, KnownDatabase, Reached } from './ask';
 import type { BatchPage } from './batches';
 import type { DatabasePage } from './databases';
-import type { Looker } from './look';
 
 /** How long what is known of a database counts. */
 const REACHED_MS = 60_000;
@@ -28,20 +30,21 @@ const FAILED_SHOWN = 20;
 export interface OpenedLayer {
   readonly app: typeof AppLayer;
   readonly open: AppLayer.OpenLayer;
-  readonly said: (note: string) => AppLayer.Said;
+  readonly tell: (command: LayerCommand) => Promise<unknown>;
 }
 
 export class Places {
   readonly #reached = new Map<string, { readonly atMs: number; readonly reached: Reached }>();
   readonly #described = new Map<string, { readonly atMs: number; readonly page: Promise<DatabasePage> }>();
-  readonly #looker: Looker;
 
-  constructor(looker: Looker) {
-    this.#looker = looker;
-  }
+  /** `app`: with the configuration of now. */
+  constructor(
+    private readonly app: () => App,
+    private readonly temporal: SharedTemporal,
+  ) {}
 
   names(): readonly string[] {
-    return Object.keys(this.#looker.app().config.databases);
+    return Object.keys(this.app().config.databases);
   }
 
   /** A configured name, and nothing else: no path or address comes through a page. */
@@ -52,7 +55,7 @@ export class Places {
 
   /** All of them. Whether they answer is found out meanwhile, and known the next time. */
   known(): readonly KnownDatabase[] {
-    const app = this.#looker.app();
+    const app = this.app();
     return listDatabases(app.config).map((one) => {
       const found = this.#reached.get(one.name);
       const reached = found?.reached ?? null;
@@ -70,23 +73,23 @@ export class Places {
   }
 
   model(): AskPage['model'] {
-    const { config } = this.#looker.app();
+    const { config } = this.app();
     const { default: name, baseUrl, apiKey } = config.models;
     if (name === null || (baseUrl === null && apiKey === null)) return null;
     return { name, endpoint: baseUrl ?? OPENAI_BASE_URL, unpriced: unpricedModels(config, [name]).length > 0 };
   }
 
   async layer(name: string): Promise<OpenedLayer> {
-    const at = this.#looker.app();
+    const at = this.app();
     const app = await import('../../app/layer');
-    const said = (note: string) => saidBy(at, { note: note.trim() === '' ? null : note.trim() });
-    return { app, open: await app.openLayer(at, this.named(name)), said };
+    const open = await app.openLayer(at, this.named(name));
+    return { app, open, tell: (command) => app.tellLayer(open, command, saidBy(at, command)) };
   }
 
   /** Profiles take seconds: they are remembered for a while. */
   described(name: string, only: string | null): Promise<DatabasePage> {
     const key = JSON.stringify([name, only]);
-    const nowMs = this.#looker.app().now();
+    const nowMs = this.app().now();
     const found = this.#described.get(key);
     if (found !== undefined && nowMs - found.atMs < REACHED_MS) return found.page;
     const page = this.#describe(name, only);
@@ -97,7 +100,7 @@ export class Places {
   }
 
   async #describe(name: string, only: string | null): Promise<DatabasePage> {
-    const at = this.#looker.app();
+    const at = this.app();
     const { config } = at;
     const database = namedDatabase(config, this.named(name));
     const [description, described] = await Promise.all([
@@ -113,7 +116,7 @@ export class Places {
   }
 
   async batch(wanted: string): Promise<BatchPage> {
-    const { store } = this.#looker.app();
+    const { store } = this.app();
     const listed = await findBatch(store, wanted);
     const [status, batch] = await Promise.all([
       this.#looking((at) => batchStatus(at, listed)),
@@ -133,7 +136,7 @@ export class Places {
 
   /** Asks the questions again that failed; gives a line that says so. */
   async retry(id: string, closing: AbortSignal): Promise<string> {
-    const at = this.#looker.app();
+    const at = this.app();
     const { retryOf, detachRun, runQuestions } = await import('../../app/run/run');
     const notes: string[] = [];
     const found = await retryOf(id, { undecided: false, command: `gate batch retry ${id}` }, at, (line) =>
@@ -152,9 +155,9 @@ export class Places {
   }
 
   async #looking<T>(work: (at: Looking) => Promise<T>): Promise<T> {
-    const app = this.#looker.app();
+    const app = this.app();
     const at = { services: app, surroundings: app, records: new Map() };
-    return (await this.#looker.asking((session) => work({ ...at, session }))) ?? work({ ...at, session: null });
+    return (await this.temporal.asking((session) => work({ ...at, session }))) ?? work({ ...at, session: null });
   }
 }
 

@@ -2,92 +2,88 @@
  * Tells readers of a page when it has changed. All readers of one page share one look, which goes on while there are any; a reader
  * who comes late or again gets the page as it is now.
  */
-import { pause } from '../../app/waiting';
+import { isOver, News, pause, untilLeft } from '../../app/waiting';
 import type { ServerEvent } from '../http/route';
 
-/** Far below what a person notices. */
-const LOOK_MS = 120;
-/** Of pages that change rarely and cost more to look at. */
-export const SLOW_MS = 1_500;
+/** After a store or a database was out of reach. */
+const AGAIN_MS = 120;
 
 export interface Watched {
-  /** Cheap: another text means that the page may have changed. */
-  readonly sign: () => Promise<string>;
+  /** Tells that the page may have changed, first at once; where it ends, the page changes no more. */
+  readonly changes: (leave: AbortSignal) => AsyncIterable<unknown>;
   /** The page as HTML. */
   readonly page: () => Promise<string>;
-  readonly everyMs?: number;
+}
+
+/** Whenever `sign` gives another text. */
+export async function* every(ms: number, sign: () => Promise<string>, leave: AbortSignal): AsyncGenerator<void, void> {
+  let last: string | null = null;
+  while (!isOver(leave)) {
+    const now = await sign();
+    if (now !== last) yield;
+    last = now;
+    await pause(ms, leave);
+  }
 }
 
 interface Watch {
   html: string | null;
   readers: number;
-  readonly wakes: Set<() => void>;
+  isLast: boolean;
+  readonly news: News;
   readonly end: AbortController;
 }
 
 export class Watches {
   readonly #all = new Map<string, Watch>();
 
-  /** `key`: pages with the same one are the same. Ends when the reader leaves. */
+  /** `key`: pages with the same one are the same. Ends when the reader leaves, or with the last change. */
   async *follow(key: string, watched: Watched, leave: AbortSignal): AsyncGenerator<ServerEvent> {
-    const watch = this.#join(key, watched);
-    let told: string | null = null;
-    let wake = (): void => undefined;
-    const onLeave = (): void => wake();
-    leave.addEventListener('abort', onLeave, { once: true });
+    const watch = this.#all.get(key) ?? this.#begun(key, watched);
+    watch.readers += 1;
     try {
-      while (!leave.aborted && !watch.end.signal.aborted) {
-        const news = new Promise<void>((resolve) => (wake = resolve));
-        watch.wakes.add(wake);
-        if (watch.html === null || watch.html === told) await news;
-        watch.wakes.delete(wake);
-        // Changed while this reader waited for its own turn.
-        const { html } = watch;
-        if (html === null || html === told) continue;
+      for (let told: string | null = null; ;) {
+        const { html, isLast } = watch;
+        const news = watch.news.next;
+        if (html !== null && html !== told) yield { event: 'page', data: html };
         told = html;
-        yield { event: 'page', data: html };
+        if (isOver(leave) || isLast) return;
+        await untilLeft(news, leave);
       }
     } finally {
-      leave.removeEventListener('abort', onLeave);
-      watch.wakes.delete(wake);
       watch.readers -= 1;
-      if (watch.readers === 0) {
-        watch.end.abort();
-        if (this.#all.get(key) === watch) this.#all.delete(key);
-      }
+      if (watch.readers === 0) watch.end.abort();
+      if (watch.end.signal.aborted && this.#all.get(key) === watch) this.#all.delete(key);
     }
   }
 
-  #join(key: string, watched: Watched): Watch {
-    const found = this.#all.get(key);
-    if (found !== undefined) {
-      found.readers += 1;
-      return found;
-    }
-    const watch: Watch = { html: null, readers: 1, wakes: new Set(), end: new AbortController() };
+  #begun(key: string, watched: Watched): Watch {
+    const watch: Watch = { html: null, readers: 0, isLast: false, news: new News(), end: new AbortController() };
     this.#all.set(key, watch);
-    void look(watch, watched);
+    void look(watch, watched).then(() => {
+      watch.isLast = true;
+      watch.news.tell();
+      if (this.#all.get(key) === watch) this.#all.delete(key);
+    });
     return watch;
   }
 }
 
-async function look(watch: Watch, { sign, page, everyMs = LOOK_MS }: Watched): Promise<void> {
+async function look(watch: Watch, { changes, page }: Watched): Promise<void> {
   const { signal } = watch.end;
-  let last: string | null = null;
-  while (!signal.aborted) {
+  while (!isOver(signal)) {
     try {
-      const now = await sign();
-      if (now !== last) {
+      for await (const _ of changes(signal)) {
         const html = await page();
-        last = now;
         if (html !== watch.html) {
           watch.html = html;
-          for (const wake of watch.wakes) wake();
+          watch.news.tell();
         }
       }
+      return;
     } catch {
       // A store or a database that is out of reach for a moment: the next look sees it again.
+      await pause(AGAIN_MS, signal);
     }
-    await pause(everyMs, signal);
   }
 }
