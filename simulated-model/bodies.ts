@@ -50,7 +50,12 @@ export function rowsBody(gold: Gold, derivation: number, reading: Reading): stri
     (_, at) => `\nUNION ALL\nSELECT ${columns} FROM ${from} AS ${at === 0 ? MISREAD : `${MISREAD}_${at}`}`,
   );
   const filter = reading === 'right-again' ? ' WHERE 1 = 1' : '';
-  return `WITH ${from}(${columns}) AS (\n${gold.sql}\n)\nSELECT ${columns} FROM ${from}${filter}${more.join('')}`;
+  return `WITH ${namesOf(from, gold)} AS (\n${gold.sql}\n)\nSELECT ${columns} FROM ${from}${filter}${more.join('')}`;
+}
+
+/** A CTE of the gold rows. In BigQuery it takes no list of columns, and the gold query has to name them. */
+export function namesOf(cte: string, gold: Gold): string {
+  return gold.dialect === 'bigquery' ? cte : `${cte}(${columnList(gold)})`;
 }
 
 /** Returns the rows unchanged. Also reads the base operator, if there is one, so that the plan is a chain of three. */

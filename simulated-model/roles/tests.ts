@@ -3,7 +3,7 @@
  * TRUE and every other one's is FALSE, whatever the data.
  */
 import type { TestReply } from '../../src/roles/shared/tests';
-import { baseRelation, columnList, failingBody, quotedRelation, rowsBody, type Reading } from '../bodies';
+import { baseRelation, namesOf, failingBody, quotedRelation, rowsBody, type Reading } from '../bodies';
 import type { Gold } from '../gold';
 import { derivationOf, type World } from '../world';
 
@@ -49,7 +49,7 @@ function probeOf(gold: Gold, derivation: number): string {
   const from = `seen${derivation}`;
   const relation = baseRelation(gold);
   const examined = relation === null ? 'count(*)' : `(SELECT count(*) FROM ${quotedRelation(gold, relation)})`;
-  return `WITH ${from}(${columnList(gold)}) AS (\n${gold.sql}\n)\nSELECT ${examined} AS examined, count(*) AS fitting, 2 * count(*) AS mirrored FROM ${from}`;
+  return `WITH ${namesOf(from, gold)} AS (\n${gold.sql}\n)\nSELECT ${examined} AS examined, count(*) AS fitting, 2 * count(*) AS mirrored FROM ${from}`;
 }
 
 function predicateOf(reading: Tested, decides: boolean): string {

@@ -8,6 +8,7 @@
 import type { CaseExpr, FuncCall } from 'sql-parser-cst';
 import type { Dialect } from '../domain';
 import { normaliseSql } from './body';
+import { DIALECTS } from './dialects';
 import {
   argumentsOf,
   bare,
@@ -144,7 +145,14 @@ export function countingParts(check: string, dialect: Dialect): readonly string[
   if (list === undefined || only?.value.type !== 'all_columns' || second !== undefined) return [check];
   const read = columnsIn(select?.from ?? only.value);
   const parts = list.tables.items.filter(({ table }) => read.includes(table.name.toLowerCase()));
-  return parts.map(({ expr }) => shown(bare(expr)).trim());
+  return parts.map(({ expr }) => shown(unnamed(bare(expr))).trim());
+}
+
+/** Without the row in front that gives the columns their names. */
+function unnamed(part: Node): Node {
+  const names = part.type === 'compound_select_stmt' ? (selectOf(part.left)?.columns ?? []) : [];
+  const isNaming = names.length > 0 && names.every(({ value }) => value.type === 'null_literal');
+  return isNaming && part.type === 'compound_select_stmt' ? bare(part.right) : part;
 }
 
 export interface CountingPart {
@@ -153,9 +161,14 @@ export interface CountingPart {
   readonly sql: string;
 }
 
-/** A check with these parts. A CTE's column list renames the columns by position, in all engines. */
-export function selectParts(parts: readonly CountingPart[]): string {
-  const list = parts.map(({ name, columns, sql }) => `${name} (${columns.join(', ')}) AS (\n${sql}\n)`);
+/** A check with these parts. A CTE's column list renames the columns by position, or the first part of a UNION does. */
+export function selectParts(parts: readonly CountingPart[], dialect: Dialect): string {
+  const { strictNames, fromNothing } = DIALECTS[dialect];
+  const list = parts.map(({ name, columns, sql }) => {
+    if (strictNames !== true) return `${name} (${columns.join(', ')}) AS (\n${sql}\n)`;
+    const names = columns.map((column) => `NULL AS ${column}`).join(', ');
+    return `${name} AS (\nSELECT ${names}${fromNothing} WHERE FALSE UNION ALL (\n${sql}\n)\n)`;
+  });
   return `WITH ${list.join(',\n')}\nSELECT * FROM ${parts.map(({ name }) => name).join(' CROSS JOIN ')}`;
 }
 
@@ -203,6 +216,7 @@ export function conditionOf(count: Node, dialect: Dialect): Node | null {
     case 'sum':
       return argument.type === 'case_expr' ? caseCondition(argument, ['null', '0']) : argument;
     case 'count_if':
+    case 'countif':
       return argument;
     default:
       return null;

@@ -101,7 +101,7 @@ function repeated(own: Counted, rivals: readonly Counted[], dialect: Dialect): M
   const sound = parts.filter((part) => part !== null);
   if (sound.length < parts.length) return null;
   const counts = [own, ...rivals].flatMap(({ examined, matching }) => [examined, matching]);
-  return { sql: selectParts(sound), counts };
+  return { sql: selectParts(sound, dialect), counts };
 }
 
 /** Names, and expressions over the observation. */

@@ -49,6 +49,8 @@ export function observedExpressions({ hypotheses }: Pick<Test, 'hypotheses'>): s
 function overObservation(probe: string, expressions: readonly string[], dialect: Dialect): string {
   const queries = expressions.map((expression) => expressionQuery(expression, dialect));
   const [only, ...others] = queries;
+  if (others.length > 0 && DIALECTS[dialect].strictNames === true)
+    return overProbe(probe, `SELECT ${queries.map((query) => `(\n${query}\n)`).join(', ')}`, dialect);
   const columns = queries.map((query, index) => `(\n${query}\n) AS part_${index + 1}`).join(' CROSS JOIN ');
   return overProbe(probe, others.length === 0 ? (only ?? '') : `SELECT * FROM ${columns}`, dialect);
 }

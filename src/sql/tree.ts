@@ -187,7 +187,8 @@ export function readsRows(node: Node, inSubqueries = true): boolean {
 }
 
 /** Nodes that give a value without naming a column, as in `sum(1)`. */
-const AGGREGATES = ['count', 'sum', 'avg', 'total', 'group_concat', 'every', 'bool_and', 'bool_or'];
+const AGGREGATES =
+  'count count_if countif sum avg total group_concat every bool_and bool_or logical_and logical_or'.split(' ');
 
 /** Outside its subqueries. In SQLite `max(a, b)` is none. */
 export function hasAggregate(node: Node): boolean {

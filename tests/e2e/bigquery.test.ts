@@ -1,8 +1,15 @@
 /** The command on a server that speaks BigQuery's protocol, with the real library: rows, what is refused, what it would cost. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startBigQuery, type BigQueryServer } from '../helpers/bigquery-server';
+import type { Readable } from 'node:stream';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import type { AnswerRecord } from '../../src/domain';
+import { startBigQuery, type Answering, type BigQueryServer } from '../helpers/bigquery-server';
+import { readAsBigQuery } from '../helpers/bigquery-sql';
 import { gateHome, type GateHome } from '../helpers/gate-process';
+import { ROOT } from '../helpers/shared-data';
 
 const TEAM = {
   fields: [
@@ -57,4 +64,73 @@ test('a login that is not there is one line with the variable to set', async () 
   const ended = await home.run(['db', 'sql', 'SELECT 1', '--db', 'keyless']);
   expect(ended.code).not.toBe(0);
   expect(ended.err).toMatch(/database 'keyless' cannot log in: set the variable CLUB_KEY/);
+});
+
+/** The columns and rows as DuckDB finds them, which takes a plain statement of BigQuery but for the quotes of names. */
+async function answer(duckdb: DuckDBConnection, sql: string): Promise<Answering> {
+  const result = await duckdb.runAndReadAll(sql.replaceAll('`', '"'));
+  const types = result.columnTypes().map(String);
+  return {
+    fields: result.columnNames().map((name, at) => ({
+      name,
+      type: types[at] === 'BOOLEAN' ? 'BOOLEAN' : types[at] === 'VARCHAR' ? 'STRING' : 'INTEGER',
+    })),
+    rows: result.getRows().map((row) => row.map((value) => (value === null ? null : String(value)))),
+    reads: /\bteam\b/.test(sql) ? ['own-project.shop.team'] : [],
+  };
+}
+
+describe('gate ask', () => {
+  const QUESTION = 'How many teams are there per city?';
+  const gold = {
+    ...{ id: 'teams', engine: 'bigquery', database: 'shop', question: QUESTION, answerable: true },
+    gold_sql: ['SELECT city, COUNT(*) AS teams FROM team GROUP BY city'],
+  };
+  let duckdb: DuckDBConnection;
+  let shop: BigQueryServer;
+  let url: string;
+  let model: ChildProcessByStdio<null, Readable, null>;
+  let baseUrl: string;
+
+  beforeAll(async () => {
+    duckdb = await (await DuckDBInstance.create()).connect();
+    await duckdb.run("CREATE TABLE team AS FROM (VALUES (1, 'Rome'), (2, 'Bern'), (3, 'Bern')) AS t(id, city)");
+    shop = await startBigQuery({
+      datasets: { 'own-project.shop': { team: { ...TEAM, rows: [...TEAM.rows, ['3', 'Bern']] } } },
+      onQuery: (sql) => answer(duckdb, sql),
+    });
+    const keyFile = join(home.folder, 'shop.json');
+    writeFileSync(keyFile, shop.key);
+    url = shop.url('shop', { keyFile });
+    const settings = { questions: [gold], databases: [`shop=${url}`], rates: { doubt: 1 } };
+    // A process, since Jest's modules cannot import the library's fetch.
+    const program = [join(ROOT, 'dist', 'simulated-model', 'main.js'), JSON.stringify(settings)];
+    model = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(model.stdout, 'data')) as [Buffer];
+    ({ baseUrl } = JSON.parse(line.toString()) as { readonly baseUrl: string });
+  });
+  afterAll(async () => {
+    model.kill();
+    await shop.close();
+    duckdb.closeSync();
+  });
+
+  test.each(['fast', 'thorough', 'paper', 'reforce'])(
+    '%s: the gold rows, by statements that BigQuery can read',
+    async (method) => {
+      const before = shop.ran().length;
+      const asked = ['ask', QUESTION, '--db', url, '--method', method, '--json'];
+      const { code, out } = await home.run(asked, { OPENAI_BASE_URL: baseUrl });
+      expect(code).toBe(0);
+      const record = JSON.parse(out) as AnswerRecord;
+      expect(record).toMatchObject({ status: 'answered' });
+      expect([...record.rows].sort()).toEqual([
+        ['Bern', 2],
+        ['Rome', 1],
+      ]);
+      const ran = shop.ran().slice(before);
+      expect(ran.length).toBeGreaterThan(3);
+      for (const sql of ran) expect(() => readAsBigQuery(sql)).not.toThrow();
+    },
+  );
 });

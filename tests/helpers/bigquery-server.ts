@@ -48,7 +48,7 @@ export interface Answering extends TestTable {
 export type Answer = Answering | Failing;
 
 export interface Script {
-  readonly onQuery?: (sql: string) => Answer | undefined;
+  readonly onQuery?: (sql: string) => Answer | undefined | Promise<Answer>;
   /** By `project.dataset`, then by table. */
   readonly datasets?: Readonly<Record<string, Readonly<Record<string, TestTable>>>>;
   /** What the login may do with every table. */
@@ -120,17 +120,21 @@ export async function startBigQuery(script: Script = {}): Promise<BigQueryServer
       return;
     }
     if (kind === 'jobs' && method === 'POST') {
-      insert(response, project, body);
+      await insert(response, project, body);
       return;
     }
     if (kind === 'queries') {
-      results(response, one, url.searchParams);
+      await results(response, one, url.searchParams);
       return;
     }
     tables(response, project, rest, url.searchParams);
   }
 
-  function insert(response: ServerResponse, project: string, body: Readonly<Record<string, unknown>>): void {
+  async function insert(
+    response: ServerResponse,
+    project: string,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
     const configuration = body['configuration'] as {
       readonly dryRun?: boolean;
       readonly query: { readonly query: string };
@@ -138,7 +142,7 @@ export async function startBigQuery(script: Script = {}): Promise<BigQueryServer
     const sql = configuration.query.query;
     const dryRun = configuration.dryRun === true;
     queries.push({ sql, dryRun, configuration: configuration });
-    const answer = answerTo(sql);
+    const answer = await answerTo(sql);
     const { jobId = 'dry', location = 'US' } = (body['jobReference'] ?? {}) as { readonly jobId?: string; readonly location?: string }; // prettier-ignore
     if ('reason' in answer && (dryRun ? answer.onlyJob !== true : false) && isDue(answer)) {
       fail(response, answer);
@@ -157,11 +161,11 @@ export async function startBigQuery(script: Script = {}): Promise<BigQueryServer
     send(response, { kind: 'bigquery#job', jobReference: { projectId: project, jobId, location }, configuration, status, statistics: { totalBytesProcessed: total, query } }); // prettier-ignore
   }
 
-  function results(response: ServerResponse, jobId: string, query: URLSearchParams): void {
+  async function results(response: ServerResponse, jobId: string, query: URLSearchParams): Promise<void> {
     onPoll();
     const job = jobs.get(jobId);
     if (job === undefined) { fail(response, { status: 404, reason: 'notFound', message: `Not found: Job own-project:US.${jobId}` }); return; } // prettier-ignore
-    const answer = answerTo(job.sql);
+    const answer = await answerTo(job.sql);
     if ('reason' in answer) {
       if (isDue(answer)) {
         fail(response, answer);
@@ -252,10 +256,14 @@ export async function startBigQuery(script: Script = {}): Promise<BigQueryServer
     send(response, { kind: 'bigquery#table', tableReference: reference(tableId), type, schema: { fields }, numRows: String(rows.length), ...more }); // prettier-ignore
   }
 
-  function answerTo(sql: string): Answer {
+  async function answerTo(sql: string): Promise<Answer> {
     const shown = sql.replace(/\s+/g, ' ').slice(0, 200);
     return (
-      script.onQuery?.(sql) ?? { status: 400, reason: 'invalidQuery', message: `The script has no answer to: ${shown}` }
+      (await script.onQuery?.(sql)) ?? {
+        status: 400,
+        reason: 'invalidQuery',
+        message: `The script has no answer to: ${shown}`,
+      }
     );
   }
 

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import type { Dialect, TableDescription } from '../../domain';
-import { DIALECTS, quoteIdentifier } from '../../sql/dialects';
+import { DIALECTS, quotedText, quoteIdentifier } from '../../sql/dialects';
 import { type ColumnFacts, isCategory, isUnique } from './column-facts';
 import type { ColumnOptions } from './describe-column';
 import { pieceOf, type ProfilePiece } from './pieces';
@@ -136,7 +136,7 @@ export function withoutDoubt(
       // Of `= 1` PostgreSQL would expect one row in 200, and join it by a loop.
       return `SELECT ${all.join(', ')} FROM (SELECT *, row_number() OVER (PARTITION BY ${equal}) AS gate_nth FROM ${base}) AS gate_rows WHERE gate_nth < 2`;
     }
-    const value = typeof doubt.value === 'number' ? String(doubt.value) : `'${doubt.value.replaceAll("'", "''")}'`;
+    const value = typeof doubt.value === 'number' ? String(doubt.value) : quotedText(doubt.value, dialect);
     const column = quoted(doubt.column);
     const list = all.map((each) => (each === column ? `NULLIF(${column}, ${value}) AS ${column}` : each));
     return `SELECT ${list.join(', ')} FROM ${base}`;

@@ -3,7 +3,7 @@
  * figures are of all rows; of a larger one a sample is read, and every figure says so.
  */
 import type { DatabaseDescription, Dialect, SqlResult, SqlValue, TableDescription } from '../../domain';
-import { DIALECTS, quoted, relationOf } from '../../sql/dialects';
+import { DIALECTS, quoted, quotedText, relationOf } from '../../sql/dialects';
 
 export interface TableRows {
   readonly table: TableDescription;
@@ -158,7 +158,7 @@ export function rowsWith(
   dialect: Dialect,
   count: number,
 ): string {
-  const list = values.map((value) => `'${value.replaceAll("'", "''")}'`).join(', ');
+  const list = values.map((value) => quotedText(value, dialect)).join(', ');
   return `SELECT ${columnList(table, dialect)} FROM ${relationOf(table.name, dialect)} WHERE ${quoted(column, dialect)} IN (${list}) LIMIT ${count}`;
 }
 

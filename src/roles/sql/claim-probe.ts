@@ -5,7 +5,7 @@
  * A check counts its rivals itself, side by side. Or it reads the operator and gives two counts only: then it is repeated
  * with the SQL of each rival in the operator's place.
  */
-import type { HypothesisOutcome, SqlResult, Test } from '../../domain';
+import type { Dialect, HypothesisOutcome, SqlResult, Test } from '../../domain';
 import type { Agreement } from '../../sql/agreement';
 import { builtOn } from '../shared/tests';
 import { readClaim, readCounts, stoppedText } from '../../sql/claims';
@@ -59,7 +59,10 @@ export function claimProbe(
   const wrong = laid.filter((each) => typeof each === 'string');
   if (wrong.length > 0) return wrong.join('\n');
   const sound = laid.filter((each) => typeof each !== 'string');
-  const probe = selectParts(sound.flatMap(({ ctes }) => ctes));
+  const probe = selectParts(
+    sound.flatMap(({ ctes }) => ctes),
+    plan.dialect,
+  );
   const test: Test = { operator, probe, hypotheses: hypothesesOf(plan, operator, sound) };
   const width = sound.flatMap(({ ctes }) => ctes.flatMap(({ columns }) => columns)).length;
   const values = observedExpressions(test);
@@ -75,7 +78,7 @@ export function claimProbe(
       const seen = values.map((expressions) => columnsOf(whole, at, (at += expressions.length)));
       const hypotheses = hypothesisOutcomes(test, seen, plan.dialect);
       const error = result.kind === 'rows' ? null : errorOf(sound, result);
-      return { test, result, hypotheses, claims: countedIn(sound, result), error };
+      return { test, result, hypotheses, claims: countedIn(sound, result, plan.dialect), error };
     },
   };
 }
@@ -154,14 +157,14 @@ function comparedWith(number: number, matching: string, examined: string): strin
   return `CASE WHEN ${matching} < ${examined} AND ${examined} < ${own} THEN ${own} ELSE ${examined} END`;
 }
 
-function countedIn(laid: readonly Laid[], result: SqlResult): Counted[] {
+function countedIn(laid: readonly Laid[], result: SqlResult, dialect: Dialect): Counted[] {
   let column = 0;
   return laid.map(({ number, operator, statement, rows, ctes, rivals }) => {
     const from = column;
     column += ctes.reduce((sum, { columns }) => sum + columns.length, 0);
     const seen = readClaim(readCounts(columnsOf(result, from, column), 2), rivals.length);
     return {
-      ...{ number, operator, statement, rows, check: selectParts(ctes), agreement: seen.agreement },
+      ...{ number, operator, statement, rows, check: selectParts(ctes, dialect), agreement: seen.agreement },
       rivals: rivals.map((rival, at) => ({ ...rival, agreement: seen.rivals[at] ?? null })),
     };
   });

@@ -43,6 +43,8 @@ export const bigquery: DialectFacts = {
   sample: (table, rows, limit) =>
     rows < limit * 5 ? null : `${table} TABLESAMPLE SYSTEM (${Math.min(100, (limit / rows) * 150).toFixed(4)} PERCENT)`,
   hidden: null,
+  strictNames: true,
+  escapes: true,
   notes: `BigQuery (GoogleSQL):
 - Names in backticks, also whole paths: \`project.dataset.table\`; '…' and "…" are texts.
 - integer / integer keeps the fraction; DIV truncates. x / 0 is an error: SAFE_DIVIDE or NULLIF.
@@ -51,5 +53,6 @@ export const bigquery: DialectFacts = {
 - Nested rows: FROM t, UNNEST(t.items) AS i, (SELECT value.string_value FROM UNNEST(event_params) WHERE key = 'x'); JSON_VALUE, JSON_QUERY.
 - Date shards: FROM \`d.events_*\` WHERE _TABLE_SUFFIX BETWEEN '20210101' AND '20210131'; columns and shards left out cost nothing.
 - DATE, DATETIME and TIMESTAMP do not compare: cast. A given clock is a literal, DATETIME '…', never CURRENT_DATE. Half-open ranges: >= start AND < end; DATE_TRUNC(d, MONTH), DATE_DIFF(a, b, DAY).
+- UNION ALL or UNION DISTINCT, never UNION alone. COUNTIF(x), SUM(IF(x, 1, 0)): no FILTER (WHERE …). Each column of a result has its own name.
 - QUALIFY filters window functions. No column list after a CTE's name, no VALUES, no ::, no |> pipes, no scripts.`,
 };

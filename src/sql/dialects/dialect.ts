@@ -41,6 +41,10 @@ export interface DialectFacts {
   readonly sample: (table: string, rows: number, limit: number) => string | null;
   /** How a CTE that has a table's name reads that table; null: it cannot. */
   readonly hidden: ((table: string) => string) | null;
+  /** A CTE takes no list of column names, and no two columns of a result have the same name. */
+  readonly strictNames?: true;
+  /** In a text in quotes a backslash escapes. */
+  readonly escapes?: true;
   /** A WITH in a subquery sees no CTE of a WITH around it. In a CTE it does. */
   readonly flatWith?: true;
   /** For prompts: where models go wrong in it. */

@@ -23,6 +23,12 @@ export function quoted(name: string, dialect: Dialect): string {
   return `${quote}${name.replaceAll(quote, quote + quote)}${quote}`;
 }
 
+/** A text as a literal of the dialect. */
+export function quotedText(text: string, dialect: Dialect): string {
+  if (DIALECTS[dialect].escapes !== true) return `'${text.replaceAll("'", "''")}'`;
+  return `'${text.replace(/['\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`;
+}
+
 /** Whether a stored name may be written without quotes. */
 export function isPlain(name: string, dialect: Dialect): boolean {
   const { plain, reserved } = DIALECTS[dialect];

@@ -28,6 +28,7 @@ export const snowflake: DialectFacts = {
   numbersAsTruth: false,
   sample: samplingPages,
   hidden: null,
+  escapes: true,
   notes: `Snowflake:
 - Unquoted names fold to upper case: write upper-case names without quotes; double-quote only names shown with lower-case letters.
 - integer / integer keeps the fraction. x / 0 is an error: DIV0NULL or NULLIF.
