@@ -132,7 +132,9 @@ export class Reader {
     if (level.clause === 'from' && (word === 'JOIN' || word === 'STRAIGHT_JOIN')) level.expects = 'relation';
     if (AFTER_ALIAS.has(word)) level.alias = false;
     if (word === 'FROM' && ['from', 'other'].includes(level.clause)) throw this.problem(token);
-    if (this.endsFrom(word) && level.clause === 'from' && !isWord(this.peek(-1), 'WITHIN')) level.clause = 'other';
+    // Not in `WITHIN GROUP`, nor in MySQL's `USE INDEX FOR ORDER BY`.
+    const isPart = ['WITHIN', 'FOR'].includes(keyword(this.peek(-1)));
+    if (this.endsFrom(word) && level.clause === 'from' && !isPart) level.clause = 'other';
     // Its rows have another name than those of the relation that it turns.
     if (word === 'PIVOT' || word === 'UNPIVOT' || word === 'MATCH_RECOGNIZE') level.ranges?.clear();
     if (level.clause !== 'none' && word === 'INTO')

@@ -20,6 +20,8 @@ const ONE_SELECT = 'write one SELECT that only reads';
 
 export function readStatement(sql: string, dialect: Dialect, refused: Refused): Statement {
   if (sql.length > MAX_STATEMENT_LENGTH) return { kind: 'refused', message: TOO_LONG };
+  // Drivers and servers may end the statement there.
+  if (sql.includes('\0')) return { kind: 'refused', message: 'the statement holds a NUL character: leave it out' };
   const tokens = tokensOf(sql, dialect);
   const unknown = tokens.find(({ kind }) => kind === 'unknown');
   if (unknown !== undefined) return refuseCharacter(sql, unknown.at, refused);

@@ -15,6 +15,7 @@ export const readStatement = (sql: string): Statement => read(sql, 'snowflake', 
 const REFUSED: Refused = [
   ['->>', 'chained statements (->>) are not allowed: write one SELECT, with CTEs'],
   ['//', 'comments with // are not allowed: write -- in front of them'],
+  ['--', 'a comment holds a carriage return: leave it out'],
   ['/*', 'a comment is not closed, or holds another one: leave it out'],
   ['@', 'stages (@…) are not allowed: read tables and views'],
   ['$', 'variables ($…) are not allowed: write values as they are'],

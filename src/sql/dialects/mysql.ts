@@ -16,7 +16,11 @@ const patterns: Patterns = [
     'word',
     /(?:[A-Za-z_\u0080-\u{10ffff}]|(?!0[xXbB]|\d+[eE]\d)\d+(?=[\w$\u0080-\u{10ffff}]*[A-Za-z_]))[\w$\u0080-\u{10ffff}]*/uy,
   ],
-  ['symbol', /(?!\/\*|\.\d+(?![A-Za-z_\d]))(?:->>|->|<=>|<>|!=|<=|>=|<<|>>|\|\||&&|[-+*/%^&|~!(),.;<>=])/uy],
+  // A dot before digits belongs to a number, except directly after a name.
+  [
+    'symbol',
+    /(?!\/\*|\.\d+(?![A-Za-z_\d])|(?<![\w$\u0080-\u{10ffff}])\.\d)(?:->>|->|<=>|<>|!=|<=|>=|<<|>>|\|\||&&|[-+*/%^&|~!(),.;<>=])/uy,
+  ],
 ];
 
 export const mysql: DialectFacts = {

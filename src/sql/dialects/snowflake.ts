@@ -1,15 +1,15 @@
 import { samplingPages, timestamps, type DialectFacts, type Patterns } from './dialect';
 
-/** Text that readers could split differently (nested comments, `//`, other characters) is unknown, so that nothing can hide. */
+/** Text that readers could split differently (nested comments, `//`, a carriage return in a comment of one line, other characters) is unknown, so that nothing can hide. */
 const patterns: Patterns = [
-  ['space', /[ \t\r\n\f\v]+|--[^\n]*|\/\*(?:(?!\*\/|\/\*)[\s\S])*\*\//uy],
+  ['space', /[ \t\r\n\f\v]+|--(?:[^\n\r]|\r(?=\n))*(?=\n|$)|\/\*(?:(?!\*\/|\/\*)[\s\S])*\*\//uy],
   ['string', /'(?:[^'\\]|''|\\[\s\S])*'|\$\$(?:(?!\$\$)[\s\S])*\$\$/uy],
   ['quoted', /"(?:[^"]|"")*"/uy],
   // `$1` is a column by its position. As a number it is refused where a relation is expected.
   ['number', /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|\$\d+/uy],
   ['word', /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy],
   // `|`, `?`, `^`, and `$` at the end, belong to the row patterns of MATCH_RECOGNIZE.
-  ['symbol', /(?!\/[/*]|->>)(?:=>|->|::|\|\||<>|!=|<=|>=|[-+*/%(),.;:<>=[\]{}|^]|(?<=[}\)*+])\?|\$(?=\s*\)))/uy],
+  ['symbol', /(?!\/[/*]|--|->>)(?:=>|->|::|\|\||<>|!=|<=|>=|[-+*/%(),.;:<>=[\]{}|^]|(?<=[}\)*+])\?|\$(?=\s*\)))/uy],
 ];
 
 export const snowflake: DialectFacts = {

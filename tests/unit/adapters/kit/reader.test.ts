@@ -1,6 +1,7 @@
 import { createBigQueryInspector } from '../../../../src/adapters/bigquery';
 import { createDuckdbInspector } from '../../../../src/adapters/duckdb';
 import { createMysqlInspector } from '../../../../src/adapters/mysql';
+import { createSnowflakeInspector } from '../../../../src/adapters/snowflake';
 import type { SqlInspector } from '../../../../src/domain/ports';
 import { findHidden } from '../../../../src/sql/access';
 
@@ -38,6 +39,32 @@ describe('what a name in a WITH stands for', () => {
     const sql = 'WITH a AS (SELECT 1 AS s), b AS (WITH y AS (SELECT * FROM a) SELECT * FROM y) SELECT * FROM b';
     expect(relationsBy(createMysqlInspector(), sql)).toEqual([]);
   });
+});
+
+test.each([
+  'SELECT secret FROM orders USE INDEX FOR ORDER BY (PRIMARY), hidden',
+  'SELECT secret FROM orders o IGNORE INDEX FOR GROUP BY (PRIMARY) JOIN hidden ON TRUE',
+])('a hint does not end the list of relations: %s', (sql) => {
+  expect(relationsBy(createMysqlInspector(), sql)).toEqual(['hidden', 'orders']);
+});
+
+test.each([
+  ['MySQL reads .1 and FROM', createMysqlInspector(), 'SELECT secret, .1FROM hidden', /a number/],
+  [
+    'it is a time in MariaDB',
+    createMysqlInspector(),
+    'SELECT 1 FROM t FOR SYSTEM_TIME AS OF TRANSACTION sleep(5)',
+    /^the function sleep/,
+  ],
+  [
+    'a server may end the comment',
+    createSnowflakeInspector(),
+    'WITH a AS (SELECT 1) --\r SELECT secret FROM hidden\n SELECT 1',
+    /carriage return/,
+  ],
+  ['a driver may end the statement', createDuckdbInspector(), 'SELECT 1 /* \0 */', /NUL/],
+] as const)('what servers could read in another way is refused: %s', (_, inspector, sql, says) => {
+  expect(inspector.inspect(sql)).toMatchObject({ kind: 'refused', message: expect.stringMatching(says) as unknown });
 });
 
 test('DUAL is no relation', () => {
