@@ -9,7 +9,7 @@
  */
 import type { Dialect } from '../domain';
 import { nameParts as partsOf } from './dialects';
-import { partsOfPaths, tokensOf, type Token } from './lexer';
+import { closing, opening, partsOfPaths, tokensOf, type Token } from './lexer';
 
 export interface AccessLists {
   readonly allow: readonly string[];
@@ -260,17 +260,6 @@ function isNamedQuery(tokens: readonly Read[], index: number): boolean {
   return ['as', '('].includes(tokens[index + 1]?.text ?? '');
 }
 
-function closing(tokens: readonly Read[], open: number): number {
-  let depth = 0;
-  for (let at = open; at < tokens.length; at += 1) {
-    if (isName(tokens[at])) continue;
-    if (tokens[at]?.text === '(') depth += 1;
-    if (tokens[at]?.text === ')') depth -= 1;
-    if (depth === 0) return at;
-  }
-  return tokens.length;
-}
-
 /** Whether the next token is a table name or an alias, and so not a value. */
 function isAfterTable(tokens: readonly Read[], index: number, names: ReadonlySet<string>): boolean {
   const { text = '', name = '' } = tokens[index] ?? {};
@@ -304,17 +293,6 @@ function isClause(tokens: readonly Read[], from: number): boolean {
     else if (token?.text === '(') return false;
   }
   return false;
-}
-
-function opening(tokens: readonly Read[], close: number): number {
-  let depth = 0;
-  for (let at = close; at >= 0; at -= 1) {
-    if (isName(tokens[at])) continue;
-    if (tokens[at]?.text === ')') depth += 1;
-    if (tokens[at]?.text === '(') depth -= 1;
-    if (depth === 0) return at;
-  }
-  return 0;
 }
 
 type Name<T> = T & { readonly kind: 'word' | 'quoted' };

@@ -23,11 +23,11 @@ export function normaliseSql(sql: string): string {
  */
 export function makeBody(sql: string, reads: readonly string[], inspection: SelectInspection, hash: Hash): Body {
   const text = normaliseSql(sql);
-  const used = unique(reads.filter((name) => inspection.relations.some((relation) => sameName(relation, name)))).sort();
+  const used = [...new Set(reads.filter((name) => inspection.relations.some((each) => sameName(each, name))))].sort();
   return {
     bodyId: bodyId(text, used, hash),
     sql: text,
-    relations: unique(inspection.relations.filter((relation) => !used.some((name) => sameName(relation, name)))).sort(),
+    relations: [...new Set(inspection.relations.filter((each) => !used.some((name) => sameName(each, name))))].sort(),
     reads: used,
     recursive: false,
     hasWith: inspection.hasWith,
@@ -91,10 +91,6 @@ export function plainSql(sql: string): string {
 
 function sameName(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
-}
-
-function unique(names: readonly string[]): string[] {
-  return [...new Set(names)];
 }
 
 /**

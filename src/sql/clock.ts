@@ -39,8 +39,9 @@ function clockSql(clock: string, dialect: Dialect): string {
 const COMPILED =
   /\bgate_clock AS \(\nSELECT (?:TIMESTAMP |DATETIME )?'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d' AS now, (?:DATE )?'\d{4}-\d\d-\d\d' AS today\n\)/g;
 
-/** A compiled statement under another clock; one that reads no clock is returned as it is. */
-export function withClock(sql: string, clock: string, dialect: Dialect): string {
+/** A compiled statement under another clock, if there is one; a statement that reads no clock is returned as it is. */
+export function withClock(sql: string, clock: string | undefined, dialect: Dialect): string {
+  if (clock === undefined) return sql;
   return sql.replace(COMPILED, () => `${CLOCK} AS (\n${clockSql(clock, dialect)}\n)`);
 }
 

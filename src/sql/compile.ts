@@ -8,8 +8,7 @@
  */
 import type { Body, Dialect } from '../domain';
 import { DIALECTS, quoteIdentifier } from './dialects';
-import { tokensOf } from './lexer';
-import { closing } from './mysql-reading';
+import { closing, tokensOf } from './lexer';
 
 export interface PlanOperator {
   readonly name: string;

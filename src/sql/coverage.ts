@@ -13,17 +13,8 @@ export const COVERED = 0.95;
 
 /** The two counts, in this order: asked about, used. A text says why the result is not that: it is meant for the model. */
 export function readCoverage(result: SqlResult): Counts | string {
-  switch (result.kind) {
-    case 'rows':
-      return countsOf(result);
-    case 'timeout':
-      return `it took longer than ${result.afterMs} ms`;
-    case 'sql-error':
-    case 'refused':
-      return result.message;
-    default:
-      return result satisfies never;
-  }
+  if (result.kind === 'timeout') return `it took longer than ${result.afterMs} ms`;
+  return result.kind === 'rows' ? countsOf(result) : result.message;
 }
 
 /** The warning, for example `Only 312 of the 1,000 asked about could be used (31 %).`; null where enough of them could. */

@@ -47,12 +47,8 @@ export function plainValue(expression: string, dialect: Dialect): { text: string
 }
 
 /** The selection of `SELECT … FROM observation`. */
-function onlyValue(query: Node): Node | null {
-  const select = selectOf(query);
-  const from = select?.from;
-  const isPlain = select?.clauses.every((clause) => clause === 'select_clause' || clause === 'from_clause') === true;
-  if (!isPlain || select.columns.length !== 1 || from?.type !== 'identifier') return null;
-  return from.name.toLowerCase() === 'observation' ? (select.columns[0]?.value ?? null) : null;
+function onlyValue(node: Node): Node | null {
+  return isOfObservation(node) ? valueOf(node, ['select_clause', 'from_clause']) : null;
 }
 
 /** Whether its query gives one row, whatever the observation holds, so that it may stand as a value. */
@@ -129,7 +125,7 @@ function counted(expression: string, dialect: Dialect): string {
   const text = normaliseSql(expression);
   const node = readExpression(text, dialect);
   if (node === null) return plainSql(text);
-  return textOf((isOfObservation(node) ? valueOf(node, ['select_clause', 'from_clause']) : null) ?? node);
+  return textOf(onlyValue(node) ?? node);
 }
 
 /** The clauses with which a query that counts still gives one row. */

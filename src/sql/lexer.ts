@@ -89,6 +89,31 @@ function endOfComment(sql: string, start: number): number {
   return sql.length;
 }
 
+/** Where the bracket at `open` closes; the number of tokens: nowhere. A quoted name is no bracket. */
+export function closing(tokens: readonly Token[], open: number): number {
+  let depth = 0;
+  for (let at = open; at < tokens.length; at += 1) {
+    depth += bracket(tokens[at]);
+    if (depth === 0) return at;
+  }
+  return tokens.length;
+}
+
+/** Where the bracket at `close` opens; 0: nowhere. */
+export function opening(tokens: readonly Token[], close: number): number {
+  let depth = 0;
+  for (let at = close; at >= 0; at -= 1) {
+    depth += bracket(tokens[at]);
+    if (depth === 0) return at;
+  }
+  return 0;
+}
+
+function bracket(token: Token | undefined): number {
+  if (token?.kind === 'word' || token?.kind === 'quoted') return 0;
+  return Number(token?.text === '(') - Number(token?.text === ')');
+}
+
 /** A text with some of its tokens written in another way. */
 export function rewritten(
   sql: string,

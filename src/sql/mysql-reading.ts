@@ -3,7 +3,7 @@
  * name) and a backslash for an escape (there it is a character), and lacks CAST AS SIGNED, GROUP_CONCAT's SEPARATOR, JSON_TABLE
  * and functions named like statements. What stands for these is marked, so that `undone` finds it: text that is run has them.
  */
-import { tokensOf, type Token } from './lexer';
+import { closing, tokensOf } from './lexer';
 
 /** Stands for a backslash in a text; no one writes it, because Unicode gives it no meaning. */
 const BACKSLASH = '\ue05c';
@@ -35,16 +35,6 @@ export function asRead(sql: string): string {
     } else text += NAMES.test(token.text) && next?.raw === '(' ? `gate_${token.raw}` : token.raw;
   }
   return text + sql.slice(from);
-}
-
-/** Where the bracket at `open` closes. */
-export function closing(tokens: readonly Token[], open: number): number {
-  let depth = 0;
-  for (let at = open; at < tokens.length; at += 1) {
-    depth += Number(tokens[at]?.raw === '(') - Number(tokens[at]?.raw === ')');
-    if (depth === 0) return at;
-  }
-  return tokens.length;
 }
 
 /** A part of a text that was read so, as it was written; names in double quotes are in backticks. */

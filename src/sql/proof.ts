@@ -236,17 +236,9 @@ function executionChecks({ outcome, winner, equivalent = [] }: ProofInput): Chec
 }
 
 function seenResult(result: SqlResult): string {
-  switch (result.kind) {
-    case 'rows':
-      return result.truncated ? `${result.rows.length} or more rows` : counted(result.rows.length, 'row');
-    case 'timeout':
-      return `a timeout after ${result.afterMs} ms`;
-    case 'sql-error':
-    case 'refused':
-      return result.message;
-    default:
-      return result satisfies never;
-  }
+  if (result.kind === 'timeout') return `a timeout after ${result.afterMs} ms`;
+  if (result.kind !== 'rows') return result.message;
+  return result.truncated ? `${result.rows.length} or more rows` : counted(result.rows.length, 'row');
 }
 
 function seenHypothesis(outcome: HypothesisOutcome): string {

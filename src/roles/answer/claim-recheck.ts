@@ -32,8 +32,7 @@ export async function claimRecheck(
   candidateId: string,
   plan: LoadedPlan,
 ): Promise<ClaimRecheck> {
-  const { clock } = context.input;
-  const timed = (sql: string): string => (clock === undefined ? sql : withClock(sql, clock, plan.dialect));
+  const timed = (sql: string): string => withClock(sql, context.input.clock, plan.dialect);
   const edits = claims.some((claim) => claim.rivals.some((rival) => isRunAgain(claim, rival)))
     ? await editsOf(context, candidateId)
     : [];

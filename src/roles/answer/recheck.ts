@@ -31,8 +31,7 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
   const { winner, seen } = await attemptOf(context, update);
   const judged = seen.find(({ observationId }) => observationId === update.observationId);
   if (judged === undefined) return lost(operator, 'its evidence is no longer in the store');
-  const { clock } = context.input;
-  const timed = (sql: string): string => (clock === undefined ? sql : withClock(sql, clock, dialect));
+  const timed = (sql: string): string => withClock(sql, context.input.clock, dialect);
   const again = together(
     seen.map(({ observationId, outcome, test }): Statements<Reobserved> => {
       const readings = outcome.hypotheses.flatMap(({ id, run }) => (run === undefined ? [] : [id]));

@@ -142,7 +142,7 @@ async function runAgain(context: StepContext, before: AnswerRecord, content: Can
   const { engine } = await openEngine(context);
   const { dialect } = engine;
   const clock = content.clock === undefined ? undefined : context.input.clock;
-  const sql = clock === undefined ? content.sql : withClock(content.sql, clock, dialect);
+  const sql = withClock(content.sql, clock, dialect);
   const plan = content.plan === null ? null : await loadPlan(context, content.plan);
   const extras = plan === null ? coverageStatement(context, content, dialect) : await extraStatements(context, plan);
   const rechecks = together(await recheckAll(context, before, plan, dialect));

@@ -29,9 +29,7 @@ export async function recallEarlier(context: StepContext, description: DatabaseD
   const chain = await chainOf(context);
   const last = chain.at(-1);
   if (last === undefined) return {};
-  const { clock } = context.input;
-  const { dialect } = description;
-  const timed = (sql: string): string => (clock === undefined ? sql : withClock(sql, clock, dialect));
+  const timed = (sql: string): string => withClock(sql, context.input.clock, description.dialect);
   const carried = await carriedOf(context, description, last, timed);
   const all = together([
     together(chain.map(({ sql }) => single(sql === null ? null : timed(sql)))),

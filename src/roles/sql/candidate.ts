@@ -81,9 +81,7 @@ function coverageOf(sql: string | null): Statements<Pick<CandidateContent, 'cove
 
 /** The same of a candidate without a plan, under the clock of the step: its coverage alone. */
 export function coverageStatement({ input }: StepContext, { coverage }: CandidateContent, dialect: Dialect): Extras {
-  const { clock } = input;
-  const sql = coverage === undefined || clock === undefined ? coverage?.sql : withClock(coverage.sql, clock, dialect);
-  const { statements, read } = coverageOf(sql ?? null);
+  const { statements, read } = coverageOf(coverage ? withClock(coverage.sql, input.clock, dialect) : null);
   return { statements, read: (results) => ({ control: null, wording: [], ...read(results) }) };
 }
 
