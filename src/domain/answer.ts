@@ -142,7 +142,6 @@ export const FlagColumn = z.object({
   /** What it holds, in a few words. */
   holds: z.string(),
 });
-export type FlagColumn = z.infer<typeof FlagColumn>;
 
 export const CandidateSummary = z.object({
   id: z.string(),
@@ -170,7 +169,6 @@ export const Reuse = z.object({
   reused: z.number().int().describe('those that another plan took over'),
   reuses: z.number().int().describe('how often'),
 });
-export type Reuse = z.infer<typeof Reuse>;
 
 export const AnswerRecord = z.object({
   schemaVersion: z.literal(1),

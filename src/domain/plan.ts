@@ -60,7 +60,6 @@ export const WordingChoice = z.object({
   /** A body for the other reading, so that the answer can say what it would give. */
   otherBodyId: z.string().nullable(),
 });
-export type WordingChoice = z.infer<typeof WordingChoice>;
 
 export const Plan = z.object({
   planId: z.string(),

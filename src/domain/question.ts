@@ -9,7 +9,6 @@ export const Dialect = z.enum(['postgresql', 'sqlite', 'snowflake', 'duckdb', 'm
 export type Dialect = z.infer<typeof Dialect>;
 
 export const Document = z.object({ name: z.string(), text: z.string() });
-export type Document = z.infer<typeof Document>;
 
 /** What documentation says of a table or a column: stated, not proved. */
 export const DocumentNote = z.object({

@@ -87,7 +87,6 @@ export const CandidateBody = z.object({
   /** Whether sharing it makes derivations dependent (rule S4): it is unproved and not mere arithmetic over other operators. */
   counts: z.boolean(),
 });
-export type CandidateBody = z.infer<typeof CandidateBody>;
 
 export const CandidateView = z.object({
   id: z.string(),

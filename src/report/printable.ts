@@ -1,10 +1,10 @@
 /** Text from a database or a model made safe to show, cut and wrapped; counts, money and durations as words. */
 import type { SteeringNote, Usage } from '../domain';
 import { counted } from '../counted';
-import { shownNumber } from '../text/result-text';
+import { cell } from '../text/result-text';
 import { visible, visibleLine } from '../clip';
 
-export { counted, visible };
+export { cell, counted, visible };
 
 /** A text on one line, cut with an ellipsis. */
 export function cut(text: string, length: number): string {
@@ -24,11 +24,6 @@ export function wrapped(text: string, width: number, lines: number): readonly st
     rest = rest.slice(end).trimStart();
   }
   return [...done, cut(rest, room)];
-}
-
-export function cell(value: string | number | boolean | null): string {
-  if (value === null) return 'NULL';
-  return typeof value === 'number' ? shownNumber(value) : String(value);
 }
 
 /** `2026-11-22 09:30 UTC`. */

@@ -1,5 +1,5 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
-import type { AnswerRecord, Claim, Dialect } from '../domain';
+import { Dialect, type AnswerRecord, type Claim } from '../domain';
 import { BoundedMap } from '../bounded-map';
 import { tokensOf } from '../sql/lexer';
 import { definedTexts } from '../text/claim-text';
@@ -81,14 +81,6 @@ export function sqlHtml(sql: string, operators: ReadonlySet<string>, id?: string
 
 type Format = (sql: string, options: { readonly language: Dialect; readonly expressionWidth: number }) => string;
 
-const LAYOUTS = [
-  'postgresql',
-  'sqlite',
-  'snowflake',
-  'duckdb',
-  'mysql',
-  'bigquery',
-] as const satisfies readonly Dialect[];
 /** A statement that fits on a line stays on it. */
 const LINE = 76;
 
@@ -110,7 +102,7 @@ const formatted = new BoundedMap<string>(4 * 1024 * 1024);
 function formattedAnew(sql: string): string {
   if (sql.length <= LINE && !sql.includes('\n')) return sql;
   const tokens = (text: string): string =>
-    JSON.stringify(LAYOUTS.map((dialect) => tokensOf(text, dialect).map(({ raw }) => raw)));
+    JSON.stringify(Dialect.options.map((dialect) => tokensOf(text, dialect).map(({ raw }) => raw)));
   // Literals on two lines are one literal in PostgreSQL; on one line they are an error.
   const isJoined = tokensOf(sql, 'postgresql').some(
     ({ kind }, at, all) => kind === 'string' && all[at + 1]?.kind === 'string',
@@ -118,7 +110,9 @@ function formattedAnew(sql: string): string {
   if (isJoined) return sql;
   const before = tokens(sql);
   return (
-    LAYOUTS.map((language) => laidOut(sql, language)).find((text) => text !== null && tokens(text) === before) ?? sql
+    Dialect.options
+      .map((language) => laidOut(sql, language))
+      .find((text) => text !== null && tokens(text) === before) ?? sql
   );
 }
 

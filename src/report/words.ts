@@ -141,13 +141,13 @@ export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>
   return `Doubtful steps were tested against the data${more} (method “${method}”); the database decides which reading holds.`;
 }
 
-/** When the rows of an answer were read, and what "now" was to its SQL. */
 /** One line for each table of data files. */
 export function filesText({ files }: AnswerRecord): string | null {
   if (files === undefined) return null;
   return `written ${utc(files.asOf)}; ${files.tables.map(({ name, text }) => `${name}: ${text}`).join('; ')}`;
 }
 
+/** When the rows of an answer were read, and what "now" was to its SQL. */
 export function asOfText({ asOf, endedAt, clock }: AnswerRecord): string {
   const searched = asOf > endedAt ? `, searched ${utc(endedAt)}` : '';
   return `${utc(asOf)}${searched}${clock === undefined ? '' : `; in its SQL "now" is ${clock}`}`;

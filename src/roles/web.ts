@@ -16,11 +16,6 @@ import { now, type StepContext } from './shared/context';
 import type { StepOptions } from '../domain/ports/step-parts';
 import type { WebInput, WebRun } from '../domain/ports/steps';
 
-/** `mayRetry`: the caller will try once more if a site does not answer. */
-export interface WebOptions extends StepOptions {
-  readonly mayRetry?: boolean;
-}
-
 type Seen = Omit<WebObservation, 'tool' | 'request'>;
 
 const PASSING: ReadonlySet<WebErrorCode> = new Set(['connection', 'timeout', 'rate-limited', 'server-error']);

@@ -47,15 +47,16 @@ export function resultPreview(result: SqlResult, maxChars = 200): string {
   if (result.kind !== 'rows') return cut(resultText(result, maxChars), maxChars);
   const [row, second] = result.rows;
   if (row === undefined) return 'no rows';
-  if (second === undefined && row.length === 1) return cut(shown(row[0] ?? null), maxChars);
-  const rows = result.rows.slice(0, 20).map((each) => each.map(shown).join(', '));
+  if (second === undefined && row.length === 1) return cut(cell(row[0] ?? null), maxChars);
+  const rows = result.rows.slice(0, 20).map((each) => each.map(cell).join(', '));
   return cut(
     `${result.truncated ? `${result.rows.length}+ rows` : counted(result.rows.length, 'row')}: ${rows.join('; ')}`,
     maxChars,
   );
 }
 
-function shown(value: SqlValue): string {
+/** A value as a cell of a table says it. */
+export function cell(value: SqlValue): string {
   if (value === null) return 'NULL';
   return typeof value === 'number' ? shownNumber(value) : String(value);
 }

@@ -329,8 +329,8 @@ function mendOperator(operator: OperatorReply, earlier: readonly string[], isWan
   const risk = isWanted ? OPEN_RISK : EXPLAINED_RISK;
   return {
     ...operator,
-    relations: unique([...relations.filter((name) => !earlier.includes(name)), ...named.filter(isTable)]),
-    inputs: unique(named.filter((name) => !isTable(name))),
+    relations: [...new Set([...relations.filter((name) => !earlier.includes(name)), ...named.filter(isTable)])],
+    inputs: [...new Set(named.filter((name) => !isTable(name)))],
     grain: operator.grain.map((name) => declared(operator, name)),
     mapping: both ? null : mapping,
     // Where the doubt is spelled out already, the mapping says nothing new.
@@ -369,10 +369,6 @@ function bare(relation: string): string {
     (_, dot: string, quoted?: string, ticked?: string, bracketed?: string) =>
       dot + (quoted?.replaceAll('""', '"') ?? ticked ?? bracketed ?? ''),
   );
-}
-
-function unique(names: readonly string[]): string[] {
-  return [...new Set(names)];
 }
 
 function escaped(name: string): string {

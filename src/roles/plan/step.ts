@@ -85,16 +85,12 @@ type OperatorReply = PlanReply['operators'][number];
 function writeOperator({ scope, knownIntents }: Writer, reply: OperatorReply): WrittenOperator | string[] {
   const { sql, mapping, assumptions, ...said } = reply;
   // The clock is not data, so it is not part of the interface.
-  const ofData = (relation: string): boolean => relation !== CLOCK;
-  const declared = said.relations
-    .map((relation) => knownRelation(relation, scope.relations) ?? relation)
-    .filter(ofData);
+  const ofData = (relations: readonly string[]): string[] =>
+    relations.map((each) => knownRelation(each, scope.relations) ?? each).filter((each) => each !== CLOCK);
+  const declared = ofData(said.relations);
   const made = sql === null ? null : operatorBody(sql, { ...said, relations: declared }, scope);
   const body = made?.kind === 'ok' ? made.value : null;
-  const read = (body?.relations ?? [])
-    .map((relation) => knownRelation(relation, scope.relations) ?? relation)
-    .filter(ofData);
-  const face = { ...said, relations: body === null ? unique(declared) : unique([...declared, ...read]) };
+  const face = { ...said, relations: [...new Set([...declared, ...ofData(body?.relations ?? [])])] };
   const problems = [
     ...(scope.relations.some((relation) => sameRelation(relation, face.name))
       ? [`${face.name} is the name of a table: choose another`]
@@ -124,10 +120,6 @@ export function knownRelation(relation: string, known: readonly string[]): strin
     known.find((each) => sameRelation(each, plain)) ??
     null
   );
-}
-
-function unique(names: readonly string[]): string[] {
-  return [...new Set(names)];
 }
 
 /** The known intent, if the reply copied it with other case or blanks (rule S3). */

@@ -98,17 +98,8 @@ export function isAnswer(plan: LoadedPlan, name: string): boolean {
 
 /** Null if the statement ran, even if it gave no rows. */
 export function runError(result: SqlResult): string | null {
-  switch (result.kind) {
-    case 'rows':
-      return null;
-    case 'timeout':
-      return `the query was ${stoppedText(result)}: make it cheaper`;
-    case 'sql-error':
-    case 'refused':
-      return result.message;
-    default:
-      return result satisfies never;
-  }
+  if (result.kind === 'timeout') return `the query was ${stoppedText(result)}: make it cheaper`;
+  return result.kind === 'rows' ? null : result.message;
 }
 
 /**

@@ -7,11 +7,9 @@ import type { Question } from '../../domain';
 import { unless, type Problem } from './reply';
 import type { PromptContext } from './prompt-parts';
 import { clip } from '../../clip';
-import type { Lookup, MemoryRef } from '../../domain/ports/step-parts';
+import type { Lookup, MemoryRef, WebTool } from '../../domain/ports/step-parts';
 import type { StepContext } from './context';
 import type { MayLookUp } from '../../domain/ports/steps';
-
-export type WebTool = Exclude<Question['tools'][number], 'execute_sql'>;
 
 export const webTools = (question: Question): WebTool[] => question.tools.filter((tool) => tool !== 'execute_sql');
 

@@ -11,6 +11,7 @@ import type { ModelCall, ModelOutcome, ModelStepInput } from '../../domain/ports
 import type { StepContext } from './context';
 import { begun, callOnce, journalled, type Called } from '../../record/journal';
 import { clip, oneLine } from '../../clip';
+import { grouped } from '../../counted';
 
 interface Options {
   /** Default: that of the settings. */
@@ -200,15 +201,11 @@ export function causeOf(called: Called, limit: number, error: string): string {
     const tokens = usage.completionTokens ?? 0;
     // The endpoint may cut earlier, if its context is full.
     return tokens < limit / 2 && text.trim() !== ''
-      ? `the reply was cut at ${figure(tokens)} tokens, below the limit of ${figure(limit)}: the endpoint has a limit of its own, such as its context length`
-      : `the reply was cut at ${figure(limit)} tokens: raise models.maxOutputTokens`;
+      ? `the reply was cut at ${grouped(tokens)} tokens, below the limit of ${grouped(limit)}: the endpoint has a limit of its own, such as its context length`
+      : `the reply was cut at ${grouped(limit)} tokens: raise models.maxOutputTokens`;
   }
   if (finishReason === 'content_filter') return 'the endpoint withheld the reply (content filter)';
   if (finishReason === 'refusal') return oneLine(`the model refused: ${text}`, CAUSE_CHARS);
   if (text.trim() === '') return `the reply was empty (finish reason ${oneLine(finishReason, CAUSE_CHARS)})`;
   return oneLine(error, CAUSE_CHARS);
-}
-
-function figure(count: number): string {
-  return count.toLocaleString('en-US');
 }

@@ -69,15 +69,7 @@ function contextOf({ question, clock }: SearchInput): string | null {
 }
 
 async function memoryEntry(context: StepContext, update: Update): Promise<MemoryEntry> {
-  const body = await context.run.get('body', update.bodyId);
-  return {
-    updateId: update.updateId,
-    intent: update.intent,
-    relations: update.interface.relations,
-    columns: update.interface.columns,
-    grain: update.interface.grain,
-    mapping: update.mapping,
-    summary: update.summary,
-    sql: body.sql,
-  };
+  const { updateId, intent, mapping, summary } = update;
+  const { sql } = await context.run.get('body', update.bodyId);
+  return { updateId, intent, mapping, summary, ...update.interface, sql };
 }

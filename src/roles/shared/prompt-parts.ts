@@ -8,20 +8,12 @@
  *    knows, the question, the task.
  */
 import { DIALECTS } from '../../sql/dialects';
-import type { Dialect, Question } from '../../domain';
+import type { Dialect, Question, Update } from '../../domain';
 import type { ChatMessage } from '../../domain/ports';
 
-export interface MemoryEntry {
-  readonly updateId: string;
-  readonly intent: string;
-  readonly relations: readonly string[];
-  /** `name type`, in output order. */
-  readonly columns: readonly string[];
-  readonly grain: readonly string[];
-  readonly mapping: string;
-  readonly summary: string;
-  readonly sql: string;
-}
+/** A proved reading with its interface: `columns` are `name type`, in output order. */
+export type MemoryEntry = Pick<Update, 'updateId' | 'intent' | 'mapping' | 'summary'> &
+  Update['interface'] & { readonly sql: string };
 
 /** What every role is told; the schema is already text, with its profiles. */
 export interface PromptContext {
