@@ -79,6 +79,8 @@ export function createGuardedEngine(
         const names = table.columns.map(({ name }) => name);
         const columns = names.filter((column) => !rules.mayReadColumn(table.name, column));
         if (columns.length === 0) continue;
+        const keys = dialect === 'mysql' ? [table.primaryKey, ...table.uniqueKeys] : [table.primaryKey];
+        if (keys.some((key) => key.length === 1 && columns.includes(key[0] ?? ''))) columns.push(...ROW_IDS[dialect]);
         const name = nameParts(table.name, dialect).at(-1) ?? table.name;
         hidden.push({ table: relation.endsWith('*') ? (relation.split('.').at(-1) ?? name) : name, columns });
       }
@@ -120,6 +122,16 @@ export function createGuardedEngine(
   };
 }
 
+/** Other names of the one column of a key. */
+const ROW_IDS: Readonly<Record<Dialect, readonly string[]>> = {
+  postgresql: [],
+  sqlite: ['rowid', 'oid', '_rowid_'],
+  snowflake: [],
+  duckdb: [],
+  mysql: ['_rowid'],
+  bigquery: [],
+};
+
 const MAX_MESSAGE_CHARS = 2_000;
 
 /** An engine's message may quote a value of any size. Messages go into histories and prompts, so they are cut. */
@@ -147,10 +159,11 @@ function findTables(
   const wanted = relation.toLowerCase();
   const schema = schemas.find((name) => wanted.startsWith(`${name.toLowerCase()}.`));
   const bare = schema === undefined ? wanted : wanted.slice(schema.length + 1);
-  const called = (name: string): TableDescription | undefined => tables.find((one) => one.name.toLowerCase() === name);
-  const exact = called(wanted) ?? called(bare);
-  if (!wanted.endsWith('*')) return exact === undefined ? [] : [exact];
-  const start = (exact === undefined ? bare : exact.name.toLowerCase()).slice(0, -1);
+  // Several where names differ in case alone.
+  const called = (name: string): TableDescription[] => tables.filter((one) => one.name.toLowerCase() === name);
+  const exact = called(wanted).length > 0 ? called(wanted) : called(bare);
+  if (!wanted.endsWith('*')) return exact;
+  const start = (exact[0]?.name.toLowerCase() ?? bare).slice(0, -1);
   return tables.filter(({ name }) => name.toLowerCase().startsWith(start) && !name.slice(start.length).includes('.'));
 }
 

@@ -1,6 +1,7 @@
 import type { EngineModule } from '../kit/module';
 import { createSnowflakeEngine } from './engine';
 import { createSnowflakeInspector } from './inspector';
+import { readTarget } from './target';
 
 export { createSnowflakeEngine, createSnowflakeInspector };
 export type { SnowflakeEngineSettings } from './engine';
@@ -12,6 +13,7 @@ export const engine: EngineModule = {
     const options = { login, role, schemas, accessUrl, allowPrivilegedRole, poolSize, maxScanBytes };
     return createSnowflakeEngine({ url, options });
   },
+  searchPath: ({ address: url, snowflake: { login } }) => [readTarget({ url, login }).schema ?? []].flat(),
   // It has no read-only transaction: the grants of the role are read when it is opened.
   check: null,
   inspector: (functions) => createSnowflakeInspector({ functions }),

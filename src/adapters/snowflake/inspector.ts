@@ -44,7 +44,6 @@ function grammarWith(functions: readonly string[]): Grammar {
     keywords: KEYWORDS,
     functions: snowflakeFunctions(functions),
     clauses: CLAUSES,
-    forward: true,
     refused: new Map(),
     name: ({ text }) => (text === text.toUpperCase() ? text.toLowerCase() : text),
     sameName: ({ text }) => text,

@@ -136,13 +136,13 @@ function visitFrom(node: Node, scope: ReadonlySet<string>, found: Found): void {
   }
 }
 
-/** `x IN name` reads the table; `x IN (…)` is an ordinary expression. */
+/** `x IN name` and `x IN name(…)` read the table; `x IN (…)` is an ordinary expression. */
 function visitIn(node: Node, scope: ReadonlySet<string>, found: Found): void {
   const operators = [node['operator']].flat() as { name?: string }[];
   const right = node['right'] as Node;
-  if (operators.at(-1)?.name === 'IN' && (right.type === 'identifier' || right.type === 'member_expr')) {
+  if (operators.at(-1)?.name === 'IN' && ['identifier', 'member_expr', 'func_call'].includes(right.type)) {
     visit(node['left'], scope, found);
-    addRelation(right, scope, found);
+    visitFrom(right, scope, found);
     return;
   }
   children(node, scope, found);

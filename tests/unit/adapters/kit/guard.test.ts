@@ -1,6 +1,8 @@
 import { createGuardedEngine, type AccessLists } from '../../../../src/adapters/kit/guard';
 import { createPostgresInspector } from '../../../../src/adapters/postgres';
-import { createSnowflakeInspector } from '../../../../src/adapters/snowflake';
+import { createMysqlInspector } from '../../../../src/adapters/mysql';
+import type { Opening } from '../../../../src/adapters/kit/module';
+import { createSnowflakeInspector, engine as snowflake } from '../../../../src/adapters/snowflake';
 import { createSqliteInspector } from '../../../../src/adapters/sqlite';
 import type { DatabaseDescription, SqlResult, TableDescription } from '../../../../src/domain';
 import type { SqlEngine } from '../../../../src/domain/ports/sql-engine';
@@ -276,6 +278,51 @@ describe('columns', () => {
     const engine = echo('snowflake');
     await createGuardedEngine(engine, createSnowflakeInspector(), access).run([sql], options);
     expect(engine.asked).toHaveLength(passes ? 1 : 0);
+  });
+
+  test.each(['rowid', 'p.oid', '"_ROWID_"'])('a hidden key is not read by its other name %s', async (name) => {
+    const lists = { allow: [], deny: ['patient.id'] };
+    const sqlite = echo('sqlite');
+    await createGuardedEngine(sqlite, createSqliteInspector(), lists).run([`SELECT ${name} FROM patient p`], options);
+    expect(sqlite.asked).toEqual([]);
+    const mysql = echo('mysql');
+    const guarded = createGuardedEngine(mysql, createMysqlInspector(), { allow: [], deny: ['patient.ssn'] });
+    const { results } = await guarded.run(['SELECT p._rowid FROM patient p'], options);
+    expect(results).toMatchObject([{ kind: 'refused', message: expect.stringContaining('_rowid') as string }]);
+    await createGuardedEngine(sqlite, createSqliteInspector(), access).run(['SELECT rowid FROM patient'], options);
+    expect(sqlite.asked).toHaveLength(1);
+  });
+
+  test('IN reads a virtual table that is written like a function', async () => {
+    const engine = echo('sqlite');
+    const guarded = createGuardedEngine(engine, createSqliteInspector(), { allow: [], deny: ['salary'] });
+    const statements = ["SELECT NULL IN salary('5*')", "SELECT 1 IN main.salary('5*')", 'SELECT 1 IN json_each(1)'];
+    const { results } = await guarded.run(statements, options);
+    expect(results.map(({ kind }) => kind)).toEqual(['refused', 'refused', 'rows']);
+  });
+
+  test('of tables whose names differ in case alone, each hides its columns', async () => {
+    const tables = [table('Note', ['id']), table('note', ['id', 'secret'])];
+    const engine = { ...echo('mysql'), describe: () => Promise.resolve({ ...DESCRIPTION, tables }) };
+    const guarded = createGuardedEngine(engine, createMysqlInspector(), { allow: [], deny: ['note.secret'] });
+    expect((await guarded.run(['SELECT secret FROM note'], options)).results).toMatchObject([{ kind: 'refused' }]);
+  });
+
+  test("in Snowflake names without a schema are those of the address's schema", async () => {
+    const address = 'snowflake://reader:secret@account/shop/sales';
+    const path = snowflake.searchPath?.({ address, snowflake: { login: null } } as unknown as Opening);
+    const run = async (sql: string, deny: string): Promise<SqlResult | undefined> => {
+      const guarded = createGuardedEngine(
+        echo('snowflake'),
+        createSnowflakeInspector(),
+        { allow: [], deny: [deny] },
+        path,
+      );
+      return (await guarded.run([sql], options)).results[0];
+    };
+    expect(await run('SELECT id FROM sales.visit', 'salary')).toMatchObject({ kind: 'rows' });
+    expect(await run('SELECT id FROM public.visit', 'salary')).toMatchObject({ kind: 'refused' });
+    expect(await run('SELECT id FROM visit', 'sales.visit')).toMatchObject({ kind: 'refused' });
   });
 
   test('a relation that SQLite lets be called like the beginning of a query hides nothing', async () => {

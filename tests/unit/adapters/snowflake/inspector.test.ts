@@ -59,7 +59,7 @@ describe('relations', () => {
     ['SELECT a FROM t WHERE EXISTS (WITH x AS (SELECT * FROM u) SELECT 1 FROM x)', ['t', 'u']],
     ['WITH t AS (SELECT * FROM t) SELECT * FROM t', ['t']],
     ['WITH a (x) AS (SELECT 1), b AS (SELECT x FROM a JOIN u ON TRUE) SELECT * FROM b', ['u']],
-    ['WITH RECURSIVE a AS (SELECT x FROM b), b AS (SELECT y FROM base) SELECT * FROM a', ['base']],
+    ['WITH RECURSIVE a AS (SELECT x FROM b), b AS (SELECT y FROM base) SELECT * FROM a', ['b', 'base']],
     ['SELECT transform(list, x -> x + 1), REDUCE(l, 0, (acc, v) -> acc + v) FROM t', ['t']],
     ['SELECT a::NUMBER(10, 2), CAST(b AS VARCHAR(10)), TRY_CAST(c AS DECIMAL(3, 1)) FROM t', ['t']],
     ['SELECT * EXCLUDE (a, b) RENAME (c AS d), t.* ILIKE \'%x%\' FROM t', ['t']],
