@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { cut } from '../../clip';
 import type { DatabaseDescription, Dialect, SqlValue, TableDescription } from '../../domain';
+import { groupBy } from '../../group-by';
+import { each } from '../../limiter';
 
 /** A hash over tables, columns, types and keys in code-unit order; no data, no comments. */
 export function fingerprintOf(tables: readonly TableDescription[]): string {
@@ -20,6 +22,58 @@ export function fingerprintOf(tables: readonly TableDescription[]): string {
   return createHash('sha256').update(JSON.stringify(structure)).digest('hex');
 }
 
+interface KeyPart {
+  readonly table: string;
+  /** The same for all parts of a key, which are in their order. */
+  readonly key: string;
+  /** Null: an expression, or a part of a column. Then nothing is said of the key. */
+  readonly column: string | null;
+}
+
+type Column = TableDescription['columns'][number];
+
+/** A schema as catalogues have it. Tables by the names that are shown; comments are empty where there are none. */
+export interface Catalogue {
+  readonly tables: readonly (Pick<TableDescription, 'name' | 'kind' | 'rowEstimate'> & { readonly comment: string })[];
+  readonly columns: readonly (Pick<Column, 'name' | 'type' | 'nullable'> & {
+    readonly table: string;
+    readonly comment: string;
+  })[];
+  readonly primary: readonly KeyPart[];
+  readonly unique: readonly KeyPart[];
+  readonly foreign: readonly (KeyPart & { readonly target: string; readonly references: string })[];
+}
+
+/** Without samples, and without keys to tables that are not described. */
+export function tablesOf({ tables, columns, primary, unique, foreign }: Catalogue): TableDescription[] {
+  const known = new Set(tables.map(({ name }) => name));
+  const columnsOf = groupBy(columns, ({ table }) => table);
+  const [primaryOf, uniqueOf, foreignOf] = [keysIn(primary), keysIn(unique), keysIn(foreign)];
+  const columnsIn = (key: readonly KeyPart[]): string[] => key.flatMap(({ column }) => column ?? []);
+  return tables.map(({ name, kind, comment, rowEstimate }) => ({
+    ...{ name, kind, rowEstimate, comment: comment || null },
+    columns: (columnsOf.get(name) ?? []).map(({ table: _, ...column }) => ({
+      ...column,
+      comment: column.comment || null,
+      samples: [],
+    })),
+    primaryKey: columnsIn(primaryOf.get(name)?.[0] ?? []),
+    uniqueKeys: (uniqueOf.get(name) ?? []).map(columnsIn),
+    foreignKeys: (foreignOf.get(name) ?? []).flatMap((key) => {
+      const target = key[0]?.target ?? '';
+      return known.has(target)
+        ? [{ columns: columnsIn(key), table: target, references: key.map(({ references }) => references) }]
+        : [];
+    }),
+  }));
+}
+
+function keysIn<T extends KeyPart>(parts: readonly T[]): Map<string, T[][]> {
+  const keys = [...groupBy(parts, ({ table, key }) => JSON.stringify([table, key])).values()];
+  const whole = keys.filter((key) => key.every(({ column }) => column !== null));
+  return groupBy(whole, ([first]) => first?.table ?? '');
+}
+
 /** Longest sample value that is shown; what is longer ends in an ellipsis. */
 export const SAMPLE_LENGTH = 60;
 const SAMPLES_PER_COLUMN = 5;
@@ -28,6 +82,34 @@ const SAMPLES_PER_COLUMN = 5;
 export interface Sampled {
   readonly rows: readonly (readonly SqlValue[])[];
   readonly count: number | null;
+}
+
+/**
+ * Views last, because each may hide an expensive query; what is left after `withinMs` has no samples, and neither has what cannot
+ * be read (a broken or slow view). `isOwn`: the error is of that table alone.
+ */
+export async function sampled(
+  tables: readonly TableDescription[],
+  sample: (table: TableDescription) => Promise<Sampled>,
+  how: { readonly withinMs: number; readonly atOnce: number; readonly isOwn: (error: unknown) => boolean },
+): Promise<Map<string, Sampled>> {
+  const found = new Map<string, Sampled>();
+  const deadline = Date.now() + how.withinMs;
+  const read = async (table: TableDescription): Promise<void> => {
+    if (Date.now() > deadline) return;
+    try {
+      found.set(table.name, await sample(table));
+    } catch (error) {
+      if (!how.isOwn(error)) throw error;
+    }
+  };
+  const filled = tables.filter(({ columns }) => columns.length > 0);
+  await each(
+    filled.sort((a, b) => Number(a.kind === 'view') - Number(b.kind === 'view')),
+    read,
+    how.atOnce,
+  );
+  return found;
 }
 
 /** `tables` come from a catalogue, without samples; `sampled` is by their names. */

@@ -23,9 +23,16 @@ export async function checkMysql(url: string): Promise<DatabaseCheck> {
       const [[, cipher] = []] = await session.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
       await session.begin({ timeoutMs: TIMEOUT_MS });
       const attempts = await attemptWrites(session, address.target.database);
-      const version = `${session.isMariaDb ? 'MariaDB' : 'MySQL'} ${session.version}`;
       const rights = await writingRights(address);
-      return { version, user: String(user), tls: cipher !== '', connectMs, latencyMs, attempts, rights };
+      return {
+        version: session.serverName,
+        user: String(user),
+        tls: cipher !== '',
+        connectMs,
+        latencyMs,
+        attempts,
+        rights,
+      };
     } finally {
       await session.query('ROLLBACK').finally(() => session.close());
     }

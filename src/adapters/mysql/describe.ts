@@ -2,12 +2,11 @@
  * Tables, columns, keys, comments and samples, from the information schema. Tables of the URL's database are shown without it,
  * those of other databases as `database.table`. Whether names of tables heed case is the server's (`lower_case_table_names`).
  */
-import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
+import type { DatabaseDescription, SqlValue } from '../../domain';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { groupBy } from '../../group-by';
 import { sha256 } from '../../sha256';
 import { identifier, literal } from '../kit/engine';
-import { described, SAMPLE_LENGTH, type Sampled } from '../kit/schema';
+import { described, SAMPLE_LENGTH, sampled, tablesOf } from '../kit/schema';
 import { isOfStatement } from './errors';
 import type { MysqlSession, Rows } from './session';
 
@@ -47,7 +46,8 @@ async function catalogueOf(session: MysqlSession, database: string, schemas: rea
       'ORDER BY 1, 2, ordinal_position',
     ),
     await read(
-      'table_name, index_name, column_name, sub_part',
+      // Neither those of expressions, nor of the beginnings of texts, are told as keys.
+      'table_name, index_name, CASE WHEN sub_part IS NULL THEN column_name END',
       'statistics',
       'AND non_unique = 0 ORDER BY 1, 2, 3, seq_in_index',
     ),
@@ -75,81 +75,53 @@ export async function describeMysql(
   database: string,
   schemas: readonly string[],
 ): Promise<DatabaseDescription> {
-  const [tables = [], columns = [], unique = [], foreign = [], json = []] = await catalogueOf(
-    session,
-    database,
-    schemas,
-  );
+  const found = await catalogueOf(session, database, schemas);
+  const [tables = [], columns = [], unique = [], foreign = [], json = []] = found;
   const nameOf = ([schema, table]: Row): string =>
     text(schema).toLowerCase() === database.toLowerCase() ? text(table) : `${text(schema)}.${text(table)}`;
-  const names = new Set(tables.map(nameOf));
-  const [columnsOf, uniqueOf, foreignOf] = [columns, unique, foreign].map((rows) => groupBy(rows, nameOf));
   const checks = new Set(json.map((row) => `${nameOf(row)} ${text(row[2]).slice('json_valid('.length + 1, -2)}`));
-  const byKey = (rows: readonly Row[] = []): Row[][] => [...groupBy(rows, (row) => text(row[2])).values()];
-  const columnsIn = (key: readonly Row[]): string[] => key.map((part) => text(part[3]));
-  const shown = tables.map((row): TableDescription => {
-    const name = nameOf(row);
-    const isView = row[2] === 'VIEW';
-    // Without those of expressions, and of the beginnings of texts.
-    const keys = byKey(uniqueOf?.get(name)).filter((key) => key.every((part) => part[3] !== null && part[4] === null));
-    return {
-      ...{ name, kind: isView ? 'view' : 'table', comment: isView ? null : text(row[4]) || null },
-      rowEstimate: isView || row[3] === null ? null : Number(row[3]),
-      columns: (columnsOf?.get(name) ?? []).map(([, , column, type, nullable, comment]) => {
-        const isJson = checks.has(`${name} ${text(column)}`);
-        const [shownType, shownComment] = isJson ? ['json', null] : [text(type), text(comment) || null];
-        return { name: text(column), type: shownType, nullable: nullable !== 'NO', comment: shownComment, samples: [] };
-      }),
-      primaryKey: columnsIn(keys.find(([first]) => first?.[2] === 'PRIMARY') ?? []),
-      uniqueKeys: keys.filter(([first]) => first?.[2] !== 'PRIMARY').map(columnsIn),
-      foreignKeys: byKey(foreignOf?.get(name)).flatMap((key) => {
-        const table = nameOf(key[0]?.slice(4) ?? []);
-        const references = key.map((part) => text(part[6]));
-        return names.has(table) ? [{ columns: columnsIn(key), table, references }] : [];
-      }),
-    };
+  const partOf = (row: Row) => ({
+    table: nameOf(row),
+    key: text(row[2]),
+    column: row[3] === null ? null : text(row[3]),
   });
-  return described(
-    'mysql',
-    `${session.isMariaDb ? 'MariaDB' : 'MySQL'} ${session.version}`,
+  const isPrimary = (row: Row): boolean => row[2] === 'PRIMARY';
+  const rowOf = new Map(tables.map((row) => [nameOf(row), row]));
+  const shown = tablesOf({
+    tables: tables.map((row) => ({
+      ...{ name: nameOf(row), kind: isView(row) ? 'view' : 'table', comment: isView(row) ? '' : text(row[4]) },
+      rowEstimate: isView(row) || row[3] === null ? null : Number(row[3]),
+    })),
+    columns: columns.map((row) => {
+      const [table, name] = [nameOf(row), text(row[2])];
+      const [type, comment] = checks.has(`${table} ${name}`) ? ['json', ''] : [text(row[3]), text(row[5])];
+      return { table, name, type, comment, nullable: row[4] !== 'NO' };
+    }),
+    primary: unique.filter(isPrimary).map(partOf),
+    unique: unique.filter((row) => !isPrimary(row)).map(partOf),
+    foreign: foreign.map((row) => ({ ...partOf(row), target: nameOf(row.slice(4)), references: text(row[6]) })),
+  });
+  const samples = await sampled(
     shown,
-    await sample(session, tables, shown),
+    async ({ name, kind, columns: own }) => {
+      const [schema, table, , , , bytes] = rowOf.get(name) ?? [];
+      const from = `${identifier(text(schema))}.${identifier(text(table))}`;
+      const values = own.map((column) => {
+        const value = `${identifier(column.name)}${/^bit/.test(column.type) ? ' + 0' : ''}`;
+        return NOT_SAMPLED.test(column.type) ? 'NULL' : `LEFT(CAST(${value} AS CHAR), ${SAMPLE_LENGTH + 1})`;
+      });
+      if (kind === 'view') await session.limit(VIEW_TIMEOUT_MS);
+      const rows = await session.query(`SELECT ${values.join(', ')} FROM ${from} LIMIT ${SAMPLED_ROWS}`);
+      const isCounted = kind === 'table' && Number(bytes) <= COUNT_UP_TO_BYTES;
+      const [[count = null] = []] = isCounted ? await session.query(`SELECT COUNT(*) FROM ${from}`) : [];
+      return { rows, count: count === null ? null : Number(count) };
+    },
+    { withinMs: SAMPLING_MS, atOnce: 1, isOwn: isOfStatement },
   );
+  return described('mysql', session.serverName, shown, samples);
 }
 
-/** Views last. A broken or slow view has no samples; the others are still read. */
-async function sample(
-  session: MysqlSession,
-  rows: Rows,
-  tables: readonly TableDescription[],
-): Promise<Map<string, Sampled>> {
-  const sampled = new Map<string, Sampled>();
-  const deadline = Date.now() + SAMPLING_MS;
-  const own = tables.map(({ name, kind, columns }, at) => ({
-    name,
-    columns,
-    isView: kind === 'view',
-    row: rows[at] ?? [],
-  }));
-  for (const { name, columns, isView, row } of own.sort((a, b) => Number(a.isView) - Number(b.isView))) {
-    if (columns.length === 0 || Date.now() > deadline) continue;
-    const from = `${identifier(text(row[0]))}.${identifier(text(row[1]))}`;
-    const values = columns.map((column) => {
-      const value = `${identifier(column.name)}${/^bit/.test(column.type) ? ' + 0' : ''}`;
-      return NOT_SAMPLED.test(column.type) ? 'NULL' : `LEFT(CAST(${value} AS CHAR), ${SAMPLE_LENGTH + 1})`;
-    });
-    const isCounted = !isView && Number(row[5]) <= COUNT_UP_TO_BYTES;
-    if (isView) await session.limit(VIEW_TIMEOUT_MS);
-    try {
-      const found = await session.query(`SELECT ${values.join(', ')} FROM ${from} LIMIT ${SAMPLED_ROWS}`);
-      const [[count = null] = []] = isCounted ? await session.query(`SELECT COUNT(*) FROM ${from}`) : [];
-      sampled.set(name, { rows: found, count: count === null ? null : Number(count) });
-    } catch (error) {
-      if (!isOfStatement(error)) throw error;
-    }
-  }
-  return sampled;
-}
+const isView = (row: Row): boolean => row[2] === 'VIEW';
 
 /** A hash that changes when the description would: structure, rights of the login, and each table's size to a power of two. */
 export async function revisionOfMysql(

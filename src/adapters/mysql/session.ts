@@ -112,6 +112,11 @@ export class MysqlSession implements Session {
     return this.server.version ?? '';
   }
 
+  /** As people call it. */
+  get serverName(): string {
+    return `${this.isMariaDb ? 'MariaDB' : 'MySQL'} ${this.version}`;
+  }
+
   get isMariaDb(): boolean {
     return /mariadb/i.test(this.version);
   }

@@ -3,10 +3,8 @@
  * are shown as stored; a table of the session's schema is shown without the schema. Snowflake does not enforce keys.
  */
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
-import { groupBy } from '../../group-by';
-import { each } from '../../limiter';
 import { identifier, literal } from '../kit/engine';
-import { described, SAMPLE_LENGTH, type Sampled } from '../kit/schema';
+import { described, SAMPLE_LENGTH, sampled, tablesOf, type Sampled } from '../kit/schema';
 import { isOfStatement, Unanswered } from './errors';
 import type { Rows } from './session';
 
@@ -57,52 +55,45 @@ export async function describeSnowflake(read: Read, place: Place): Promise<Datab
     text(schema) === current ? text(table) : `${text(schema)}.${text(table)}`;
   const keyOf = (row: Row): string => nameOf(row['table_schema'] ?? row['schema_name'], row['table_name']);
   const relations = new Map([...views, ...tables].map((row) => [keyOf(row), row]));
-  const columnsOf = groupBy(columns, keyOf);
-  const primaryOf = groupBy(primary, keyOf);
-  const uniqueOf = groupBy(unique, keyOf);
-  const importedOf = groupBy(imported, (row) => nameOf(row['fk_schema_name'], row['fk_table_name']));
-  const byConstraint = (keys: readonly Row[] = [], constraint: string): Row[][] => [
-    ...groupBy(keys, (key) => text(key[constraint])).values(),
-  ];
-  const shownTables = [...relations].map(([name, row]): TableDescription => {
-    const clustering = text(row['clustering_key']);
-    const comment = [text(row['comment']), clustering === '' ? '' : `clustered by ${clustering}`];
-    return {
-      name,
-      kind: isView(row) ? 'view' : 'table',
-      comment: comment.filter(Boolean).join('; ') || null,
-      rowEstimate: isView(row) || row['row_count'] === null ? null : Number(row['row_count']),
-      columns: (columnsOf.get(name) ?? []).map((column) => ({
-        name: text(column['column_name']),
-        type: typeOf(column),
-        nullable: text(column['is_nullable']) !== 'NO',
-        comment: text(column['comment']) || null,
-        samples: [],
+  const keyed = (rows: readonly Row[], key: string, prefix = '') =>
+    [...rows]
+      .sort((a, b) => Number(a['key_sequence']) - Number(b['key_sequence']))
+      .map((row) => ({
+        table: nameOf(row[`${prefix}schema_name`], row[`${prefix}table_name`]),
+        key: text(row[key]),
+        column: text(row[`${prefix}column_name`]),
+        row,
+      }));
+  const shownTables = tablesOf({
+    tables: [...relations].map(([name, row]) => {
+      const clustering = text(row['clustering_key']);
+      const comment = [text(row['comment']), clustering === '' ? '' : `clustered by ${clustering}`];
+      return {
+        ...{ name, kind: isView(row) ? 'view' : 'table', comment: comment.filter(Boolean).join('; ') },
+        rowEstimate: isView(row) || row['row_count'] === null ? null : Number(row['row_count']),
+      };
+    }),
+    columns: columns.map((row) => ({
+      ...{ table: keyOf(row), name: text(row['column_name']), type: typeOf(row), comment: text(row['comment']) },
+      nullable: text(row['is_nullable']) !== 'NO',
+    })),
+    primary: keyed(primary, 'table_name'),
+    unique: keyed(unique, 'constraint_name'),
+    foreign: keyed(imported, 'fk_name', 'fk_')
+      .filter(({ row }) => text(row['pk_database_name']) === database)
+      .map(({ row, ...part }) => ({
+        ...part,
+        target: nameOf(row['pk_schema_name'], row['pk_table_name']),
+        references: text(row['pk_column_name']),
       })),
-      primaryKey: namesIn(primaryOf.get(name) ?? [], 'column_name'),
-      uniqueKeys: byConstraint(uniqueOf.get(name), 'constraint_name').map((keys) => namesIn(keys, 'column_name')),
-      foreignKeys: byConstraint(importedOf.get(name), 'fk_name').flatMap((keys) => {
-        const [first = {}] = keys;
-        const table = nameOf(first['pk_schema_name'], first['pk_table_name']);
-        // Only of tables that are described.
-        if (!relations.has(table) || text(first['pk_database_name']) !== database) return [];
-        return [{ columns: namesIn(keys, 'fk_column_name'), table, references: namesIn(keys, 'pk_column_name') }];
-      }),
-    };
   });
-  const sampled = new Map<string, Sampled>();
-  const deadline = Date.now() + SAMPLING_MS;
-  await each(
-    [...relations].sort(([, a], [, b]) => Number(isView(a)) - Number(isView(b))),
-    async ([name, row]) => {
-      const own = columnsOf.get(name) ?? [];
-      if (own.length > 0 && Date.now() < deadline)
-        sampled.set(name, { rows: await sample(read, row, own), count: null });
-    },
-    AT_ONCE,
-  );
+  const samples = await sampled(shownTables, (table) => sample(read, relations.get(table.name) ?? {}, table), {
+    withinMs: SAMPLING_MS,
+    atOnce: AT_ONCE,
+    isOwn: (error) => isOfStatement(error) || error instanceof Unanswered,
+  });
   const inOrder = shownTables.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
-  return described('snowflake', `Snowflake ${version}`, inOrder, sampled);
+  return described('snowflake', `Snowflake ${version}`, inOrder, samples);
 }
 
 /** Sorts tables of the session's schema first. */
@@ -124,23 +115,16 @@ async function keyRows(read: Read, sql: string): Promise<Row[]> {
 
 const isView = (row: Row): boolean => /VIEW/i.test(text(row['table_type']));
 
-async function sample(read: Read, row: Row, columns: readonly Row[]): Promise<Rows['rows']> {
+async function sample(read: Read, row: Row, { columns }: TableDescription): Promise<Sampled> {
   const relation = `${identifier(text(row['table_schema']))}.${identifier(text(row['table_name']))}`;
-  const values = columns.map((column, index) => {
-    const name = identifier(text(column['column_name']));
-    return NOT_SAMPLED.test(typeOf(column))
+  const values = columns.map(({ name, type }, index) =>
+    NOT_SAMPLED.test(type)
       ? `NULL AS c${index}`
-      : `LEFT(TO_VARCHAR(${name}), ${SAMPLE_LENGTH + 1}) AS c${index}`;
-  });
-  const sql = `SELECT ${values.join(', ')} FROM ${relation} LIMIT ${SAMPLED_ROWS}`;
-  return read(sql, { timeoutMs: SAMPLE_TIMEOUT_MS, maxRows: SAMPLED_ROWS }).then(
-    ({ rows }) => rows,
-    (error: unknown) => {
-      // A broken or slow view has no samples; the others are still read.
-      if (isOfStatement(error) || error instanceof Unanswered) return [];
-      throw error;
-    },
+      : `LEFT(TO_VARCHAR(${identifier(name)}), ${SAMPLE_LENGTH + 1}) AS c${index}`,
   );
+  const sql = `SELECT ${values.join(', ')} FROM ${relation} LIMIT ${SAMPLED_ROWS}`;
+  const { rows } = await read(sql, { timeoutMs: SAMPLE_TIMEOUT_MS, maxRows: SAMPLED_ROWS });
+  return { rows, count: null };
 }
 
 function typeOf(column: Row): string {
@@ -149,9 +133,5 @@ function typeOf(column: Row): string {
   const length = Number(column['character_maximum_length'] ?? LONGEST_TEXT);
   return name === 'text' && length < LONGEST_TEXT ? `varchar(${length})` : name;
 }
-
-/** The columns of a key, in its order. */
-const namesIn = (rows: readonly Row[], name: string): string[] =>
-  [...rows].sort((a, b) => Number(a['key_sequence']) - Number(b['key_sequence'])).map((row) => text(row[name]));
 
 const text = (value: SqlValue | undefined): string => (value === null || value === undefined ? '' : String(value));
