@@ -196,5 +196,14 @@ export function once<A extends readonly unknown[], T>(work: (...given: A) => Pro
   };
 }
 
+/** What `load` gives, asked again only when it is older than `ms`. */
+export function keptFor<T>(ms: number, load: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
+  let known: { readonly value: T; readonly at: number } | null = null;
+  return async (signal) => {
+    if (known === null || Date.now() - known.at > ms) known = { value: await load(signal), at: Date.now() };
+    return known.value;
+  };
+}
+
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

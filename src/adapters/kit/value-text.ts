@@ -12,10 +12,14 @@ export class CappedRows {
 
   constructor(private readonly maxRows: number) {}
 
+  /** Asked where there is another row, which would be one too many. */
+  isFull(): boolean {
+    return (this.truncated = this.rows.length >= this.maxRows || this.#bytes > MAX_RESULT_BYTES);
+  }
+
   /** False: the row is one too many, and so is each after it. */
   add(row: SqlValue[]): boolean {
-    this.truncated = this.rows.length >= this.maxRows || this.#bytes > MAX_RESULT_BYTES;
-    if (this.truncated) return false;
+    if (this.isFull()) return false;
     for (const value of row) this.#bytes += typeof value === 'string' ? value.length : 8;
     this.rows.push(row);
     return true;

@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 import type { SqlValue } from '../../domain';
 import { handled } from '../kit/child-answer';
 import type { ChildReply, ChildRequest } from '../kit/child-session';
-import { MAX_RESULT_BYTES } from '../kit/value-text';
+import { CappedRows } from '../kit/value-text';
 import { Compiler } from './program';
 import { statementIn, tokensOf } from '../../sql/lexer';
 import { columnKind, decoded, digestText, readTextAsBytes, toSqlValue, type RawValue, type Seen } from './values';
@@ -104,29 +104,22 @@ function query({ sql, again, digest, maxRows }: Extract<ChildRequest, { kind: 'q
 }
 
 function read(prepared: Prepared, maxRows: number): ChildReply {
-  const rows: SqlValue[][] = [];
+  const capped = new CappedRows(maxRows);
   const seen: Seen[] = prepared.columns.map(() => ({ numbers: 0, texts: 0 }));
-  let truncated = false;
-  let bytes = 0;
   for (const raws of reading(prepared.rows())) {
-    if (rows.length >= maxRows || bytes > MAX_RESULT_BYTES) {
-      truncated = true;
-      break;
-    }
+    if (capped.isFull()) break;
     const row = raws as SqlValue[];
     for (const [index, column] of seen.entries()) {
       const raw = raws[index] ?? null;
       checkSize(raw, index);
-      const value = toSqlValue(raw);
-      row[index] = value;
+      row[index] = toSqlValue(raw);
       if (typeof raw === 'string') column.texts += 1;
       else if (typeof raw === 'number' || typeof raw === 'bigint') column.numbers += 1;
-      bytes += typeof value === 'string' ? value.length : 8;
     }
-    rows.push(row);
+    capped.add(row);
   }
   const columns = prepared.columns.map(({ name, type }, index) => ({ name, kind: columnKind(type, seen[index]) }));
-  return { kind: 'rows', columns, rows, truncated };
+  return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated };
 }
 
 function checkSize(value: RawValue, index: number): void {
@@ -209,11 +202,5 @@ function attempt(sql: string): { readonly code: string | null; readonly message:
   }
 }
 
-export async function answer(request: ChildRequest): Promise<ChildReply> {
-  try {
-    return await handled(request, { begin, query, end, attemptWrites });
-  } catch (error) {
-    const { message, code = 'SQLITE_ERROR' } = error as { message: string; code?: string };
-    return { kind: 'error', message, code };
-  }
-}
+export const answer = (request: ChildRequest): Promise<ChildReply> =>
+  handled(request, { begin, query, end, attemptWrites });
