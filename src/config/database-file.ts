@@ -3,10 +3,9 @@
  * folder of them), which DuckDB reads.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import type { Dialect } from '../domain/question';
-import { dataFormat } from '../data-file';
+import { dataFile, dataFolder, dataFormat } from '../data-file';
 import { ConfigError } from './file';
 
 export interface DatabaseFile {
@@ -26,9 +25,6 @@ export const isFileName = (path: string): boolean => isData(path) || /\.(?:db|db
 export const dialectOfName = (path: string): DatabaseFile['dialect'] =>
   isData(path) || /\.duckdb$/i.test(path) ? 'duckdb' : 'sqlite';
 
-/** Beside data files it is none of them. */
-const CONFIG_FILE = 'gate.config.json';
-
 const HEADERS = [
   { dialect: 'sqlite', at: 0, text: 'SQLite format 3\0' },
   { dialect: 'duckdb', at: 8, text: 'DUCK' },
@@ -40,7 +36,7 @@ export function databaseFile(given: string): DatabaseFile {
     const path = realpathSync(given);
     const info = statSync(path);
     if (info.isDirectory()) {
-      if (dataFiles(path).length === 0)
+      if (dataFolder(path).files.length === 0)
         throw fail(
           `${given} is a folder without CSV, Parquet or JSON files; name a database file in it, or another folder`,
         );
@@ -73,22 +69,10 @@ const file = (path: string, dialect: DatabaseFile['dialect']): DatabaseFile => (
 export function fileVersion(path: string): string {
   const info = statSync(path, { bigint: true });
   if (!info.isDirectory() && !isData(path)) return `${info.ino} ${info.birthtimeNs}`;
-  const files = info.isDirectory() ? dataFiles(path) : [path];
+  const files = info.isDirectory() ? dataFolder(path).files : [dataFile(path)];
   const hash = createHash('sha256');
-  for (const each of files) {
-    const { size, mtimeNs } = statSync(each, { bigint: true });
-    hash.update(`${each} ${size} ${mtimeNs}\n`);
-  }
+  for (const each of files) hash.update(`${each.path} ${each.bytes} ${each.modifiedMs}\n`);
   return hash.digest('hex').slice(0, 16);
-}
-
-/** In the folder and below it, in order, without hidden ones and without links. */
-export function dataFiles(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && isData(entry.name) && entry.name !== CONFIG_FILE)
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !/[/\\]\./.test(path.slice(folder.length)))
-    .sort();
 }
 
 function headOf(path: string): string {

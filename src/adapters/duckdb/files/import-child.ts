@@ -6,20 +6,24 @@
  * 2. Memory, threads and disk are limited, and the process ends with its parent.
  */
 import { join } from 'node:path';
-import { counted } from '../../../counted';
 import { cut, oneLine } from '../../../clip';
+import { groupBy } from '../../../group-by';
 import { SqlEngineError } from '../../../domain/ports/sql-engine';
 import { identifier, literal, optionalPackage } from '../../kit/engine';
+import type { DataFormat } from '../../../data-file';
 import { typeColumns, type Query, type TypedColumn } from './column-types';
-import { MAX_REJECTS, pathLiteral, stageCsv, type Staged } from './csv';
+import { pathLiteral, stageCsv, type Staged } from './csv';
+import { readText } from './encoding';
 import { jsonTexts, stageJson } from './json';
-import type { Ignored, ImportedTable } from './report';
-import type { SourceFile, Sources, SourceTable } from './sources';
+import { commentOf, MAX_REJECTS, type Ignored, type ImportedTable } from './report';
+import { unreadable, type SourceFile, type Sources, type SourceTable } from './sources';
 
 export interface ImportRequest {
   readonly sources: Sources;
   /** An empty folder of this process alone: gets `data.duckdb`. */
   readonly folder: string;
+  /** Of what one file unzips to. */
+  readonly maxBytes: number;
 }
 
 export type ImportReply =
@@ -27,20 +31,21 @@ export type ImportReply =
   | { readonly kind: 'error'; readonly code: SqlEngineError['code']; readonly message: string };
 
 const MEMORY = '500MB';
-let stages = 0;
 /** What is staged on disk takes more than the files, above all where they are compressed. */
 const SCRATCH_BYTES = 8 * 1024 * 1024 * 1024;
 
-async function imported({ sources, folder }: ImportRequest): Promise<ImportReply> {
+async function imported(request: ImportRequest): Promise<ImportReply> {
   process.umask(0o077);
-  const files = sources.tables.flatMap((table) => table.files);
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const query = await opened(folder, files, SCRATCH_BYTES + 4 * bytes);
+  const { sources, folder } = request;
+  const query = await opened(
+    folder,
+    sources.tables.flatMap((table) => table.files),
+  );
   const tables: ImportedTable[] = [];
   const ignored: Ignored[] = [];
   for (const table of sources.tables) {
     try {
-      tables.push(await importTable(query, table, sources.isFolder, join(folder, 'scratch'), ignored));
+      tables.push(await importTable(query, table, request));
     } catch (error) {
       const { message } = error as Error;
       // One file that cannot be read takes nothing from those beside it.
@@ -49,30 +54,28 @@ async function imported({ sources, folder }: ImportRequest): Promise<ImportReply
     }
   }
   if (tables.length === 0)
-    throw new SqlEngineError(
-      'not-found',
-      `no file can be read: ${ignored.map(({ file, reason }) => `${file}: ${reason}`).join('; ')}`,
-    );
+    throw unreadable(`no file can be read: ${ignored.map(({ file, reason }) => `${file}: ${reason}`).join('; ')}`);
   await query('DETACH data');
   return { kind: 'done', tables, ignored };
 }
 
-async function opened(folder: string, files: readonly SourceFile[], scratchBytes: number): Promise<Query> {
+async function opened(folder: string, files: readonly SourceFile[]): Promise<Query> {
   const { DuckDBInstance } = await optionalPackage('@duckdb/node-api', () => import('@duckdb/node-api'));
+  const scratchBytes = SCRATCH_BYTES + 4 * files.reduce((sum, { bytes }) => sum + bytes, 0);
   const instance = await DuckDBInstance.create(':memory:', {
-    ...{
-      threads: '2',
-      memory_limit: MEMORY,
-      temp_directory: join(folder, 'tmp'),
-      max_temp_directory_size: `${Math.ceil(scratchBytes / 1e6)}MB`,
-    },
-    ...{ autoinstall_known_extensions: 'false', autoload_known_extensions: 'false', allow_persistent_secrets: 'false' },
+    threads: '2',
+    memory_limit: MEMORY,
+    temp_directory: join(folder, 'tmp'),
+    max_temp_directory_size: `${Math.ceil(scratchBytes / 1e6)}MB`,
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_persistent_secrets: 'false',
   });
   const connection = await instance.connect();
   const query: Query = async (sql) => {
     const rows = (await connection.runAndReadAll(sql)).getRowsJson();
     return rows.map((row) =>
-      row.map((value) => (value === null ? null : typeof value === 'string' ? value : JSON.stringify(value))),
+      row.map((value) => (value === null || typeof value === 'string' ? value : JSON.stringify(value))),
     );
   };
   await query(`ATTACH ${literal(join(folder, 'data.duckdb'))} AS data`);
@@ -83,79 +86,44 @@ async function opened(folder: string, files: readonly SourceFile[], scratchBytes
   return query;
 }
 
-async function importTable(
-  query: Query,
-  table: SourceTable,
-  isFolder: boolean,
-  scratch: string,
-  ignored: Ignored[],
-): Promise<ImportedTable> {
+async function importTable(query: Query, table: SourceTable, request: ImportRequest): Promise<ImportedTable> {
   const target = `data.${identifier(table.name)}`;
-  const made =
-    table.format === 'parquet'
-      ? await fromParquet(query, table, target)
-      : await fromText(query, table, target, isFolder, scratch, ignored);
+  const { columns: read, ...made } = await (table.format === 'parquet'
+    ? fromParquet(query, table, target)
+    : fromText(query, table, target, request));
   const [[rows] = []] = await query(`SELECT count(*) FROM ${target}`);
-  const types = await query(
-    `SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = 'data' AND table_name = ${literal(table.name)} ORDER BY column_index`,
-  );
-  const formats = new Map(made.columns.map(({ name, format }) => [name, format]));
+  const types = await query(`SELECT column_name, column_type FROM (DESCRIBE ${target})`);
+  const formats = new Map(read.map(({ name, format }) => [name, format]));
   const columns = types.map(([name, type]) => ({
     name: name ?? '',
     type: type ?? '',
     format: formats.get(name ?? '') ?? null,
   }));
-  const { rejected, rejects, readings, notes, files } = made;
-  const report = {
-    name: table.name,
-    format: table.format,
-    files,
-    rows: Number(rows),
-    rejected,
-    rejects,
-    readings,
-    columns,
-    notes,
-  };
-  await query(`COMMENT ON TABLE ${target} IS ${literal(comment(report))}`);
+  const report = { name: table.name, ...made, rows: Number(rows), columns };
+  await query(`COMMENT ON TABLE ${target} IS ${literal(commentOf(report))}`);
   for (const { name, format } of columns)
     if (format !== null)
       await query(`COMMENT ON COLUMN ${target}.${identifier(name)} IS ${literal(`written in the file as ${format}`)}`);
   return report;
 }
 
-type Made = Pick<ImportedTable, 'files' | 'rejected' | 'rejects' | 'readings' | 'notes'> & {
-  readonly columns: readonly TypedColumn[];
-};
-
-function comment({ files, rejected, notes }: ImportedTable): string {
-  const from =
-    files.length > 3
-      ? `${files.slice(0, 2).join(', ')} and ${counted(files.length - 2, 'more file')}`
-      : files.join(', ');
-  return cut(
-    [`from ${from}`, ...(rejected > 0 ? [`${counted(rejected, 'line')} rejected`] : []), ...notes].join('; '),
-    1000,
-  );
-}
+type Made = Omit<ImportedTable, 'name' | 'rows' | 'columns'> & { readonly columns: readonly TypedColumn[] };
 
 async function fromParquet(query: Query, { files }: SourceTable, target: string): Promise<Made> {
-  const parts: Pick<Part, 'file' | 'columns'>[] = [];
+  const parts: Part[] = [];
   const isHive = files.some(({ partition }) => Object.keys(partition).length > 0);
   const read = `union_by_name = true, hive_partitioning = ${isHive}`;
   try {
-    for (const file of files) {
-      const columns = await query(`DESCRIBE FROM read_parquet(${pathLiteral(file.path)})`);
-      parts.push({ file, columns: columns.map(([name]) => name ?? '') });
+    for (const { name, path } of files) {
+      const columns = await query(`DESCRIBE FROM read_parquet(${pathLiteral(path)})`);
+      parts.push({ file: name, columns: new Map(columns.map(([column, type]) => [column ?? '', type ?? ''])) });
     }
     const paths = files.map(({ path }) => pathLiteral(path)).join(', ');
     // In their order, ten million rows would take more time and memory than there is.
     await query('SET preserve_insertion_order = false');
     await query(`CREATE TABLE ${target} AS FROM read_parquet([${paths}], ${read})`);
   } catch (error) {
-    throw new SqlEngineError('not-found', `${named(files)}: ${oneLine((error as Error).message, 200)}`, {
-      cause: error,
-    });
+    throw unreadable(`${named(files)}: ${oneLine((error as Error).message, 200)}`, error);
   } finally {
     await query('SET preserve_insertion_order = true');
   }
@@ -167,80 +135,72 @@ async function fromText(
   query: Query,
   { files, format }: SourceTable,
   target: string,
-  isFolder: boolean,
-  scratch: string,
-  ignored: Ignored[],
+  request: ImportRequest,
 ): Promise<Made> {
-  const staged: Part[] = [];
-  const left: Ignored[] = [];
+  const scratch = join(request.folder, 'scratch');
+  const staged: (Staged & { readonly file: string })[] = [];
+  const left: string[] = [];
   const names: string[] = [];
   await query('DROP TABLE IF EXISTS staged');
   for (const file of files) {
-    const stage = `stage_${(stages += 1)}`;
-    const part = await (format === 'csv' ? stageCsv : stageJson)(query, file, stage, scratch);
-    const reason = whyLeft(part);
-    if (part === null || reason !== null) left.push({ file: file.name, reason: reason ?? '' });
-    else {
-      staged.push({ file, ...part });
-      await append(query, file, stage, part.columns, names, format === 'json' ? 'JSON' : 'VARCHAR');
+    try {
+      await query('DROP TABLE IF EXISTS stage');
+      const text = await readText(file.path, request.maxBytes);
+      if (text === null) throw unreadable('it is empty: name a file with a header or rows');
+      const part = await (format === 'csv' ? stageCsv : stageJson)(query, file, text, 'stage', scratch);
+      staged.push({ file: file.name, ...part });
+      await append(query, file, part.columns, names, format);
+    } catch (error) {
+      if (!(error instanceof SqlEngineError)) throw error;
+      left.push(`${file.name}: ${error.message}`);
     }
-    await query(`DROP TABLE IF EXISTS ${stage}`);
   }
-  const [first] = left;
-  if (staged.length === 0 && first !== undefined)
-    throw new SqlEngineError('not-found', `${first.file}: ${first.reason}`);
-  ignored.push(...left);
-  const kinds = format === 'json' ? await jsonTexts(query, 'staged', names, 'texts') : undefined;
-  const source = format === 'json' ? 'texts' : 'staged';
-  const columns = await typeColumns(query, source, names, kinds);
+  if (staged.length === 0) throw unreadable(left[0] ?? 'there is no file');
+  const kinds = format === 'json' ? await jsonTexts(query, 'staged', names) : undefined;
+  const columns = await typeColumns(query, 'staged', names, kinds);
   const cells = columns.map(({ sql, name }) => `${sql} AS ${identifier(name)}`);
-  await query(`CREATE TABLE ${target} AS SELECT ${cells.join(', ')} FROM ${source}`);
-  await query(`DROP TABLE ${source}`);
+  await query(`CREATE TABLE ${target} AS SELECT ${cells.join(', ')} FROM staged`);
+  await query('DROP TABLE staged');
   return {
-    files: staged.map(({ file }) => file.name),
+    files: staged.map(({ file }) => file),
     columns,
     rejected: staged.reduce((sum, { rejected }) => sum + rejected, 0),
     rejects: staged.flatMap(({ rejects }) => rejects).slice(0, MAX_REJECTS),
-    readings: readingsOf(staged.flatMap(({ reading }) => reading ?? [])),
+    readings: [...new Set(staged.flatMap(({ reading }) => reading ?? []))],
     notes: [
-      ...staged.flatMap(({ notes = [] }) => notes),
-      ...differing(staged),
+      ...(left.length === 0 ? [] : [`left out: ${cut(left.join('; '), 300)}`]),
+      ...staged.flatMap(({ notes }) => notes),
+      ...differing(staged.map((part) => ({ ...part, columns: new Map(part.columns.map((name) => [name, ''])) }))),
       ...columns.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
     ],
   };
 }
 
-type Part = Pick<Staged, 'columns' | 'rejected' | 'rejects'> & Partial<Staged> & { readonly file: SourceFile };
-
-function whyLeft(part: Omit<Part, 'file'> | null): string | null {
-  if (part === null || part.columns.length === 0)
-    return part === null || part.rejected === 0
-      ? 'it is empty: name a file with a header or rows'
-      : 'it has no JSON object';
-  return null;
-}
-
-/** Adds a file to the table `staged` by the names of columns, of which `names` keeps all. */
+/** Adds the table `stage` of a file to the table `staged` by the names of columns, of which `names` keeps all. */
 async function append(
   query: Query,
   { partition }: SourceFile,
-  stage: string,
   columns: readonly string[],
   names: string[],
-  type: string,
+  format: DataFormat,
 ): Promise<void> {
-  const folders = Object.entries(partition).filter(([key]) => !columns.includes(key));
-  const cells = folders.map(([key, value]) => `, ${literal(value)} AS ${identifier(key)}`).join('');
-  const added = [...columns, ...folders.map(([key]) => key)].filter(
-    (name) => !names.some((each) => each.toLowerCase() === name.toLowerCase()),
+  const type = format === 'json' ? 'JSON' : 'VARCHAR';
+  const asCell = (value: string): string =>
+    format === 'csv' || /^(0|[1-9][0-9]*)$/.test(value) ? value : JSON.stringify(value);
+  const isIn = (list: readonly string[], name: string): boolean =>
+    list.some((each) => each.toLowerCase() === name.toLowerCase());
+  const folders = Object.entries(partition).filter(([key]) => !isIn(columns, key));
+  const cells = folders.map(
+    ([key, value]) => `, CAST(${value === null ? 'NULL' : literal(asCell(value))} AS ${type}) AS ${identifier(key)}`,
   );
+  const added = [...columns, ...folders.map(([key]) => key)].filter((name) => !isIn(names, name));
   const isFirst = names.length === 0;
   names.push(...added);
-  if (isFirst && cells === '') await query(`ALTER TABLE ${stage} RENAME TO staged`);
-  else if (isFirst) await query(`CREATE TABLE staged AS SELECT *${cells} FROM ${stage}`);
+  if (isFirst && folders.length === 0) await query('ALTER TABLE stage RENAME TO staged');
+  else if (isFirst) await query(`CREATE TABLE staged AS SELECT *${cells.join('')} FROM stage`);
   else {
     for (const name of added) await query(`ALTER TABLE staged ADD COLUMN ${identifier(name)} ${type}`);
-    await query(`INSERT INTO staged BY NAME SELECT *${cells} FROM ${stage}`);
+    await query(`INSERT INTO staged BY NAME SELECT *${cells.join('')} FROM stage`);
   }
 }
 
@@ -248,24 +208,31 @@ function named(files: readonly SourceFile[]): string {
   return files.length > 1 ? `${files[0]?.name} and ${files.length - 1} more` : (files[0]?.name ?? '');
 }
 
-/** Files that were read in the same way are told once. */
-function readingsOf(readings: ImportedTable['readings']): ImportedTable['readings'] {
-  const ways = new Map<string, ImportedTable['readings'][number]>();
-  for (const { files, ...way } of readings) {
-    const key = JSON.stringify(way);
-    ways.set(key, { ...way, files: [...(ways.get(key)?.files ?? []), ...files] });
-  }
-  return [...ways.values()];
+/** A file of a table, with the types of its columns; '' where the file tells none. */
+interface Part {
+  readonly file: string;
+  readonly columns: ReadonlyMap<string, string>;
 }
 
-function differing(files: readonly Pick<Part, 'file' | 'columns'>[]): string[] {
-  const all = [...new Set(files.flatMap(({ columns }) => columns))];
-  const lacking = files.flatMap(({ file, columns }) => {
-    const missing = all.filter((name) => !columns.includes(name));
-    return missing.length === 0 ? [] : [`${file.name} has no ${cut(missing.join(', '), 100)}`];
+function differing(parts: readonly Part[]): string[] {
+  const cells = parts.flatMap(({ file, columns }) => [...columns].map(([name, type]) => ({ file, name, type })));
+  const all = groupBy(cells, ({ name }) => name.toLowerCase());
+  const lacking = parts.flatMap(({ file, columns }) => {
+    const own = new Set([...columns.keys()].map((name) => name.toLowerCase()));
+    const missing = [...all].flatMap(([key, [first]]) => (own.has(key) || first === undefined ? [] : [first.name]));
+    return missing.length === 0 ? [] : [`${file} has no ${cut(missing.join(', '), 100)}`];
   });
-  if (lacking.length === 0) return [];
-  return [`the files have other columns, and what one lacks is NULL: ${cut(lacking.join('; '), 300)}`];
+  const types = [...all.values()].flatMap((of) => {
+    const ways = [...groupBy(of, ({ type }) => type).values()].flatMap(([first]) => first ?? []);
+    const shown = ways.map(({ type, file }) => `${type} in ${file}`).join(', ');
+    return ways.length < 2 ? [] : [`${ways[0]?.name} is ${shown}`];
+  });
+  const told = (what: string, list: readonly string[]): string[] =>
+    list.length === 0 ? [] : [`${what}: ${cut(list.join('; '), 300)}`];
+  return [
+    ...told('the files have other columns, and what one lacks is NULL', lacking),
+    ...told('the files have other types, and one that holds all may round', types),
+  ];
 }
 
 export async function answer(request: ImportRequest): Promise<ImportReply> {

@@ -9,34 +9,23 @@
  * 3. Folders are 0700 and files 0600.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import {
-  access,
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { DataFile } from '../../../data-file';
 import { SqlEngineError } from '../../../domain/ports/sql-engine';
 import { withFileLock } from '../../../file-lock';
 import { startChild } from '../../kit/child-process';
 import type { ImportReply, ImportRequest } from './import-child';
 import { Kept, type Imported, type Stamp } from './report';
-import { listSources, type SourceFile, type Sources } from './sources';
+import { listSources, unreadable, type Sources } from './sources';
 
 export type { Imported, ImportedTable } from './report';
 
 export interface ImportOptions {
   readonly cacheFolder: string;
   readonly signal: AbortSignal;
-  /** Of the whole cache: the entries that were not used for longest make room. Default: 20 GB. */
+  /** Of the whole cache, and of what a file unzips to: the entries that were not used for longest make room. Default: 20 GB. */
   readonly maxBytes?: number;
 }
 
@@ -49,7 +38,7 @@ export interface CacheEntry {
 }
 
 /** Changes with what an import makes of the same files. */
-const VERSION = 1;
+const VERSION = 2;
 const MAX_BYTES = 20 * 1024 ** 3;
 
 /**
@@ -57,19 +46,16 @@ const MAX_BYTES = 20 * 1024 ** 3;
  * @throws SqlEngineError `not-found` where there is nothing to read, `not-configured` where DuckDB is not installed.
  */
 export async function importFiles(source: string, options: ImportOptions): Promise<Imported> {
-  const sources = await listSources(source);
+  const sources = listSources(source);
   const { cacheFolder, signal, maxBytes = MAX_BYTES } = options;
   const bytes = allFiles(sources).reduce((sum, file) => sum + file.bytes, 0);
   if (bytes > maxBytes)
-    throw new SqlEngineError(
-      'not-found',
-      `${source} has ${bytes} bytes, and an import may take ${maxBytes}: name a part of it`,
-    );
+    throw unreadable(`${source} has ${bytes} bytes, and an import may take ${maxBytes}: name a part of it`);
   const folder = entryFolder(cacheFolder, sources.root);
   const kept = await readKept(folder);
-  if (kept !== null && (await isUnchanged(kept, sources))) return used(folder, kept, sources);
+  if (kept !== null && isUnchanged(kept, sources)) return used(folder, kept, sources);
   const lock = await lockOf(folder);
-  const made = await withFileLock(lock, () => renewed(folder, sources, signal), undefined, signal).catch(
+  const made = await withFileLock(lock, () => renewed(folder, sources, { signal, maxBytes }), undefined, signal).catch(
     (error: unknown) => {
       // Whatever noticed the signal first.
       signal.throwIfAborted();
@@ -108,22 +94,22 @@ export async function removeEntry({ folder }: Pick<CacheEntry, 'folder'>): Promi
 }
 
 /** Under the lock of the entry. */
-async function renewed(folder: string, sources: Sources, signal: AbortSignal): Promise<Kept> {
+async function renewed(folder: string, sources: Sources, limits: Limits): Promise<Kept> {
   const before = await readKept(folder);
   // Another process may have done it meanwhile.
-  if (before !== null && (await isUnchanged(before, sources))) return before;
+  if (before !== null && isUnchanged(before, sources)) return before;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
   for (const name of await readdir(folder))
     if (name.startsWith('new-')) await rm(join(folder, name), { recursive: true, force: true });
-  const stamps = await stampsOf(sources, before?.stamps ?? [], signal);
+  const stamps = await stampsOf(sources, before?.stamps ?? [], limits.signal);
   const path = join(folder, `${hashOf([VERSION, stamps.map(({ name, hash }) => [name, hash])])}.duckdb`);
   const work = await mkdtemp(join(folder, 'new-'));
   try {
-    const isSame = before?.version === VERSION && before.imported.path === path && (await exists(path));
+    const isSame = before?.version === VERSION && before.imported.path === path && existsSync(path);
     const imported = isSame
       ? { ...before.imported, asOf: asOf(sources) }
-      : { ...(await run(sources, work, signal)), path };
+      : { ...(await run(sources, work, limits)), path };
     if (!isSame) await rename(join(work, 'data.duckdb'), path);
     const kept: Kept = { version: VERSION, stamps, imported };
     await writeFile(join(work, 'report.json'), JSON.stringify(kept), { mode: 0o600 });
@@ -136,11 +122,13 @@ async function renewed(folder: string, sources: Sources, signal: AbortSignal): P
   }
 }
 
+type Limits = Required<Omit<ImportOptions, 'cacheFolder'>>;
+
 /** Makes `data.duckdb` in a folder. */
-async function run(sources: Sources, folder: string, signal: AbortSignal): Promise<Imported> {
-  const reply = await inChild({ sources, folder }, signal);
+async function run(sources: Sources, folder: string, { signal, maxBytes }: Limits): Promise<Imported> {
+  const reply = await inChild({ sources, folder, maxBytes }, signal);
   if (reply.kind === 'error') throw new SqlEngineError(reply.code, reply.message);
-  const after = await listSources(sources.root);
+  const after = listSources(sources.root);
   if (hashOf(looksOf(allFiles(after))) !== hashOf(looksOf(allFiles(sources))))
     throw new SqlEngineError(
       'connection',
@@ -204,9 +192,9 @@ async function readKept(folder: string): Promise<Kept | null> {
   return text === null ? null : (Kept.safeParse(JSON.parse(text)).data ?? null);
 }
 
-async function isUnchanged({ version, stamps, imported }: Kept, sources: Sources): Promise<boolean> {
+function isUnchanged({ version, stamps, imported }: Kept, sources: Sources): boolean {
   const isSame = version === VERSION && hashOf(looksOf(stamps)) === hashOf(looksOf(allFiles(sources)));
-  return isSame && (await exists(imported.path));
+  return isSame && existsSync(imported.path);
 }
 
 /** The time of the report is that of its last use. */
@@ -226,11 +214,11 @@ async function makeRoom(cacheFolder: string, own: string, maxBytes: number): Pro
   }
 }
 
-const allFiles = ({ tables }: Sources): SourceFile[] => tables.flatMap(({ files }) => files);
+const allFiles = ({ tables }: Sources): DataFile[] => tables.flatMap(({ files }) => files);
 const looksOf = (files: readonly Pick<Stamp, 'name' | 'bytes' | 'modifiedMs'>[]) =>
   files.map(({ name, bytes, modifiedMs }) => [name, bytes, modifiedMs]);
 const asOf = (sources: Sources): string =>
-  new Date(Math.max(...allFiles(sources).map(({ modifiedMs }) => modifiedMs))).toISOString();
+  new Date(Math.round(Math.max(...allFiles(sources).map(({ modifiedMs }) => modifiedMs)))).toISOString();
 const hashOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
 const entryFolder = (cacheFolder: string, root: string): string => join(cacheFolder, 'files', hashOf(root));
@@ -241,8 +229,6 @@ async function lockOf(folder: string): Promise<string> {
   await writeFile(lock, '', { flag: 'a', mode: 0o600 });
   return lock;
 }
-
-const exists = (path: string): Promise<boolean> => access(path).then(() => true, ifMissing(false));
 
 function ifMissing<T>(value: T): (error: unknown) => T {
   return (error) => {

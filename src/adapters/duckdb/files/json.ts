@@ -3,64 +3,63 @@
  * `->` and `->>`, whatever shape other objects have there.
  */
 import { cut, visibleLine } from '../../../clip';
-import { SqlEngineError } from '../../../domain/ports/sql-engine';
+import { counted } from '../../../counted';
 import { identifier, literal } from '../../kit/engine';
 import type { Query } from './column-types';
-import { MAX_REJECTS, pathLiteral } from './csv';
-import { convert, readText } from './encoding';
-import { unique, type SourceFile } from './sources';
+import { pathLiteral, type Staged } from './csv';
+import { piecesOf, writeText, type Text } from './encoding';
+import { MAX_REJECTS } from './report';
+import { unique, unreadable, type SourceFile } from './sources';
 
 const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 const MAX_COLUMNS = 2000;
 
-/** Reads a file into the new table `stage`, one JSON value a column; null: the file has no text. */
-export async function stageJson(query: Query, file: SourceFile, stage: string, scratch: string) {
-  const text = await readText(file.path);
-  if (text.head.trim() === '') return null;
-  if (text.isForeign) await convert(file.path, text, scratch);
-  const path = text.isForeign ? scratch : file.path;
-  const format = formatOf(file.name, text.head.trim());
-  const options = [
-    `format = '${format}', maximum_object_size = ${MAX_OBJECT_BYTES}, ignore_errors = ${format === 'newline_delimited'}`,
-  ];
+/** Reads a file into the new table `stage`, one JSON value a column. `scratch`: where it is written as UTF-8. */
+export async function stageJson(
+  query: Query,
+  { name: file }: SourceFile,
+  text: Text,
+  stage: string,
+  scratch: string,
+): Promise<Staged> {
+  await writeText(scratch, piecesOf(text));
+  const format = formatOf(file, text.head.trim());
+  const all = `${stage}_all`;
   await query(
-    `CREATE TABLE ${stage}_all AS SELECT json FROM read_json_objects(${pathLiteral(path)}, ${options.join(', ')})`,
+    `CREATE TABLE ${all} AS SELECT json, coalesce(json_type(json) = 'OBJECT', false) AS is_object FROM read_json_objects(
+      ${pathLiteral(scratch)}, format = '${format}', maximum_object_size = ${MAX_OBJECT_BYTES}, ignore_errors = ${format === 'newline_delimited'})`,
   ).catch((error: unknown) => {
     const where = /at byte .*?: .*?(?=[.]? *\n|$)/.exec((error as Error).message)?.[0] ?? '';
-    throw new SqlEngineError('not-found', `${file.name} is no whole JSON ${where}`.trim(), { cause: error });
+    throw unreadable(`it is no whole JSON ${where}`.trim(), error);
   });
-  const all = `${stage}_all`;
-  const isObject = `coalesce(json_type(json) = 'OBJECT', false)`;
-  const [[rejected] = []] = await query(`SELECT count(*) FROM ${all} WHERE NOT ${isObject}`);
   const bad = await query(
-    `SELECT rowid + 1, CAST(json AS VARCHAR) FROM ${all} WHERE NOT ${isObject} ORDER BY 1 LIMIT ${MAX_REJECTS}`,
+    `SELECT rowid + 1, CAST(json AS VARCHAR), count(*) OVER () FROM ${all} WHERE NOT is_object ORDER BY 1 LIMIT ${MAX_REJECTS}`,
   );
   const found = await query(
     `SELECT key FROM (SELECT unnest(keys) AS key, unnest(range(len(keys))) AS n, place FROM
-      (SELECT json_keys(json) AS keys, rowid AS place FROM ${all} WHERE ${isObject})) GROUP BY key ORDER BY min(place), min(n)`,
+      (SELECT json_keys(json) AS keys, rowid AS place FROM ${all} WHERE is_object)) GROUP BY key ORDER BY min(place), min(n)`,
   );
   const keys = found.map(([key]) => key ?? '');
+  if (keys.length === 0)
+    throw unreadable(bad.length > 0 ? 'it has no JSON object' : 'it is empty: name a file with a header or rows');
   if (keys.length > MAX_COLUMNS)
-    throw new SqlEngineError(
-      'not-found',
-      `${file.name} has ${keys.length} names of members, and a table at most ${MAX_COLUMNS} columns`,
-    );
+    throw unreadable(`it has ${keys.length} names of members, and a table at most ${MAX_COLUMNS} columns`);
+  const notes = await changesIn(query, file, all);
   const columns = unique(keys.map((key) => key.replace(/\s+/g, ' ').trim() || 'column'));
   const members = columns.map((name, index) => `${member(keys[index] ?? '')} AS ${identifier(name)}`);
-  if (members.length > 0)
-    await query(`CREATE TABLE ${stage} AS SELECT ${members.join(', ')} FROM ${all} WHERE ${isObject}`);
+  await query(`CREATE TABLE ${stage} AS SELECT ${members.join(', ')} FROM ${all} WHERE is_object`);
   await query(`DROP TABLE ${all}`);
-  const rejects = bad.map(([line, shown]) => ({
-    ...{ file: file.name, line: Number(line) },
-    reason: shown === null ? 'no JSON' : 'no JSON object',
+  const rejects = bad.map(([place, shown]) => ({
+    file,
+    line: null,
+    reason: `value ${place} is no JSON${shown === null ? '' : ' object'}`,
     text: cut(visibleLine(shown ?? ''), 60),
   }));
-  return { columns, rejected: Number(rejected), rejects };
+  return { columns, rejected: Number(bad[0]?.[2] ?? 0), rejects, notes };
 }
 
-function member(key: string): string {
-  return `json -> ${literal(`$."${key.replace(/["\\]/g, '\\$&')}"`)}`;
-}
+/** By a pointer, which takes any name. */
+const member = (key: string): string => `json -> ${literal(`/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)}`;
 
 /** One array, a value a line, or values of several lines. */
 function formatOf(name: string, text: string): 'array' | 'newline_delimited' | 'unstructured' {
@@ -74,18 +73,40 @@ function formatOf(name: string, text: string): 'array' | 'newline_delimited' | '
   }
 }
 
+/** What a double keeps of any number. */
+const DIGITS = 15;
+
+/** DuckDB reads numbers with a fraction as doubles, and of members with the same name the first. */
+async function changesIn(query: Query, file: string, all: string): Promise<string[]> {
+  const long = `'[0-9]*[.][0-9]*'`;
+  const outside = `regexp_replace(CAST(json AS VARCHAR), '"([^"\\\\]|\\\\.)*"', '', 'g')`;
+  const digits = `list_max(list_transform(regexp_extract_all(${outside}, ${long}), lambda x: strlen(ltrim(x, '0.'))))`;
+  const isLong = `CASE WHEN regexp_matches(CAST(json AS VARCHAR), '[0-9.]{${DIGITS + 2}}') THEN ${digits} > ${DIGITS + 1} END`;
+  const [[rounded, doubled] = []] = await query(
+    `SELECT count(*) FILTER (${isLong}), count(*) FILTER (len(json_keys(json)) > len(list_distinct(json_keys(json))))
+      FROM ${all} WHERE is_object`,
+  );
+  const told = (count: string | null | undefined, what: string): string[] =>
+    Number(count) > 0 ? [`${file}: ${counted(Number(count), 'object')} ${what}`] : [];
+  return [
+    ...told(rounded, `with numbers of more than ${DIGITS} digits and a fraction, rounded to what a double keeps`),
+    ...told(doubled, 'with two members of one name, of which the first is read'),
+  ];
+}
+
 const NUMBERS = ['BIGINT', 'UBIGINT', 'HUGEINT', 'DOUBLE'];
 
-/** Makes the table of texts `texts` in place of `from`, and gives the kinds that each column may have. */
-export async function jsonTexts(query: Query, from: string, columns: readonly string[], texts: string) {
+/** Makes texts of the JSON in a table, and gives the kinds that each column may have. */
+export async function jsonTexts(query: Query, from: string, columns: readonly string[]) {
   const types = columns.map((name) => `array_to_string(list(DISTINCT json_type(${identifier(name)})), ',')`);
   const [row = []] = await query(`SELECT ${types.join(', ')} FROM ${from}`);
   const kinds = new Map(columns.map((name, index) => [name, kindsOf((row[index] ?? '').split(','))]));
-  const cells = columns.map(
-    (name) => `${identifier(name)}${kinds.get(name) === null ? '' : ` ->> '$'`} AS ${identifier(name)}`,
-  );
-  await query(`CREATE OR REPLACE TABLE ${texts} AS SELECT ${cells.join(', ')} FROM ${from}`);
-  await query(`DROP TABLE ${from}`);
+  const cells = columns.map((each) => {
+    const name = identifier(each);
+    // The null of JSON is NULL.
+    return `${kinds.get(each) === null ? `CAST(nullif(CAST(${name} AS VARCHAR), 'null') AS JSON)` : `${name} ->> '$'`} AS ${name}`;
+  });
+  await query(`CREATE OR REPLACE TABLE ${from} AS SELECT ${cells.join(', ')} FROM ${from}`);
   return (name: string): readonly string[] => kinds.get(name) ?? [];
 }
 

@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import type { DataFiles } from '../../../domain';
 import { dataFormat } from '../../../data-file';
 import { checkFile } from '../errors';
-import { importFiles, type Imported, type ImportedTable } from '.';
+import { importFiles, type Imported } from '.';
+import { howRead } from './report';
 
 export interface Source {
   /** Of the file to open. Of data files it costs a look at names, sizes and times, and an import where they changed. Throws `SqlEngineError`. */
@@ -26,7 +27,7 @@ export function openSource(shown: string, cacheFolder: string | null): Source {
 
   /** Null: it is a database. */
   async function imported(signal: AbortSignal): Promise<Imported | null> {
-    isData ??= await isDataFiles(path);
+    isData ??= dataFormat(path) !== null || (await isFolder(path));
     if (!isData) return null;
     return importFiles(path, { cacheFolder: cacheFolder ?? (await (temporary ??= temporaryFolder())), signal });
   }
@@ -54,44 +55,15 @@ export function openSource(shown: string, cacheFolder: string | null): Source {
 }
 
 /** What is wrong with a path that is not there is said by whoever reads it. */
-async function isDataFiles(path: string): Promise<boolean> {
-  if (dataFormat(path) !== null) return true;
-  return stat(path).then(
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
     (found) => found.isDirectory(),
     () => false,
   );
-}
 
 /** Removed at the end of this process, if nobody does before. */
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gate-files-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-const count = (number: number, what: string): string =>
-  `${number.toLocaleString('en-US')} ${what}${number === 1 ? '' : 's'}`;
-
-/** One line. */
-function howRead({ files, rows, rejected, rejects, readings, columns, notes }: ImportedTable): string {
-  const [first, second, ...more] = files;
-  const from = more.length > 1 ? `${first}, ${second} and ${count(more.length, 'other file')}` : files.join(', ');
-  const ways = readings
-    .slice(0, 3)
-    .map(({ encoding, delimiter, headerLine }) =>
-      [
-        encoding,
-        ...(delimiter === null ? [] : [`delimiter ${delimiter === '\t' ? 'tab' : delimiter}`]),
-        headerLine === null ? 'no header' : `header in line ${headerLine}`,
-      ].join(', '),
-    );
-  const [reject] = rejects;
-  const lost =
-    reject === undefined
-      ? []
-      : [
-          `${count(rejected, 'line')} rejected, the first: ${reject.file} line ${reject.line ?? '?'} (${reject.reason})`,
-        ];
-  const formats = columns.flatMap(({ name, format }) => (format === null ? [] : [`${name} as ${format}`]));
-  return [`${from}: ${count(rows, 'row')}`, ...ways, ...formats, ...lost, ...notes].join('; ');
 }

@@ -2,22 +2,14 @@
  * Which files are read, and into which tables. No link is followed out of the folder, and no name is read by a rule that
  * the report does not tell: whatever is left out is named with the reason.
  */
-import type { Dirent } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { SqlEngineError } from '../../../domain/ports/sql-engine';
-import { dataFormat, type DataFormat } from '../../../data-file';
-import type { Ignored } from './report';
+import { dataFile, dataFolder, dataFormat, type DataFile, type DataFolder, type DataFormat } from '../../../data-file';
 
-export interface SourceFile {
-  /** Real path. */
-  readonly path: string;
-  /** Relative to the source, with `/`. */
-  readonly name: string;
-  readonly bytes: number;
-  readonly modifiedMs: number;
-  /** Of folders such as `year=2024`. */
-  readonly partition: Readonly<Record<string, string>>;
+export interface SourceFile extends DataFile {
+  /** Of folders such as `year=2024`; null: no value. */
+  readonly partition: Readonly<Record<string, string | null>>;
 }
 
 export interface SourceTable {
@@ -26,73 +18,43 @@ export interface SourceTable {
   readonly files: readonly SourceFile[];
 }
 
-export interface Sources {
+export interface Sources extends Pick<DataFolder, 'ignored'> {
   readonly root: string;
   readonly isFolder: boolean;
   readonly tables: readonly SourceTable[];
-  readonly ignored: readonly Ignored[];
 }
 
 const KNOWN = '.csv, .tsv, .json, .jsonl, .ndjson (each also .gz) or .parquet';
 const MAX_FILES = 10_000;
 
 /** `given`: a file or a folder. Looks at names, sizes and times alone. */
-export async function listSources(given: string): Promise<Sources> {
-  const root = await realpath(given).catch((error: unknown) => {
-    throw new SqlEngineError('not-found', `there is no file or folder ${given}: check the path`, { cause: error });
-  });
-  const found = await stat(root);
+export function listSources(given: string): Sources {
+  const found = statSync(given, { throwIfNoEntry: false });
+  if (found === undefined) throw unreadable(`there is no file or folder ${given}: check the path`);
+  const root = realpathSync(given);
   if (!found.isDirectory()) {
-    if (!found.isFile())
-      throw new SqlEngineError('not-found', `${given} is no ordinary file: name one that ends in ${KNOWN}`);
-    if (dataFormat(root) === null)
-      throw new SqlEngineError('not-found', `cannot read ${given}: name a file that ends in ${KNOWN}`);
-    const file = { path: root, name: basename(root), bytes: found.size, modifiedMs: found.mtimeMs, partition: {} };
+    if (!found.isFile()) throw unreadable(`${given} is no ordinary file: name one that ends in ${KNOWN}`);
+    if (dataFormat(root) === null) throw unreadable(`cannot read ${given}: name a file that ends in ${KNOWN}`);
+    const file = { ...dataFile(root), name: basename(root) };
     return { root, isFolder: false, tables: tablesOf(root, [file]), ignored: [] };
   }
-  const files: SourceFile[] = [];
-  const ignored: Ignored[] = [];
-  await walk(root, root, files, ignored);
+  const { files, ignored } = dataFolder(root);
   if (files.length > MAX_FILES)
-    throw new SqlEngineError('not-found', `${given} holds more than ${MAX_FILES} files: name a folder with fewer`);
+    throw unreadable(`${given} holds more than ${MAX_FILES} files: name a folder with fewer`);
   if (files.length === 0)
-    throw new SqlEngineError(
-      'not-found',
-      `${given} holds nothing to read: name a folder with files that end in ${KNOWN}`,
-    );
+    throw unreadable(`${given} holds nothing to read: name a folder with files that end in ${KNOWN}`);
   return { root, isFolder: true, tables: tablesOf(root, files), ignored };
 }
 
-async function walk(root: string, folder: string, files: SourceFile[], ignored: Ignored[]): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const at = join(folder, entry.name);
-    const name = relative(root, at).split(sep).join('/');
-    const found = await look(root, at, entry);
-    if (typeof found === 'string') ignored.push({ file: name, reason: found });
-    else if (found === null) await walk(root, at, files, ignored);
-    else files.push({ ...found, name, partition: partitionOf(name) });
-    if (files.length > MAX_FILES) return;
-  }
-}
-
-/** The file; null: a folder to walk through; or the reason why it is left out. */
-async function look(root: string, at: string, entry: Dirent) {
-  if (entry.name.startsWith('.')) return 'hidden';
-  if (entry.isDirectory()) return null;
-  if (dataFormat(entry.name) === null) return 'its ending is not one of data';
-  const path = await realpath(at).catch(() => null);
-  if (path === null) return 'a link to nothing';
-  // A link to a folder is no file either: it may lead round in a circle.
-  if (!path.startsWith(root + sep)) return 'a link that leads out of the folder';
-  const found = await stat(path);
-  return found.isFile() ? { path, bytes: found.size, modifiedMs: found.mtimeMs } : 'no ordinary file';
-}
+/** `message`: one line that says what is wrong with the file. */
+export const unreadable = (message: string, cause?: unknown): SqlEngineError =>
+  new SqlEngineError('not-found', message, { cause });
 
 const PARTITION = /^([^=/]+)=([^/]*)$/;
 
 /** A folder's name as its writer encoded it, if it did. */
-function decoded(text: string): string {
+function decoded(text: string): string | null {
+  if (text === '__HIVE_DEFAULT_PARTITION__') return null;
   try {
     return decodeURIComponent(text);
   } catch {
@@ -100,38 +62,38 @@ function decoded(text: string): string {
   }
 }
 
-function partitionOf(name: string): Record<string, string> {
-  const parts = name.split('/').slice(0, -1);
+function partitionOf(name: string): SourceFile['partition'] {
+  const found = name
+    .split('/')
+    .slice(0, -1)
+    .flatMap((part) => [PARTITION.exec(part) ?? []]);
   return Object.fromEntries(
-    parts.flatMap((part) => {
-      const found = PARTITION.exec(part);
-      return found === null ? [] : [[found[1] ?? '', decoded(found[2] ?? '')]];
-    }),
+    found.flatMap(([, key, value]) => (key === undefined ? [] : [[key, decoded(value ?? '')]])),
   );
 }
 
 /** Files `part-*`, and all in folders such as `year=2024`, are one table for each folder; any other file is a table of its own. */
-function tablesOf(root: string, files: readonly SourceFile[]): SourceTable[] {
-  const groups = new Map<string, SourceFile[]>();
+function tablesOf(root: string, files: readonly DataFile[]): SourceTable[] {
+  const groups = new Map<string, { words: string[]; format: DataFormat; files: SourceFile[] }>();
   for (const file of files) {
     const folders = dirname(file.name)
       .split('/')
       .filter((part) => part !== '.' && !PARTITION.test(part));
-    const isPart = /^part[-_.]/i.test(basename(file.name)) || Object.keys(file.partition).length > 0;
+    const partition = partitionOf(file.name);
+    const isPart = /^part[-_.]/i.test(basename(file.name)) || Object.keys(partition).length > 0;
     const own = basename(file.name)
-      .replace(/(\.gz)?$/i, '')
+      .replace(/\.gz$/i, '')
       .replace(/\.[^.]+$/, '');
     const words = isPart ? (folders.length > 0 ? folders : [basename(root)]) : [...folders, own];
-    const key = JSON.stringify([isPart ? null : file.name, words, dataFormat(file.name)]);
-    groups.set(key, [...(groups.get(key) ?? []), file]);
+    const format = dataFormat(file.name) ?? 'csv';
+    const key = JSON.stringify([isPart ? null : file.name, words, format]);
+    const group = groups.get(key) ?? { words, format, files: [] };
+    group.files.push({ ...file, partition });
+    groups.set(key, group);
   }
-  const named = [...groups].map(([key, members]) => ({ words: (JSON.parse(key) as [unknown, string[]])[1], members }));
-  const names = unique(named.map(({ words }) => tableName(words.join('_'))));
-  return named.map(({ members }, index) => ({
-    name: names[index] ?? '',
-    format: dataFormat(members[0]?.path ?? '') ?? 'csv',
-    files: members,
-  }));
+  const tables = [...groups.values()];
+  const names = unique(tables.map(({ words }) => tableName(words.join('_'))));
+  return tables.map(({ format, files: members }, index) => ({ name: names[index] ?? '', format, files: members }));
 }
 
 function tableName(text: string): string {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { importFiles, type Imported } from '../../../../../src/adapters/duckdb/files';
+import { fileVersion } from '../../../../../src/config/database-file';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-dirty-'));
 const cacheFolder = join(folder, 'cache');
@@ -73,7 +74,8 @@ describe('encodings', () => {
     const { rows, columns, reading } = await read(what.includes('gzip') ? 'a.csv.gz' : 'a.csv', content);
     expect(rows).toEqual([['München €', '1'], ['Köln', '2']]);
     expect(columns).toEqual(['name VARCHAR', 'x BIGINT']);
-    expect(reading).toMatchObject({ encoding, delimiter: ';', headerLine: 1 });
+    const told = encoding === 'Windows-1252' ? 'taken for Windows-1252, because it is no UTF-8' : encoding;
+    expect(reading).toBe(`${told}, delimiter ;, header in line 1`);
   });
 
   test('a damaged character in a file of UTF-8 is replaced and told', async () => {
@@ -92,7 +94,7 @@ test.each<[string, string, string]>([
 ])('the delimiter %j', async (delimiter, name, content) => {
   const { rows, columns, reading } = await read(name, content);
   expect([rows, columns]).toEqual([[['1', 'x']], ['id BIGINT', 'name VARCHAR']]);
-  expect(reading?.delimiter).toBe(delimiter);
+  expect(reading).toBe(`UTF-8, delimiter ${delimiter === '\t' ? 'tab' : delimiter}, header in line 1`);
 });
 
 describe('lines around the table', () => {
@@ -103,9 +105,9 @@ describe('lines around the table', () => {
     );
     expect(rows).toEqual([['1', 'Ann', '12.50'], ['2', 'Bob', '1003.25']]);
     expect(columns).toEqual(['id BIGINT', 'name VARCHAR', 'amount DECIMAL(18,2) (1.234,56)']);
-    expect(reading).toMatchObject({ headerLine: 3, skippedLines: 2 });
+    expect(reading).toBe('UTF-8, delimiter ;, header in line 3');
     expect(rejected).toBe(1);
-    expect(rejects).toEqual([{ file: 'sales.csv', line: null, reason: 'a total at the end', text: 'Total 1015,75' }]);
+    expect(rejects).toEqual([{ file: 'sales.csv', line: 6, reason: 'a total at the end', text: 'Total;;1015,75' }]);
     expect(notes).toEqual(["sales.csv: 2 lines above the table left out: 'Sales report', 'made by: office'"]);
     const comments = await rowsOf(imported.path, `SELECT comment FROM duckdb_tables() UNION ALL SELECT comment FROM duckdb_columns() WHERE comment IS NOT NULL AND NOT internal`);
     expect(comments).toEqual([
@@ -117,13 +119,13 @@ describe('lines around the table', () => {
   test('titles that a spreadsheet filled up with delimiters, and a blank line', async () => {
     const { rows, columns, reading } = await read('a.csv', 'Report;;\nPeriod;2024;\n\nid;name;amount\n1;Ann;3\n');
     expect([rows, columns]).toEqual([[['1', 'Ann', '3']], ['id BIGINT', 'name VARCHAR', 'amount BIGINT']]);
-    expect(reading).toMatchObject({ headerLine: 4, skippedLines: 2 });
+    expect(reading).toBe('UTF-8, delimiter ;, header in line 4');
   });
 
   test('a row that only reads like a total stays, and is told', async () => {
     const { rows, rejected, notes } = await read('a.csv', 'company,sales\nAcme,5\nTotal,7\n');
     expect(rows).toEqual([['Acme', '5'], ['Total', '7']]);
-    expect([rejected, notes]).toEqual([0, ["a.csv: the last row reads like a total and is kept: 'Total 7'"]]);
+    expect([rejected, notes]).toEqual([0, ["a.csv: the last row reads like a total and is kept: 'Total,7'"]]);
   });
 
   test('ragged lines and a footnote are rejected with their lines; blank ones are nothing', async () => {
@@ -138,11 +140,9 @@ describe('lines around the table', () => {
   });
 
   test('a quote that is not closed takes no line with it', async () => {
-    const { rows, rejected, rejects, notes } = await read('a.csv', 'a,b\n0,"w, w"\n1,"x\n2,y\n3,"z ""q"""\n');
-    expect(rows).toEqual([['1', '"x'], ['2', 'y'], ['3', 'z "q"']]);
-    expect(rejected).toBe(1);
-    expect(rejects).toEqual([{ file: 'a.csv', line: 2, reason: 'too many cells', text: '0,"w, w"' }]);
-    expect(notes).toEqual(['a.csv has a quote that is not closed: each of its lines was taken as one row']);
+    const { rows, rejected, notes } = await read('a.csv', 'a,b\n0,"w, w"\n1,"x\n2,y\n3,"z ""q"""\n');
+    expect(rows).toEqual([['0', 'w, w'], ['1', '"x'], ['2', 'y'], ['3', 'z "q"']]);
+    expect([rejected, notes]).toEqual([0, ['a.csv: 1 row with a quote that is not closed, taken for a character']]);
   });
 
   test('a ragged line with a quoted line break is rejected alone', async () => {
@@ -260,8 +260,8 @@ describe('JSON', () => {
     expect(rows).toEqual([['18446744073709551616'], ['3']]);
     expect(rejected).toBe(2);
     expect(rejects).toEqual([
-      { file: 'a.ndjson', line: 2, reason: 'no JSON', text: '' },
-      { file: 'a.ndjson', line: 4, reason: 'no JSON object', text: '[1]' },
+      { file: 'a.ndjson', line: null, reason: 'value 2 is no JSON', text: '' },
+      { file: 'a.ndjson', line: null, reason: 'value 4 is no JSON object', text: '[1]' },
     ]);
   });
 
@@ -271,7 +271,7 @@ describe('JSON', () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ['half an array', '[{"a":1},{"a"', /^a\.json is no whole JSON at byte/],
+    ['half an array', '[{"a":1},{"a"', /^a\.json: it is no whole JSON at byte/],
     ['numbers alone', '[1,2]', /^a\.json: it has no JSON object$/],
   ])('%s', async (_what, content, message) => {
     await expect(read('a.json', content)).rejects.toThrow(message);
@@ -305,7 +305,7 @@ describe('folders', () => {
     });
     expect(tableNamed(imported, parts)).toMatchObject({
       notes: ['the files have other columns, and what one lacks is NULL: part-0.csv has no b; part-1.csv has no a'],
-      readings: [{ delimiter: ',', files: ['part-0.csv'] }, { delimiter: ';', files: ['part-1.csv'] }],
+      readings: ['UTF-8, delimiter ,, header in line 1', 'UTF-8, delimiter ;, header in line 1'],
     });
     expect(imported.ignored).toEqual([
       { file: '.hidden.csv', reason: 'hidden' },
@@ -333,7 +333,7 @@ describe('folders', () => {
     connection.closeSync();
     instance.closeSync();
     const imported = await importFiles(at, { cacheFolder, signal });
-    const parquet = imported.tables.find(({ format }) => format === 'parquet')!;
+    const parquet = imported.tables.find(({ files }) => files.includes('part-0.parquet'))!;
     expect(parquet.notes).toEqual(['the files have other columns, and what one lacks is NULL: part-0.parquet has no d; part-1.parquet has no s']);
     expect(parquet.columns.map(({ name, type }) => `${name} ${type}`)).toEqual(['a INTEGER', 's STRUCT(x INTEGER[])', 'd DATE']);
     expect(await rowsOf(imported.path, `FROM "${parquet.name}" ORDER BY a`)).toEqual([[1, { x: [1, 2] }, null], [2, null, '2024-01-01']]);
@@ -355,8 +355,7 @@ test.each<[string, string, RegExp]>([
 
 test('a number with more digits than a double keeps all of them; measured figures stay doubles', async () => {
   const exact = await read('a.csv', 'v\n123456789.123456789012345678\n1.5\n');
-  expect([exact.columns, exact.rows]).toEqual([['v VARCHAR'], [['123456789.123456789012345678'], ['1.5']]]);
-  expect(exact.notes).toEqual([expect.stringMatching(/^v: has numbers of \d+ digits: kept as text$/)]);
+  expect([exact.columns, exact.rows[0]]).toEqual([['v DECIMAL(38,18)'], ['123456789.123456789012345678']]);
   expect((await read('b.csv', 'v\n0.1234567890123\n1.5\n')).columns).toEqual(['v DOUBLE']);
 }); // prettier-ignore
 
@@ -370,3 +369,107 @@ test('a gzip file that grows beyond measure is not unzipped', async () => {
   const content = gzipSync(Buffer.alloc(300 * 1024 * 1024, 'a,b\n'));
   await expect(read('a.csv.gz', content)).rejects.toThrow(/unzips to more than 100 times its size/);
 });
+
+describe('nothing is lost or changed in silence', () => {
+  test.each<[string, string, unknown[][], number, string[]]>([
+    ['blank lines in a quoted cell hide no lost line', 'a,b\n1,"x\n\n\ny"\n2\n3,z\n', [['1', 'x\n\n\ny'], ['3', 'z']], 1, []],
+    ['a quote that is never closed', 'a,b\n1,x\n2,"never\n3,y\n', [['1', 'x'], ['2', '"never'], ['3', 'y']], 0, ['a.csv: 1 row with a quote that is not closed, taken for a character']],
+    ['text behind a quote', 'a,b\n1,"d"x\n2, "e, f" \n', [['1', '"d"x'], ['2', 'e, f']], 0, ['a.csv: 1 row with a quote that is not closed, taken for a character']],
+    ['a column that is named as the number of a row', 'rowid,n,v\n5,a,1\n5,b,2\n,Total,3\n', [['5', 'a', '1'], ['5', 'b', '2']], 1, []],
+    ['a column of blank cells', 'a,b\n1,\n2,\n', [['1', null], ['2', null]], 0, []],
+    ['headers with line breaks, twice', '"n\na",n a\n1,2\n', [['1', '2']], 0, []],
+    ['lines of many widths', 'a,b,c\n1,2\n3,4\n5,6,7\n8\n', [['1,2'], ['3,4'], ['5,6,7'], ['8']], 0, ['a.csv: no delimiter gives most lines the same number of cells, so each line is one']],
+    ['a line that names the delimiter', 'sep=;\na;b\n1;2\n', [['1', '2']], 0, ["a.csv: 1 line above the table left out: 'sep=;'"]],
+    ['a header that is too short', 'a,b\n1,2,3\n2,3,4\n', [['1', '2', '3'], ['2', '3', '4']], 0, ["a.csv: 1 line above the table left out: 'a,b'", 'a.csv has no header: its columns are named column_1 to column_3']],
+  ])('%s', async (_what, content, rows, lost, told) => {
+    const found = await read('a.csv', content);
+    expect([found.rows, found.rejected, found.notes]).toEqual([rows, lost, told]);
+  });
+
+  test('a cell longer than what is looked at first, and one that is too long', async () => {
+    const long = 'x\n'.repeat(800_000);
+    const { table, rejected, rejects } = await read('a.csv', `a,b\n1,"${long}"\n2,${'y'.repeat(17 * 1024 * 1024)}\n3,z\n`);
+    expect([table.rows, rejected, rejects[0]?.reason, rejects[0]?.line]).toEqual([2, 1, 'a line that is too long', 800_003]);
+  });
+
+  test.each<[string, string[], string, unknown[]]>([
+    ['nanoseconds', ['2024-01-01 00:00:00.123456789', '2024-01-02 00:00'], 'TIMESTAMP_NS', ['2024-01-01 00:00:00.123456789', '2024-01-02 00:00:00']],
+    ['nine digits that are microseconds', ['2024-01-01 00:00:00.123456000'], 'TIMESTAMP', ['2024-01-01 00:00:00.123456']],
+    ['nanoseconds with a zone', ['2024-01-01 00:00:00.123456789Z'], 'VARCHAR', ['2024-01-01 00:00:00.123456789Z']],
+    ['numbers beyond doubles', ['1e+400', '1.5'], 'VARCHAR', ['1e+400', '1.5']],
+    ['numbers below doubles', ['1e-400', '1.5'], 'VARCHAR', ['1e-400', '1.5']],
+    ['long numbers with exponents', ['1.2345678901234567890e+5', '1.5'], 'VARCHAR', ['1.2345678901234567890e+5', '1.5']],
+    ['digits of a double', ['0.30000000000000004', '0.1'], 'DOUBLE', [0.30000000000000004, 0.1]],
+    ['more digits than a double', ['0.12345678901234567890', '0.1'], 'DECIMAL(38,20)', ['0.12345678901234567890', '0.10000000000000000000']],
+    ['infinity and words for it', ['1.5', 'Infinity', '-inf'], 'VARCHAR', ['1.5', 'Infinity', '-inf']],
+    ['negative zero', ['-0', '1'], 'DECIMAL(18,0)', ['0', '1']],
+    ['yes and no', ['yes', 'N', 'true'], 'VARCHAR', ['yes', 'N', 'true']],
+    ['other numbers', ['5-', '1_000', '0x1F', '12 %'], 'VARCHAR', ['5-', '1_000', '0x1F', '12 %']],
+    ['other dates', ['24-01-31', 'Jan 31 2024'], 'VARCHAR', ['24-01-31', 'Jan 31 2024']],
+  ])('%s', async (_what, values, type, expected) => {
+    const { rows, columns } = await read('a.csv', `k;x\n${values.map((value) => `k;${value}`).join('\n')}\n`);
+    expect([columns[1], rows.map((row) => row[1])]).toEqual([`x ${type}`, expected]);
+  });
+
+  test('JSON: rounded numbers and members of one name are told, any name is one, null is NULL', async () => {
+    const { rows, columns, notes } = await read('a.json', '[{"a":0.12345678901234567890,"":1,"x/~y":{"z":1}},{"a":2,"a":3,"x/~y":null}]');
+    expect(columns).toEqual(['a DOUBLE', 'column BIGINT', 'x/~y JSON']);
+    expect(rows).toEqual([[0.12345678901234568, '1', '{"z":1}'], [2, null, null]]);
+    expect(notes).toEqual([
+      'a.json: 1 object with numbers of more than 15 digits and a fraction, rounded to what a double keeps',
+      'a.json: 1 object with two members of one name, of which the first is read',
+    ]);
+    const exact = await read('b.json', '[{"a":123456789012345678901234567890,"s":"1.23456789012345678901"},{"a":1}]');
+    expect([exact.columns, exact.notes]).toEqual([['a HUGEINT', 's VARCHAR'], []]);
+    expect((await read('c.json', '[{"a":1e400},{"a":2.5}]')).rows).toEqual([['1e400'], ['2.5']]);
+  });
+
+  test('parts that cannot be read are told, and folders name values as they are', async () => {
+    const { imported, contents } = await readFolder({
+      't/part-1.csv': 'a\n1\n',
+      't/part-2.csv': '',
+      't/part-3.csv.gz': gzipSync('a\n3\n').subarray(0, 15),
+      'zip/zip=01234/a.csv': 'x\n1\n',
+      'zip/zip=__HIVE_DEFAULT_PARTITION__/a.csv': 'x\n2\n',
+      'json/region=north/a.json': '{"x":1}',
+      'json/region=south/a.json': '{"x":2}',
+      'gate.config.json': '{}',
+    });
+    expect(contents).toEqual({
+      t: [['1']],
+      zip: [['1', '01234'], ['2', null]],
+      json: [['1', 'north'], ['2', 'south']],
+    });
+    expect(tableNamed(imported, 't').notes).toEqual([
+      expect.stringMatching(/^left out: t\/part-2\.csv: it is empty: .*; t\/part-3\.csv\.gz: it is no whole gzip file/),
+    ]);
+    expect(imported.ignored).toEqual([{ file: 'gate.config.json', reason: 'the configuration of gate' }]);
+    const version = fileVersion(imported.source);
+    writeFileSync(join(imported.source, 'gate.config.json'), '{"databases":{}}');
+    expect(fileVersion(imported.source)).toBe(version);
+  });
+
+  test('Parquet: types keep their values, other types of parts are told, an empty file is a table', async () => {
+    const at = written({ 'x.csv': 'a\n1\n' });
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    const parquet = (name: string, sql: string) => connection.run(`COPY (${sql}) TO '${at}/${name}.parquet'`);
+    await parquet('types', `SELECT 18446744073709551615::UBIGINT AS u, '${'9'.repeat(38)}'::DECIMAL(38,0) AS d, '2024-01-01 00:00:00.123456789'::TIMESTAMP_NS AS n, '2024-01-01 02:00:00+02'::TIMESTAMPTZ AS z`);
+    await parquet('empty', 'SELECT 1 AS a WHERE false');
+    await parquet('part-0', 'SELECT 9007199254740993 AS a');
+    await parquet('part-1', 'SELECT 0.5::DOUBLE AS a');
+    connection.closeSync();
+    instance.closeSync();
+    const imported = await importFiles(at, { cacheFolder, signal });
+    expect(await rowsOf(imported.path, 'FROM types')).toEqual([['18446744073709551615', '9'.repeat(38), '2024-01-01 00:00:00.123456789', '2024-01-01 00:00:00+00']]);
+    expect(tableNamed(imported, 'empty')).toMatchObject({ rows: 0, columns: [{ name: 'a', type: 'INTEGER' }] });
+    expect(imported.tables.find(({ files }) => files.includes('part-0.parquet'))?.notes).toEqual([
+      'the files have other types, and one that holds all may round: a is BIGINT in part-0.parquet, DOUBLE in part-1.parquet',
+    ]);
+  });
+
+  test('what a gzip file unzips to counts against what an import may take', async () => {
+    const source = join(written({ 'a.csv.gz': gzipSync('a,b\n'.repeat(1000)) }), 'a.csv.gz');
+    await expect(importFiles(source, { cacheFolder, signal, maxBytes: 3000 })).rejects.toThrow(/unzips to more than the 3000 bytes/);
+  });
+}); // prettier-ignore
