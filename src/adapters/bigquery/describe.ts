@@ -4,7 +4,7 @@
  * Tables that differ in a date at the end of their names are shown as one, as a wildcard reads them.
  */
 import { cut } from '../../clip';
-import type { DatabaseDescription, TableDescription } from '../../domain';
+import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
 import { described, SAMPLE_LENGTH, type Sampled } from '../kit/schema';
@@ -13,8 +13,13 @@ import { gone } from './errors';
 import type { Target } from './target';
 import { typeText, valuesOf, type Field, type Row } from './values';
 
-export interface Listed {
-  readonly tableReference: { readonly projectId: string; readonly datasetId: string; readonly tableId: string };
+export interface TableReference {
+  readonly projectId: string;
+  readonly datasetId: string;
+  readonly tableId: string;
+}
+interface Listed {
+  readonly tableReference: TableReference;
   readonly type?: string;
 }
 
@@ -22,7 +27,8 @@ interface Partitioning {
   readonly field?: string;
   readonly type?: string;
 }
-interface Details extends Listed {
+interface Details {
+  readonly type?: string;
   readonly schema?: { readonly fields?: readonly Field[] };
   readonly description?: string;
   readonly numRows?: string;
@@ -33,7 +39,7 @@ interface Details extends Listed {
   readonly tableConstraints?: {
     readonly primaryKey?: { readonly columns?: readonly string[] };
     readonly foreignKeys?: readonly {
-      readonly referencedTable: Listed['tableReference'];
+      readonly referencedTable: TableReference;
       readonly columnReferences: readonly { readonly referencingColumn: string; readonly referencedColumn: string }[];
     }[];
   };
@@ -60,33 +66,24 @@ export async function describeBigQuery(
   signal: AbortSignal,
 ): Promise<DatabaseDescription> {
   const nameOf = namesFor(target);
-  const listed: Listed[] = [];
-  for (const dataset of [`${target.project}.${target.dataset}`, ...schemas])
-    listed.push(...(await tablesOf(api, placeOf(dataset, target), signal)));
+  const listed = (await datasetsOf(api, target, schemas, signal)).flat();
   const relations = relationsOf(listed, nameOf);
   const shown = new Map<string, TableDescription>();
   const sampled = new Map<string, Sampled>();
   const deadline = Date.now() + SAMPLING_MS;
-  await each(
-    relations,
-    async (relation) => {
-      const { projectId, datasetId, tableId } = relation.newest.tableReference;
-      const place = path`projects/${projectId}/datasets/${datasetId}/tables/${tableId}`;
-      const details = await gone(api.get<Details>(place, { fields: DETAILS }, signal));
-      if (details === null) return;
-      shown.set(relation.name, tableOf(relation, details, nameOf));
-      const fields = details.schema?.fields ?? [];
-      if (details.type !== 'TABLE' || fields.length === 0 || Date.now() > deadline) return;
-      const how = { maxResults: SAMPLED_ROWS, 'formatOptions.useInt64Timestamp': true };
-      const { rows = [] } =
-        (await gone(api.get<{ readonly rows?: readonly Row[] }>(`${place}/data`, how, signal))) ?? {};
-      const short = rows.map((row) =>
-        valuesOf(fields, row).map((value) => (typeof value === 'string' ? cut(value, SAMPLE_LENGTH + 1) : value)),
-      );
-      sampled.set(relation.name, { rows: short, count: null });
-    },
-    AT_ONCE,
-  );
+  const read = async (relation: Relation): Promise<void> => {
+    const place = placeOf(relation.newest.tableReference);
+    const details = await gone(api.get<Details>(place, { fields: DETAILS }, signal));
+    if (details === null) return;
+    shown.set(relation.name, tableOf(relation, details, nameOf));
+    const fields = details.schema?.fields ?? [];
+    if (details.type !== 'TABLE' || fields.length === 0 || Date.now() > deadline) return;
+    const how = { maxResults: SAMPLED_ROWS, 'formatOptions.useInt64Timestamp': true };
+    const data = await gone(api.get<{ readonly rows?: readonly Row[] }>(`${place}/data`, how, signal));
+    const rows = (data?.rows ?? []).map((row) => valuesOf(fields, row).map(short));
+    sampled.set(relation.name, { rows, count: null });
+  };
+  await each(relations, read, AT_ONCE);
   const tables = relations.flatMap(({ name }) => shown.get(name) ?? []);
   const known = new Set(tables.map(({ name }) => name));
   // Only keys to tables that are described.
@@ -97,35 +94,41 @@ export async function describeBigQuery(
   return described('bigquery', 'BigQuery', whole, sampled);
 }
 
+const short = (value: SqlValue): SqlValue => (typeof value === 'string' ? cut(value, SAMPLE_LENGTH + 1) : value);
+
 const DETAILS =
   'type,schema,description,numRows,timePartitioning,rangePartitioning,clustering,requirePartitionFilter,tableConstraints';
 
-/** `dataset`, of the address's project, or `project.dataset`. */
-function placeOf(schema: string, { project }: Target): { readonly project: string; readonly dataset: string } {
-  const dot = schema.lastIndexOf('.');
-  return { project: dot < 0 ? project : schema.slice(0, dot), dataset: schema.slice(dot + 1) };
-}
-
-async function tablesOf(
-  api: Api,
-  { project, dataset }: ReturnType<typeof placeOf>,
+/** The tables of the address's dataset, and of each further one, `dataset` of the same project or `project.dataset`. */
+export function datasetsOf(
+  { get }: Api,
+  { project, dataset }: Target,
+  schemas: readonly string[],
   signal: AbortSignal,
-): Promise<Listed[]> {
-  const found: Listed[] = [];
-  let pageToken: string | undefined;
-  do {
-    const page: { readonly tables?: readonly Listed[]; readonly nextPageToken?: string } = await api.get(
-      path`projects/${project}/datasets/${dataset}/tables`,
-      { maxResults: 1000, pageToken },
-      signal,
-    );
-    found.push(...(page.tables ?? []).filter(({ type }) => type !== 'MODEL'));
-    pageToken = page.nextPageToken;
-  } while (pageToken !== undefined && found.length < MAX_TABLES);
-  return found;
+): Promise<readonly Listed[][]> {
+  const tablesOf = async (schema: string): Promise<Listed[]> => {
+    const dot = schema.lastIndexOf('.');
+    const place = path`projects/${dot < 0 ? project : schema.slice(0, dot)}/datasets/${schema.slice(dot + 1)}/tables`;
+    const found: Listed[] = [];
+    for (let pageToken: string | undefined; found.length < MAX_TABLES;) {
+      const page: { readonly tables?: readonly Listed[]; readonly nextPageToken?: string } = await get(
+        place,
+        { maxResults: 1000, pageToken },
+        signal,
+      );
+      found.push(...(page.tables ?? []).filter(({ type }) => type !== 'MODEL'));
+      pageToken = page.nextPageToken;
+      if (pageToken === undefined) break;
+    }
+    return found;
+  };
+  return each([`${project}.${dataset}`, ...schemas], tablesOf, AT_ONCE);
 }
 
-type NameOf = (table: Listed['tableReference']) => string;
+export const placeOf = ({ projectId, datasetId, tableId }: TableReference): string =>
+  path`projects/${projectId}/datasets/${datasetId}/tables/${tableId}`;
+
+type NameOf = (table: TableReference) => string;
 
 function namesFor({ project, dataset, billing }: Target): NameOf {
   return ({ projectId, datasetId, tableId }) => {

@@ -32,7 +32,7 @@ export interface BigQueryEngineSettings {
 
 const DESCRIBE_TIMEOUT_MS = 60_000;
 const DEFAULT_SCAN_BYTES = 100 * 1024 ** 3;
-export const USD_PER_TIB = 6.25;
+const USD_PER_TIB = 6.25;
 
 export function createBigQueryEngine({ url, options = {} }: BigQueryEngineSettings): SqlEngine {
   const { key = null, schemas = [], functions = [], allowPrivilegedRole = false, poolSize = 4, load } = options;
@@ -47,7 +47,7 @@ export function createBigQueryEngine({ url, options = {} }: BigQueryEngineSettin
   /** One login for all sessions, whose rights are asked once. */
   const connect = once(async (signal: AbortSignal): Promise<Api> => {
     const api = await openApi(target, load);
-    if (!allowPrivilegedRole) await refuseWriter(api, target, signal);
+    if (!allowPrivilegedRole) await refuseWriter(api, target, schemas, signal);
     return api;
   });
   const { inSession, ...engine } = createEngine<BigQuerySession>({

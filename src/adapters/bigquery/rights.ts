@@ -1,40 +1,42 @@
 /**
  * Whether the login can change tables. BigQuery has no read-only transaction, and a dry run of a write writes nothing: so it is
- * asked which of the writing permissions the login has on some tables of the dataset. Rights to create tables elsewhere are
- * not seen: no interface tells them without further rights.
+ * asked which of the writing permissions the login has on some tables of each dataset. They can be asked of one table only, and
+ * those that it has from the dataset or the project show in each. Rights to create tables elsewhere are not seen.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { path, type Api } from './client';
-import type { Listed } from './describe';
+import { each } from '../../limiter';
+import type { Api } from './client';
+import { datasetsOf, placeOf } from './describe';
 import type { Target } from './target';
 
 const WRITING = ['updateData', 'update', 'delete', 'setIamPolicy'].map((right) => `bigquery.tables.${right}`);
 const ASKED_OF = 3;
 
 /** Throws if the login can write; the message says which roles to grant instead. */
-export async function refuseWriter(api: Api, target: Target, signal: AbortSignal): Promise<void> {
-  const { project, dataset, billing, key } = target;
-  const { tables = [] } = await api.get<{ readonly tables?: readonly Listed[] }>(
-    path`projects/${project}/datasets/${dataset}/tables`,
-    { maxResults: 1000 },
-    signal,
-  );
-  const step = Math.max(1, Math.floor(tables.length / ASKED_OF));
-  const asked = tables.filter((_, at) => at % step === 0).slice(0, ASKED_OF);
-  const answers = await Promise.all(
-    asked.map(({ tableReference: { tableId } }) =>
-      api.post<{ readonly permissions?: readonly string[] }>(
-        path`projects/${project}/datasets/${dataset}/tables/${tableId}:testIamPermissions`,
-        { permissions: WRITING },
-        signal,
-      ),
-    ),
-  );
-  const held = [...new Set(answers.flatMap(({ permissions = [] }) => permissions))];
-  if (held.length === 0) return;
-  const who = key?.client_email ?? 'the login of Application Default Credentials';
+export async function refuseWriter(
+  api: Api,
+  target: Target,
+  schemas: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const asked = (await datasetsOf(api, target, schemas, signal)).flatMap((tables) => {
+    const step = Math.max(1, Math.floor(tables.length / ASKED_OF));
+    return tables.filter((_, at) => at % step === 0).slice(0, ASKED_OF);
+  });
+  const held = await each(asked, async ({ tableReference: { projectId, datasetId }, tableReference }) => {
+    const asking = `${placeOf(tableReference)}:testIamPermissions`;
+    const given: { readonly permissions?: readonly string[] } = await api.post(
+      asking,
+      { permissions: WRITING },
+      signal,
+    );
+    return { may: given.permissions ?? [], of: `${projectId}.${datasetId}` };
+  });
+  const found = held.find(({ may }) => may.length > 0);
+  if (found === undefined) return;
+  const who = target.key?.client_email ?? 'the login of Application Default Credentials';
   throw new SqlEngineError(
     'not-read-only',
-    `${who} can do more than read (${held.join(', ')} in ${project}.${dataset}): use one with roles/bigquery.dataViewer on the dataset and roles/bigquery.jobUser on ${billing}, or set "allowPrivilegedRole": true`,
+    `${who} can do more than read (${found.may.join(', ')} in ${found.of}): use one with roles/bigquery.dataViewer on the dataset and roles/bigquery.jobUser on ${target.billing}, or set "allowPrivilegedRole": true`,
   );
 }

@@ -16,6 +16,7 @@ import { size } from '../../size';
 import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
 import { path, type Api } from './client';
+import type { TableReference } from './describe';
 import { ApiFailure, gone, toOutcome } from './errors';
 import { readStatement } from './inspector';
 import type { Target } from './target';
@@ -41,19 +42,13 @@ interface DryRun {
 interface Job {
   readonly jobReference?: { readonly location?: string };
   readonly statistics?: {
-    readonly totalBytesProcessed?: string;
     readonly query?: {
       readonly statementType?: string;
       readonly totalBytesProcessed?: string;
       readonly schema?: { readonly fields?: readonly Field[] };
-      readonly referencedTables?: readonly Table[];
+      readonly referencedTables?: readonly TableReference[];
     };
   };
-}
-interface Table {
-  readonly projectId: string;
-  readonly datasetId: string;
-  readonly tableId: string;
 }
 interface Page {
   readonly jobComplete?: boolean;
@@ -84,26 +79,18 @@ export class BigQuerySession implements Session {
     return !this.#cut.signal.aborted;
   }
 
-  begin(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  end(): Promise<void> {
-    return Promise.resolve();
-  }
+  readonly begin = (): Promise<void> => Promise.resolve();
+  readonly end = this.begin;
+  readonly close = this.begin;
 
   cut(): void {
     this.#cut.abort();
   }
 
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
-
   execute(sql: string, request: Request): Promise<Outcome> {
-    return this.timed(request, async (signal) => {
+    return this.timed<Outcome>(request, async (signal) => {
       const deadline = Date.now() + request.timeoutMs;
-      const text = readStatement(sql).text ?? sql;
+      const { text = sql } = readStatement(sql);
       const dry = await this.dryRun(text, request, signal);
       const refused = await this.refuse(text, dry, signal);
       if (refused !== null) return { kind: 'refused', message: refused };
@@ -116,15 +103,12 @@ export class BigQuerySession implements Session {
     });
   }
 
-  async digestSql(sql: string, request: Request): Promise<string | Outcome> {
-    let counting = '';
-    const text = readStatement(sql).text ?? sql;
-    const outcome = await this.timed(request, async (signal) => {
+  digestSql(sql: string, request: Request): Promise<string | Outcome> {
+    const { text = sql } = readStatement(sql);
+    return this.timed(request, async (signal) => {
       const { fields } = await this.dryRun(text, request, signal);
-      counting = digestSql(text, fields, DIGEST);
-      return { kind: 'timeout' };
+      return digestSql(text, fields, DIGEST);
     });
-    return counting === '' ? outcome : counting;
   }
 
   /** Bytes that the statement would scan at most, and their price; null: it is not one that may run. */
@@ -140,7 +124,7 @@ export class BigQuerySession implements Session {
     }
   }
 
-  private async timed(request: Request, work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+  private async timed<T>(request: Request, work: (signal: AbortSignal) => Promise<T>): Promise<T | Outcome> {
     const late = AbortSignal.timeout(request.timeoutMs + CANCEL_AFTER_MS);
     try {
       return await work(AbortSignal.any([request.signal, this.#cut.signal, late]));
@@ -154,18 +138,15 @@ export class BigQuerySession implements Session {
   private async dryRun(sql: string, request: Request, signal: AbortSignal): Promise<DryRun> {
     const { target } = this.checks;
     const { location, billing: projectId } = target;
-    const { statistics } = await this.api.post<Job>(
-      path`projects/${projectId}/jobs`,
-      {
-        configuration: { dryRun: true, labels: labelsOf(request), query: queryOf(sql, target) },
-        ...(location !== null && { jobReference: { projectId, location } }),
-      },
-      signal,
-    );
-    const { statementType = '', totalBytesProcessed, schema, referencedTables = [] } = statistics?.query ?? {};
+    const job = {
+      configuration: { dryRun: true, labels: labelsOf(request), query: queryOf(sql, target) },
+      ...(location !== null && { jobReference: { projectId, location } }),
+    };
+    const { statistics } = await this.api.post<Job>(path`projects/${projectId}/jobs`, job, signal);
+    const { statementType = '', totalBytesProcessed = 0, schema, referencedTables = [] } = statistics?.query ?? {};
     return {
       statementType,
-      bytes: Number(totalBytesProcessed ?? statistics?.totalBytesProcessed ?? 0),
+      bytes: Number(totalBytesProcessed),
       tables: referencedTables.map(({ projectId, datasetId, tableId }) => `${projectId}.${datasetId}.${tableId}`),
       fields: schema?.fields ?? [],
     };
@@ -197,7 +178,7 @@ export class BigQuerySession implements Session {
   ): Promise<string | null> {
     const named = relations.flatMap((relation) => this.placesOf(relation)).map((name) => name.toLowerCase());
     const isNamed = (table: string): boolean => named.some((name) => (name.endsWith('*') ? table.toLowerCase().startsWith(name.slice(0, -1)) : table.toLowerCase() === name)); // prettier-ignore
-    const other = tables.find((table) => !isNamed(table) && !table.includes('INFORMATION_SCHEMA'));
+    const other = tables.find((table) => !isNamed(table) && !table.includes('.INFORMATION_SCHEMA.'));
     if (other === undefined) return null;
     for (const relation of relations) if (!relation.endsWith('*') && (await this.isView(relation, signal))) return null;
     return other;
@@ -226,28 +207,23 @@ export class BigQuerySession implements Session {
     const projectId = target.billing;
     // A name of our own: the job can be cancelled even if the answer to its creation is lost.
     const jobId = `gate_${randomUUID()}`;
+    const ceiling = Math.ceil(Math.max(maxScanBytes, LEAST_BILLED * tables.length));
     const configuration = {
       labels: labelsOf(request),
       jobTimeoutMs: String(request.timeoutMs),
-      query: {
-        ...queryOf(sql, target),
-        maximumBytesBilled: String(Math.ceil(Math.max(maxScanBytes, LEAST_BILLED * tables.length))),
-      },
+      query: { ...queryOf(sql, target), maximumBytesBilled: String(ceiling) },
     };
     let location = target.location ?? undefined;
+    const job = { jobReference: { projectId, jobId, location }, configuration };
     try {
-      const job = await this.api
-        .post<Job>(
-          path`projects/${projectId}/jobs`,
-          { jobReference: { projectId, jobId, location }, configuration },
-          signal,
-        )
+      const { jobReference } = await this.api
+        .post<Job>(path`projects/${projectId}/jobs`, job, signal)
         .catch((error: unknown): Job => {
           // The request was repeated, and the first one had arrived.
           if (error instanceof ApiFailure && error.reason === 'duplicate') return {};
           throw error;
         });
-      location ??= job.jobReference?.location;
+      location ??= jobReference?.location;
       return await this.pages(path`projects/${projectId}/queries/${jobId}`, location, request.maxRows, signal);
     } catch (error) {
       // One that has ended stays as it is.
@@ -280,29 +256,18 @@ export class BigQuerySession implements Session {
     return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated };
   }
 
-  private figure(bytes: number): string {
-    return `${size(bytes)}, about $${price(this.usd(bytes))}`;
-  }
-
-  private usd(bytes: number): number {
-    return (bytes / TIB) * this.checks.usdPerTiB;
-  }
+  private readonly figure = (bytes: number): string => `${size(bytes)}, about $${price(this.usd(bytes))}`;
+  private readonly usd = (bytes: number): number => (bytes / TIB) * this.checks.usdPerTiB;
 }
 
-export const price = (usd: number): string => (usd >= 0.01 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(1));
+const price = (usd: number): string => (usd >= 0.01 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(1));
 
 function queryOf(query: string, { project, dataset }: Target): object {
   const defaultDataset = { projectId: project, datasetId: dataset };
   return { query, defaultDataset, useLegacySql: false, useQueryCache: true, priority: 'INTERACTIVE' };
 }
 
-/** Labels take lower-case letters, digits, dashes and underscores, at most 63. */
 function labelsOf({ tag, traceparent }: Request): Readonly<Record<string, string>> {
-  const label = (text: string): string =>
-    text
-      .toLowerCase()
-      .replace(/[^a-z0-9_-]/g, '_')
-      .slice(0, 63);
   const [search = '', ...step] = tag.trim().split(/\s+/);
   return {
     gate_search: label(search),
@@ -310,3 +275,6 @@ function labelsOf({ tag, traceparent }: Request): Readonly<Record<string, string
     ...(traceparent !== undefined && { gate_trace: label(traceparent) }),
   };
 }
+
+/** Lower-case letters, digits, dashes and underscores, at most 63. */
+const label = (text: string): string => text.toLowerCase().replace(/[^a-z0-9_-]/g, '_').slice(0, 63); // prettier-ignore

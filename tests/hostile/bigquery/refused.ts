@@ -103,4 +103,5 @@ export const ALLOWED: readonly (readonly [string, readonly string[]])[] = [
   ["SELECT a FROM t WHERE b LIKE ANY ('x%', 'y%') AND c IN UNNEST([1, 2]) AND x BETWEEN 1 AND 2", ['t']],
   ['SELECT COUNTIF(a), IF(b, 1, 0), ST_DISTANCE(g, ST_GEOGPOINT(1, 2)), JSON_VALUE(j, \'$.a\') FROM t # end', ['t']],
   ['SELECT ARRAY_FILTER(x, e -> e > 1) FROM t;', ['t']],
+  ['SELECT KLL_QUANTILES.EXTRACT_POINT_INT64(KLL_QUANTILES.INIT_INT64(a), 0.5), SAFE.LAX_INT64_ARRAY(j) FROM t', ['t']],
 ]; // prettier-ignore

@@ -209,6 +209,17 @@ test('a login that may write is refused with the roles to grant, and not asked w
   expect(allowed.server.requests.some(({ path }) => path.includes('testIamPermissions'))).toBe(false);
 });
 
+test('the rights are asked of a few tables of each dataset', async () => {
+  const tables = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`t${at}`, ONE]));
+  const script = { datasets: { 'own-project.club': {}, 'public.other': tables }, onQuery: () => ONE };
+  const { server, engine } = await started(script, { schemas: ['public.other'] });
+  expect(await run(engine, 'SELECT 1 AS n')).toMatchObject({ kind: 'rows' });
+  const asked = server.requests.filter(({ path }) => path.endsWith(':testIamPermissions')).map(({ path }) => path);
+  expect(asked.map((path) => path.split('/').slice(1, 4).join('.'))).toEqual(Array(3).fill('public.datasets.other'));
+  const writer = await started({ ...script, permissions: ['bigquery.tables.delete'] }, { schemas: ['public.other'] });
+  await expect(run(writer.engine, 'SELECT 1 AS n')).rejects.toThrow('(bigquery.tables.delete in public.other)');
+});
+
 test('without the package, without a server and with a wrong key there is one line', async () => {
   const missing = Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' });
   const { engine } = await started({}, { load: () => Promise.reject(missing) });
