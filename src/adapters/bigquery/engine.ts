@@ -4,6 +4,7 @@
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
 import { createEngine, once } from '../kit/engine';
+import type { Opening } from '../kit/module';
 import { openApi, type Api, type LoadLibrary } from './client';
 import { describeBigQuery } from './describe';
 import { toEngineError } from './errors';
@@ -15,16 +16,7 @@ import { readTarget } from './target';
 export interface BigQueryEngineSettings {
   /** `bigquery://project/dataset?location=…&billing=…&keyFile=…` */
   readonly url: string;
-  readonly options?: {
-    readonly key?: string | null;
-    /** Further datasets to describe, as `dataset` or `project.dataset`. */
-    readonly schemas?: readonly string[];
-    readonly functions?: readonly string[];
-    readonly allowPrivilegedRole?: boolean;
-    readonly poolSize?: number;
-    /** Of one statement; default: 100 GiB. */
-    readonly maxScanBytes?: number;
-    readonly usdPerTiB?: number;
+  readonly options?: Partial<Pick<Opening, 'schemas' | 'poolSize' | 'maxScanBytes'> & Opening['bigquery']> & {
     /** Where the library comes from; default: the package @google-cloud/bigquery. */
     readonly load?: LoadLibrary;
   };
