@@ -101,7 +101,7 @@ const DETAILS =
 
 /** The tables of the address's dataset, and of each further one, `dataset` of the same project or `project.dataset`. */
 export function datasetsOf(
-  { get }: Api,
+  api: Api,
   { project, dataset }: Target,
   schemas: readonly string[],
   signal: AbortSignal,
@@ -111,7 +111,7 @@ export function datasetsOf(
     const place = path`projects/${dot < 0 ? project : schema.slice(0, dot)}/datasets/${schema.slice(dot + 1)}/tables`;
     const found: Listed[] = [];
     for (let pageToken: string | undefined; found.length < MAX_TABLES;) {
-      const page: { readonly tables?: readonly Listed[]; readonly nextPageToken?: string } = await get(
+      const page: { readonly tables?: readonly Listed[]; readonly nextPageToken?: string } = await api.get(
         place,
         { maxResults: 1000, pageToken },
         signal,
