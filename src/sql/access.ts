@@ -208,7 +208,7 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
     if (isTable && next?.text === '.' && OF_WHOLE_ROW.has(member) && tokens[index + 3]?.text !== '(')
       return `${token.name}.${member} would read hidden columns of ${shown}: name the columns`;
     if (isTable && next?.text !== '.' && !afterTable) {
-      return `${token.name} without a column would read hidden columns of ${shown}: write ${token.name}.column (and JOIN in place of a comma in FROM)`;
+      return `${token.name} without a column would read hidden columns of ${shown}: write ${token.name}.column`;
     }
   }
   return null;
@@ -263,8 +263,8 @@ function isNamedQuery(tokens: readonly Read[], index: number): boolean {
 /** Whether the next token is a table name or an alias, and so not a value. */
 function isAfterTable(tokens: readonly Read[], index: number, names: ReadonlySet<string>): boolean {
   const { text = '', name = '' } = tokens[index] ?? {};
-  if (text === 'from') return isClause(tokens, index);
-  if (text !== ')') return ['join', 'as', '.'].includes(text) || names.has(name);
+  if (text === 'as' || text === '.' || isBeforeTable(tokens, index)) return true;
+  if (text !== ')') return names.has(name);
   const open = opening(tokens, index);
   return tokens[open - 1]?.text !== 'operator' && !isDistinctOn(tokens, open);
 }
@@ -274,12 +274,27 @@ function isDistinctOn(tokens: readonly Read[], open: number): boolean {
   return tokens[open - 1]?.text === 'on' && tokens[open - 2]?.text === 'distinct';
 }
 
+/** Whether only a relation can follow: FROM, JOIN, a comma in FROM, or a bracket after one of them. */
+function isBeforeTable(tokens: readonly Read[], index: number): boolean {
+  const text = tokens[index]?.text;
+  if (text === '(') return isBeforeTable(tokens, index - 1);
+  if (text !== ',') return /join$/.test(text ?? '') || (text === 'from' && isClause(tokens, index));
+  for (let at = index - 1; at >= 0; at -= 1) {
+    const token = tokens[at];
+    if (token?.text === ')') at = opening(tokens, at);
+    else if (token?.text === '(' || token?.text === 'from') {
+      if (isBeforeTable(tokens, at)) return true;
+      if (token.text === '(') return false;
+    } else if (NOT_IN_FROM.has(token?.text ?? '')) return false;
+  }
+  return false;
+}
+
 /** DuckDB: whether `schema.table` stands outside of FROM, where it is the whole row. */
 function isPathOfRow(tokens: readonly Read[], index: number): boolean {
   let head = index;
   while (tokens[head - 1]?.text === '.') head -= 2;
-  const before = tokens[head - 1]?.text;
-  return head < index && before !== 'join' && !(before === 'from' && isClause(tokens, head - 1));
+  return head < index && !isBeforeTable(tokens, head - 1);
 }
 
 /** Whether this FROM is a FROM clause, unlike in `trim(FROM t)`, `extract(day FROM t)` and `a IS DISTINCT FROM t`. */
@@ -308,11 +323,11 @@ function endOfName(tokens: readonly Read[], from: number): number {
   return at;
 }
 
-/** Names given to the tables, or to joined tables in brackets: the word that follows, with or without AS. */
+/** Names given to the tables, or to tables in brackets: the word that follows, with or without AS. */
 function aliasesOf(tokens: readonly Read[], names: ReadonlySet<string>): Set<string> {
   const aliases = new Set<string>();
   for (const [index, token] of tokens.entries()) {
-    if (isName(token) ? !names.has(token.name) : !(token.text === ')' && closesJoin(tokens, index))) continue;
+    if (isName(token) ? !names.has(token.name) : !(token.text === ')' && closesTables(tokens, index))) continue;
     const after = tokens[index + 1]?.text === '*' ? index + 2 : index + 1; // `t *` also reads the tables that inherit from t
     const hasAs = tokens[after]?.text === 'as';
     const next = tokens[hasAs ? after + 1 : after];
@@ -321,16 +336,10 @@ function aliasesOf(tokens: readonly Read[], names: ReadonlySet<string>): Set<str
   return aliases;
 }
 
-/** Whether the bracket holds joined tables, beside what stands in queries inside of it. */
-function closesJoin(tokens: readonly Read[], close: number): boolean {
+/** Whether the bracket holds tables, and no query. */
+function closesTables(tokens: readonly Read[], close: number): boolean {
   const open = opening(tokens, close);
-  if (beginsQuery(tokens, open + 1)) return false;
-  for (let at = open + 1; at < close; at += 1) {
-    const token = tokens[at];
-    if (token?.text === '(' && beginsQuery(tokens, at + 1)) at = closing(tokens, at);
-    else if (token !== undefined && isWord(token, 'join')) return true;
-  }
-  return false;
+  return isBeforeTable(tokens, open) && !beginsQuery(tokens, open + 1) && tokens[open + 1]?.text !== 'values';
 }
 
 /** Whether this is a list of new column names for joined tables in brackets. Subqueries and calls have their own columns. */
@@ -370,6 +379,9 @@ const RESERVED = new Set(
     ' ',
   ),
 );
+
+/** Before a comma at the same depth: it separates no relations. */
+const NOT_IN_FROM = new Set('select where group having order window qualify limit offset fetch for [ {'.split(' '));
 
 const NATURAL_JOIN = new Set([
   'join',

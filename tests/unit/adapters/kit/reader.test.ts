@@ -67,6 +67,11 @@ test.each([
   expect(inspector.inspect(sql)).toMatchObject({ kind: 'refused', message: expect.stringMatching(says) as unknown });
 });
 
+test('a number may begin with its dot', () => {
+  const sql = 'SELECT .5 * amount, amount * .5 FROM orders WHERE amount >.5 AND amount BETWEEN .5 AND 1';
+  expect(relationsBy(createMysqlInspector(), sql)).toEqual(['orders']);
+});
+
 test('DUAL is no relation', () => {
   expect(relationsBy(createMysqlInspector(), 'SELECT 1 AS x FROM DUAL WHERE 1 = 1')).toEqual([]);
   expect(relationsBy(createMysqlInspector(), 'SELECT 1 AS x FROM `DUAL`')).toEqual(['DUAL']);
@@ -88,6 +93,13 @@ test.each([
   ['duckdb', "SELECT d FROM main.people AS e'p'('a', 'b', 'c', 'd')"],
   ['duckdb', 'SELECT unnest(j) FROM (orders JOIN people ON true) j'],
   ['postgresql', 'SELECT j FROM ((orders CROSS JOIN people)) AS j'],
+  ['duckdb', 'SELECT x FROM orders, (main.people) AS x'],
+  ['duckdb', 'SELECT id FROM people p JOIN orders o ON [o.id, p] IS NULL'],
+  ['duckdb', "SELECT id FROM people p JOIN orders o ON {'a': 1, 'b': p} IS NULL"],
+  ['postgresql', 'SELECT o.id IS DISTINCT FROM 1, p FROM people p, orders o'],
+  ['postgresql', 'SELECT o.id FROM orders o, people p GROUP BY o.id, p'],
+  ['postgresql', 'SELECT o.id FROM people p JOIN orders o ON (o.id, p) IS NULL, leads'],
+  ['postgresql', 'SELECT o.id FROM orders o, people p, coalesce(o, p) AS x'],
   ['postgresql', 'SELECT j.row_to_json FROM (orders JOIN people USING (id)) j'],
   ['postgresql', 'SELECT p.any_value FROM people p'],
   ['bigquery', 'SELECT TO_JSON_STRING(offset) FROM people AS offset'],
@@ -113,6 +125,9 @@ test.each([
     'SELECT (p.id * (SELECT count(*) FROM orders JOIN leads USING (id))) total FROM people p ORDER BY total',
   ],
   ['snowflake', 'SELECT TOP 5 id, 2 * id FROM people'],
+  ['duckdb', 'SELECT p.name FROM orders o, main.people p, leads WHERE o.id = p.id'],
+  ['mysql', 'SELECT o.id FROM orders o LEFT JOIN (people p JOIN leads l ON l.id = p.id) ON p.id = o.id, people'],
+  ['postgresql', 'SELECT p.id FROM orders o JOIN leads l ON l.id = o.id AND l.x IS DISTINCT FROM 1, people p'],
 ] as const)('%s: other columns are read by %s', (dialect, sql) => {
   expect(findHidden(sql, [{ table: 'people', columns: ['ssn'] }], dialect)).toBeNull();
 });
