@@ -8,7 +8,7 @@ import { type SqlEngine, SqlEngineError, type SqlOptions } from '../../src/domai
 import { runAsWritten } from '../../src/questions/double-quoted';
 import { describeFailure } from '../../src/questions/execution-match';
 import type { Gold } from '../../src/questions/question-file';
-import { POINTS, summarise, type Verdict } from '../../src/questions/score';
+import { reliabilityPoints, summarise, type Verdict } from '../../src/questions/score';
 import type { Rows } from '../../src/sql/equal';
 import type { BoardScore, Metrics, Prediction } from '../benchmark';
 
@@ -90,7 +90,7 @@ export function meanOf(scores: readonly BoardScore[], point: string): number | n
 }
 
 export function boardScore(verdict: Verdict, reason: string): BoardScore {
-  const reliability = POINTS[verdict];
+  const reliability = reliabilityPoints(verdict);
   return { verdict, reason, points: reliability === null ? {} : { ex: Number(reliability === 1), reliability } };
 }
 

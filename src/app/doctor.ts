@@ -21,7 +21,7 @@ import { checkModel, unpricedModels } from './model-check';
 import { offeredModels } from './question-input';
 import type { Surroundings } from './surroundings';
 import { configuredTemporal } from '../workers/configured-temporal';
-import { openRunning } from './open-temporal';
+import { withRunning } from './open-temporal';
 
 /** `missing`: GATE cannot work without it. `note`: it works, but look. */
 export interface Finding {
@@ -176,10 +176,9 @@ async function checkTemporal(config: Config, { env }: Surroundings): Promise<Fin
 }
 
 /** Searches that no worker serves, and the workers that the server starts. Another check reports a Temporal that does not answer. */
-async function checkSearches(config: Config, at: Surroundings): Promise<readonly Finding[]> {
-  const session = await openRunning(config, at.env);
-  if (session === null) return [];
-  try {
+function checkSearches(config: Config, at: Surroundings): Promise<readonly Finding[]> {
+  return withRunning({ config, env: at.env }, async (session) => {
+    if (session === null) return [];
     const { client } = session.gate;
     const deployment = deploymentOf(config.temporal.versioning);
     const unserved = await unservedSearches(session.gate, at.now());
@@ -196,9 +195,7 @@ async function checkSearches(config: Config, at: Surroundings): Promise<readonly
         .filter(({ taskQueue }) => started?.has(taskQueue) !== true)
         .map((queue) => note('searches', unservedSearchesLine(queue), UNSERVED_SEARCHES_FIX)),
     ];
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 async function checkStore(config: Config): Promise<Finding> {

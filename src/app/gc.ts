@@ -31,7 +31,7 @@ import { UsageError } from './errors';
 import { ASKED, listedBy } from './run/stored-batches';
 import { inputOf, openServices } from './services';
 import type { Surroundings } from './surroundings';
-import { openRunning } from './open-temporal';
+import { withRunning } from './open-temporal';
 
 /** `unknown`: Temporal cannot be asked. */
 export type WorkflowState = 'running' | 'closed' | 'gone' | 'unknown';
@@ -51,14 +51,11 @@ export async function cleanStore(
   const age = olderThanMs ?? (config.retentionDays === null ? null : config.retentionDays * DAY_MS);
   if (age === null)
     throw new UsageError('say how old: --older-than 30d, or set "store.retentionDays" in the configuration');
-  const session = await openRunning(config, at.env);
-  try {
+  return withRunning({ config, env: at.env }, async (session) => {
     const ask = session === null ? UNREACHABLE : askTemporal(session.gate);
     const options = { nowMs: at.now(), olderThanMs: age, dryRun };
     return { ...(await collectGarbage(store, ask, options)), imports: await oldImports(config.folders.cache, options) };
-  } finally {
-    await session?.close();
-  }
+  });
 }
 
 export function askTemporal({ listing }: Pick<GateClient, 'listing'>): AskTemporal {

@@ -79,6 +79,16 @@ export async function openRunning(
   return connect(target, info.uiPort === null ? null : `http://127.0.0.1:${info.uiPort}`);
 }
 
+/** Work with what is up already, left at its end. */
+export async function withRunning<T>(
+  { config, env }: Pick<App, 'config' | 'env'>,
+  work: (session: TemporalSession | null) => Promise<T>,
+  tell?: (problem: TemporalProblem) => void,
+): Promise<T> {
+  const session = await openRunning(config, env, tell);
+  return work(session).finally(() => session?.close());
+}
+
 /** What to call a search without a record that Temporal does not report as running: only an answer tells. */
 export function statusWithoutRecord(config: Config, env: Environment, answered: boolean): 'interrupted' | 'unknown' {
   return answered || configuredTemporal(config, env) === null ? 'interrupted' : 'unknown';
@@ -87,11 +97,12 @@ export function statusWithoutRecord(config: Config, env: Environment, answered: 
 /** Null: no Temporal answers. */
 export async function livingSearches(app: App, waitingIn: Waiting): Promise<Living | null> {
   const tell = storeOnly(app);
-  const open = await openRunning(app.config, app.env, tell);
-  if (open === null) return null;
-  const living = await open.living(waitingIn).finally(() => open.close());
-  if (living === null) tell(noAnswer(open.address));
-  return living;
+  const look = async (open: TemporalSession | null): Promise<Living | null> => {
+    const living = open && (await open.living(waitingIn));
+    if (open !== null && living === null) tell(noAnswer(open.address));
+    return living;
+  };
+  return withRunning(app, look, tell);
 }
 
 /** For what goes on without Temporal. */

@@ -25,7 +25,7 @@ import { Outage, outagesOf } from './outages';
 import { waitingIn } from './search-list';
 import { findSearch } from './searches';
 import { checkpointsOf, inputOf, recordOf } from './services';
-import { openRunning, statusWithoutRecord, storeOnly } from './open-temporal';
+import { openRunning, statusWithoutRecord, storeOnly, withRunning } from './open-temporal';
 import type { TemporalSession } from './temporal-session';
 import { overAfter } from './waiting';
 
@@ -169,8 +169,7 @@ export interface Knowledge {
 export async function knowledge(wanted: string, app: App): Promise<Knowledge & { readonly id: string }> {
   const id = await findSearch(app.store, wanted);
   const run = createRunStore(app.store, id);
-  const session = await openRunning(app.config, app.env, storeOnly(app));
-  try {
+  const look = async (session: TemporalSession | null): Promise<Knowledge> => {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';
     const state = (await checkpointsOf(app.store, id)).at(-1);
     const view = async <T>(query: 'plan' | 'memory' | 'candidates', stored: T): Promise<T> =>
@@ -178,7 +177,6 @@ export async function knowledge(wanted: string, app: App): Promise<Knowledge & {
     const { trajectories = [], updates = [], facts = [], candidates = [] } = state ?? {};
     const memory = await view('memory', { updates, facts });
     return {
-      id,
       plan: await view<Plans>(
         'plan',
         trajectories.map((one) => ({ trajectory: one.id, plan: one.plan })),
@@ -191,7 +189,6 @@ export async function knowledge(wanted: string, app: App): Promise<Knowledge & {
       }),
       candidates: await view('candidates', candidates),
     };
-  } finally {
-    await session?.close();
-  }
+  };
+  return { id, ...(await withRunning(app, look, storeOnly(app))) };
 }

@@ -15,7 +15,7 @@ import { howToGoOn } from './read';
 import { findBatch } from './run/stored-batches';
 import { findSearch } from './searches';
 import { inputOf, recordOf } from './services';
-import { openRunning } from './open-temporal';
+import { withRunning } from './open-temporal';
 import { authorOf } from './surroundings';
 import { isDeadline, type TemporalSession } from './temporal-session';
 
@@ -110,18 +110,14 @@ interface BatchCommand {
 async function steerBatch(wanted: string, { kind, author, now = false }: BatchCommand, app: App): Promise<string> {
   const { id: batchId } = await findBatch(app.store, wanted);
   const workflowId = batchWorkflowId(batchId);
-  const session = await openReachable(batchId, app);
-  try {
+  const told = kind === 'pause' ? { author, now } : { author };
+  const heard = await withReachable(batchId, app, async (session) => {
     const running = session && (await runningWorkflow(session.gate, workflowId)) && session.gate;
-    const told = kind === 'pause' ? { author, now } : { author };
-    const heard =
-      running &&
-      (await (kind === 'cancel' ? cancelWorkflow(running, workflowId) : signalBatch(running, batchId, kind, told)));
-    if (heard) return batchId;
-    throw new GateError(`${batchId} is not running`, 'conflict');
-  } finally {
-    await session?.close();
-  }
+    if (running === null) return false;
+    return kind === 'cancel' ? cancelWorkflow(running, workflowId) : signalBatch(running, batchId, kind, told);
+  });
+  if (heard) return batchId;
+  throw new GateError(`${batchId} is not running`, 'conflict');
 }
 
 /** `work` gives null when the workflow ended meanwhile. */
@@ -131,22 +127,19 @@ async function onRunning<T>(
   work: (session: TemporalSession, id: string) => Promise<T | null>,
 ): Promise<T> {
   const id = await findSearch(app.store, wanted);
-  const session = await openReachable(id, app);
-  try {
+  const done = await withReachable(id, app, async (session) => {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';
-    const done = isRunning ? await work(session, id) : null;
-    if (done !== null) return done;
-  } finally {
-    await session?.close();
-  }
+    return isRunning ? work(session, id) : null;
+  });
+  if (done !== null) return done;
   if ((await recordOf(app.store, id)) !== null)
     throw new GateError(`${id} has finished; gate fork starts a new search from it`, 'conflict');
   throw new GateError(`${id} is not running; ${howToGoOn(await inputOf(app.store, id))}`, 'conflict');
 }
 
 /** Null: no server runs. */
-async function openReachable(id: string, { config, env }: App): Promise<TemporalSession | null> {
-  return openRunning(config, env, ({ what, fix }) => {
+function withReachable<T>(id: string, app: App, work: (session: TemporalSession | null) => Promise<T>): Promise<T> {
+  return withRunning(app, work, ({ what, fix }) => {
     throw new GateError(`${what}: the command cannot reach ${id}; ${fix}`);
   });
 }

@@ -5,12 +5,11 @@ import type { Progress } from '../search/progress';
 import { cancelWorkflow, connectClient, type GateClient } from '../workers/client';
 import type { Target } from '../workers/configured-temporal';
 import type { EmbeddedServer } from '../workers/embedded-server';
-import { GRPC, grpcCode } from '../workers/grpc-status';
+import { GRPC, grpcCode, isInChain } from '../workers/grpc-status';
 import {
   batchProgress,
   describeQuestion,
   isPaused,
-  questionProgress,
   questionView,
   runningQuestions,
   type QuestionDescription,
@@ -74,7 +73,7 @@ export class TemporalSession {
 
   /** Null when no worker answers in time. */
   progress(searchId: string, withinMs?: number): Promise<Progress | null> {
-    return answerInTime(this.gate, () => questionProgress(this.gate, searchId), withinMs);
+    return answerInTime(this.gate, () => questionView<Progress | null>(this.gate, searchId, 'progress'), withinMs);
   }
 
   /** Null when no worker answers in time. */
@@ -150,8 +149,5 @@ const NOT_YET = new Set(['QueryNotRegisteredError', 'QueryRejectedError', 'Workf
 const NO_ANSWER: readonly unknown[] = [GRPC.deadlineExceeded, GRPC.failedPrecondition, GRPC.cancelled];
 
 export function isDeadline(error: unknown): boolean {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    if (NO_ANSWER.includes(grpcCode(at))) return true;
-  }
-  return false;
+  return isInChain(error, (one) => NO_ANSWER.includes(grpcCode(one)));
 }

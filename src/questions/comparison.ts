@@ -89,12 +89,10 @@ export function compareMethods(
   return entrants.map((entrant, at) => {
     const own = byMethod.get(entrant.method) ?? [];
     const values = perQuestion(own);
-    const count = (outcome: Outcome): number => own.filter(({ verdict }) => OUTCOMES[verdict] === outcome).length;
     const failed = own.filter(({ verdict }) => OUTCOMES[verdict] === 'failed');
     return {
-      ...entrant,
-      ...{ right: count('right'), wrong: count('wrong'), declined: count('declined'), failed: failed.length },
-      ...{ notScored: count('not-scored'), missing: expected(entrant.method) - own.length },
+      ...{ ...entrant, ...countsOf(own.map(({ verdict }) => OUTCOMES[verdict])) },
+      missing: expected(entrant.method) - own.length,
       perQuestion: estimates((key) => [...values[key].values()]),
       proved: mean(own.flatMap(({ proved }) => proved ?? [])),
       difference: at === 0 ? null : estimates((key) => differences(values[key], base[key])),
@@ -110,15 +108,14 @@ export function compareMethods(
 function judgedOf(answers: readonly ResultLine[], first: readonly ResultLine[] | null): Pick<ComparedMethod, 'judged'> {
   if (answers.every(({ judged }) => judged === undefined)) return {};
   const outcomes = answers.map((answer) => ({ judge: outcomeOf(answer), execution: OUTCOMES[answer.verdict] }));
-  const count = (outcome: Outcome): number => outcomes.filter(({ judge }) => judge === outcome).length;
+  const { failed, notScored, ...counts } = countsOf(outcomes.map(({ judge }) => judge));
   const both = outcomes.filter(({ judge, execution }) => POINTS[judge] !== null && POINTS[execution] !== null);
   const pairs = both.map(({ judge, execution }) => ({ judge: judge === 'right', execution: execution === 'right' }));
   const pointsOf = (some: readonly ResultLine[]) => byQuestion(some, (answer) => POINTS[outcomeOf(answer)]);
   const points = pointsOf(answers);
   return {
     judged: {
-      ...{ right: count('right'), wrong: count('wrong'), declined: count('declined') },
-      ...{ apart: count('failed') + count('not-scored'), accuracy: estimate([...points.values()]) },
+      ...{ ...counts, apart: failed + notScored, accuracy: estimate([...points.values()]) },
       difference: first && estimate(differences(points, pointsOf(first))),
       agreement: agreementOf(pairs),
     },
@@ -147,6 +144,14 @@ export const POINTS: Readonly<Record<Outcome, number | null>> = {
   failed: null,
   'not-scored': null,
 };
+
+export function countsOf(outcomes: readonly Outcome[]) {
+  const count = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;
+  return {
+    ...{ right: count('right'), wrong: count('wrong'), declined: count('declined') },
+    ...{ failed: count('failed'), notScored: count('not-scored') },
+  };
+}
 
 /** The judge decides where one was asked, else execution. What it was not asked of is not decided. */
 export function decidedVerdict(answer: ResultLine): Verdict {

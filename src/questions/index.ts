@@ -1,13 +1,5 @@
-export {
-  compareMethods,
-  Comparison,
-  OUTCOMES,
-  outcomeOf,
-  type ComparedMethod,
-  type Entrant,
-  type Outcome,
-} from './comparison';
-export { describeFailure, executionMatch, type Match, type MatchOptions } from './execution-match';
+export { compareMethods, Comparison, countsOf, OUTCOMES, type ComparedMethod, type Entrant } from './comparison';
+export { describeFailure, executionMatch } from './execution-match';
 export { ResultLine } from './result-line';
 export { officialAnswerMatch } from './official-answer';
 export {
@@ -19,17 +11,15 @@ export {
   type Gold,
   type LoadOptions,
 } from './question-file';
-export { asksForOrder, rowOrder, type RowOrder } from './row-order';
 export {
   judge,
   reliabilityOf,
   scoreAnswer,
   summarise,
   VERDICTS,
-  type Answered,
   type BoardScore,
   type Score,
   type Verdict,
 } from './score';
 export { figuresOf, MethodFigures, type Group, type Metrics, type Spread } from './run-figures';
-export { Agreement, agreementOf, RESAMPLES, type Estimate } from './statistics';
+export { agreementOf, RESAMPLES, type Estimate } from './statistics';

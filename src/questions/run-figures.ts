@@ -9,7 +9,7 @@
  */
 import * as z from 'zod';
 import { groupBy } from '../group-by';
-import { decidedVerdict, endedItself, mean, OUTCOMES, outcomeOf, POINTS, type Outcome } from './comparison';
+import { countsOf, decidedVerdict, endedItself, mean, OUTCOMES, outcomeOf, POINTS, type Outcome } from './comparison';
 import type { ResultLine } from './result-line';
 
 /** A benchmark's figures by name; null: nothing to take one of. */
@@ -80,7 +80,7 @@ export interface SeedRun {
 export function figuresOf(method: string, answers: readonly ResultLine[], seeds: readonly SeedRun[]): MethodFigures {
   const bySeed = seeds.map(({ seed, batchId, metrics }) => {
     const own = answers.filter((answer) => answer.seed === seed);
-    return { seed, batchId, ...countsOf(own), costUsd: meanOf(own, 'costUsd'), metrics: { ...metrics } };
+    return { seed, batchId, ...figuresIn(own), costUsd: meanOf(own, 'costUsd'), metrics: { ...metrics } };
   });
   const isJudged = answers.some(({ judged }) => judged !== undefined);
   const decided = spread(bySeed.map(({ accuracy }) => accuracy));
@@ -114,14 +114,9 @@ function counted(answers: readonly ResultLine[], of: (answer: ResultLine) => str
   return Object.fromEntries([...groupBy(answers, of)].map(([name, some]) => [name, some.length]));
 }
 
-function countsOf(answers: readonly ResultLine[]) {
+function figuresIn(answers: readonly ResultLine[]) {
   const outcomes = answers.map(outcomeOf);
-  const count = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;
-  return {
-    ...{ right: count('right'), wrong: count('wrong'), declined: count('declined') },
-    ...{ failed: count('failed'), notScored: count('not-scored') },
-    ...{ accuracy: accuracyOf(outcomes), calls: meanOf(answers, 'llmCalls') },
-  };
+  return { ...countsOf(outcomes), accuracy: accuracyOf(outcomes), calls: meanOf(answers, 'llmCalls') };
 }
 
 function accuracyOf(outcomes: readonly Outcome[]): number | null {
@@ -151,7 +146,7 @@ function groups(answers: readonly ResultLine[], nameOf: (answer: ResultLine) => 
     ([one], [other]) => rank(one) - rank(other) || one.localeCompare(other, 'en', { numeric: true }),
   );
   if (found.every(([name]) => name === '')) return [];
-  return found.map(([name, some]) => ({ name, questions: new Set(some.map(({ id }) => id)).size, ...countsOf(some) }));
+  return found.map(([name, some]) => ({ name, questions: new Set(some.map(({ id }) => id)).size, ...figuresIn(some) }));
 }
 
 function reuseOf(answers: readonly ResultLine[]): MethodFigures['reuse'] {

@@ -8,6 +8,7 @@ import type { AnswerStatus, EndedBy, SqlResult } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../domain/ports';
 import { normaliseSql } from '../sql/body';
 import type { Digest } from '../sql/equal';
+import { OUTCOMES, POINTS } from './comparison';
 import { runAsWritten } from './double-quoted';
 import { executionMatch, type Match, type MatchOptions } from './execution-match';
 import { officialAnswerMatch } from './official-answer';
@@ -179,19 +180,11 @@ function score(verdict: Verdict, reason: string): Score {
   return { verdict, reason, execution: null, official: null };
 }
 
-/** Points of the reliability score; null: not judged. */
-export const POINTS: Readonly<Record<Verdict, number | null>> = {
-  correct: 1,
-  'correct-abstained': 1,
-  'wrong-abstained': 0,
-  wrong: -1,
-  'wrong-answered': -1,
-  cancelled: null,
-  infrastructure: null,
-  'gold-failed': null,
-  undecided: null,
-  'no-gold': null,
-};
+/** Of the reliability score; null: not judged. */
+export function reliabilityPoints(verdict: Verdict): number | null {
+  const outcome = OUTCOMES[verdict];
+  return outcome === 'wrong' ? -1 : POINTS[outcome];
+}
 
 /**
  * The figures that benchmarks publish, of the scores of many questions. Only judged questions count; the others are reported
@@ -201,7 +194,7 @@ export function summarise(verdicts: readonly Verdict[]) {
   const counts = Object.fromEntries(
     VERDICTS.map((verdict) => [verdict, verdicts.filter((one) => one === verdict).length]),
   ) as Record<Verdict, number>;
-  const points = verdicts.map((verdict) => POINTS[verdict]).filter((point) => point !== null);
+  const points = verdicts.map(reliabilityPoints).filter((point) => point !== null);
   const right = counts.correct + counts['correct-abstained'];
   const answerable = counts.correct + counts.wrong + counts['wrong-abstained'];
   const reliability = (penalty: number): number =>

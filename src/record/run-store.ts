@@ -26,25 +26,7 @@ import { contentOf, dataOf, ownContent, PLAIN, REFERRING, storedJson, type Entry
 /** Where `gate-bench` keeps what judges said. */
 export const JUDGEMENTS = 'judgements/';
 
-export interface RunStore {
-  readonly searchId: string;
-  /** Of another search. */
-  of(searchId: string): RunStore;
-  get<K extends Kind>(kind: K, id: string): Promise<Contents[K]>;
-  find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null>;
-  /** All of a kind, by id. */
-  all<K extends Kind>(kind: K): Promise<ReadonlyMap<string, Contents[K]>>;
-  /**
-   * Within a step, a content that is no object of its own is written when the step ends; the same step finds it before.
-   * `overwrite: false`: another text under the key of an object of its own is a conflict.
-   */
-  put<K extends Kind>(kind: K, id: string, data: Contents[K], options?: { readonly overwrite: boolean }): Promise<void>;
-  delete(kind: 'reply', id: string): Promise<void>;
-  /** What the steps gave that have ended, by position. */
-  outputs(): Promise<ReadonlyMap<string, unknown>>;
-  /** For one step. `input` tells whether a finished one was asked the same. */
-  step(position: string, input: unknown): StepStore;
-}
+export type RunStore = Pick<Run, keyof Run>;
 
 export interface StepStore {
   readonly run: RunStore;
@@ -93,7 +75,7 @@ export async function storeInput(store: ObjectStore, input: SearchInput): Promis
   await createRunStore(store, input.searchId).put('input', input.searchId, input);
 }
 
-class Run implements RunStore {
+class Run {
   readonly searchId: string;
   private readonly known: Known;
   private opened: Promise<void> | null = null;
@@ -108,6 +90,7 @@ class Run implements RunStore {
     this.known = knownOf(place);
   }
 
+  /** Of another search. */
   of(searchId: string): RunStore {
     return createRunStore(this.place.store, searchId);
   }
@@ -124,6 +107,7 @@ class Run implements RunStore {
     return (found ?? null) as Contents[K] | null;
   }
 
+  /** All of a kind, by id. */
   async all<K extends Kind>(kind: K): Promise<ReadonlyMap<string, Contents[K]>> {
     await this.open();
     const { keys, contents } = this.known;
@@ -137,6 +121,10 @@ class Run implements RunStore {
     return new Map(found.flatMap(([id, content]) => (content === null ? [] : [[id, content]])));
   }
 
+  /**
+   * Within a step, a content that is no object of its own is written when the step ends; the same step finds it before.
+   * `overwrite: false`: another text under the key of an object of its own is a conflict.
+   */
   async put<K extends Kind>(kind: K, id: string, data: Contents[K], options = { overwrite: true }): Promise<void> {
     if (isOwn(kind)) return this.putOwn(kind, id, data, options);
     if (this.stepKey !== null) {
@@ -154,6 +142,7 @@ class Run implements RunStore {
     this.known.keys.delete(key);
   }
 
+  /** For one step. `input` tells whether a finished one was asked the same. */
   step(position: string, input: unknown): StepStore {
     const { place } = this;
     const key = `${place.folder}/steps/${position}.${sha256(canonical(input)).slice(0, 8)}`;
@@ -171,6 +160,7 @@ class Run implements RunStore {
     };
   }
 
+  /** What the steps gave that have ended, by position. */
   async outputs(): Promise<ReadonlyMap<string, unknown>> {
     await this.open();
     const found = [...this.known.outputs].map(([key, output]): [string, unknown] => [positionOf(key), output]);

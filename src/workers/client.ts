@@ -17,6 +17,7 @@ import {
 import type { DataConverter } from '@temporalio/common';
 import type { Settings } from '../domain';
 import type { AnswerSummary } from '../domain/ports/step-parts';
+import { reasonOf } from '../search/findings';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import type { BatchPause, BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, keepWorkflowId, questionWorkflowId } from '../workflows/ids';
@@ -264,13 +265,15 @@ export async function cancelWorkflow({ client }: GateClient, workflowId: string)
   return (await unlessGone(client.workflow.getHandle(workflowId).cancel())) !== null;
 }
 
-async function awaitWorkflow<T>({ client }: GateClient, workflowId: string): Promise<Ended<T>> {
+export async function awaitWorkflow<T>(
+  { client }: Pick<GateClient, 'client'>,
+  workflowId: string,
+  runId?: string,
+): Promise<Ended<T>> {
   try {
-    return { kind: 'completed', value: (await client.workflow.getHandle(workflowId).result()) as T };
+    return { kind: 'completed', value: (await client.workflow.getHandle(workflowId, runId).result()) as T };
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
-    let cause: Error = error;
-    while (cause.cause instanceof Error) cause = cause.cause;
-    return { kind: 'failed', message: cause.message };
+    return { kind: 'failed', message: reasonOf(error) };
   }
 }

@@ -18,6 +18,12 @@ export function grpcCode(error: unknown): unknown {
   return (error as { readonly code?: unknown }).code;
 }
 
+/** Whether an error is so, or what caused it. */
+export function isInChain(error: unknown, is: (one: Error) => boolean): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) if (is(at)) return true;
+  return false;
+}
+
 /** null: what Temporal was asked about is there no longer. */
 export function unlessGone<T>(answer: Promise<T>): Promise<T | null> {
   const isGone = (error: unknown): boolean =>

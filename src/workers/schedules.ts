@@ -3,7 +3,6 @@ import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
-  WorkflowFailedError,
   type ScheduleDescription,
   type ScheduleSpec,
 } from '@temporalio/client';
@@ -12,7 +11,7 @@ import type { WatchFound } from '../domain/ports/steps';
 import type { WatchLayerInput } from '../workflows/watch-layer';
 import { REPEAT_PREFIX, repeatScheduleId, WATCH_PREFIX, watchScheduleId } from '../workflows/ids';
 import { each } from '../limiter';
-import type { GateClient } from './client';
+import { awaitWorkflow, type GateClient } from './client';
 import { unlessGone } from './grpc-status';
 
 interface Kinds {
@@ -161,20 +160,13 @@ async function described<K extends Kind>(gate: GateClient, scheduleId: string): 
 }
 
 async function outcomeOf<Result>(
-  { client }: GateClient,
+  gate: GateClient,
   workflowId: string,
   runId: string,
 ): Promise<RunState<Result>['outcome']> {
-  const handle = client.workflow.getHandle(workflowId, runId);
-  const description = await unlessGone(handle.describe());
+  const description = await unlessGone(gate.client.workflow.getHandle(workflowId, runId).describe());
   if (description === null) return { kind: 'unknown' };
   if (description.status.name === 'RUNNING') return { kind: 'running' };
-  try {
-    return { kind: 'ended', result: (await handle.result()) as Result };
-  } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    let cause: Error = error;
-    while (cause.cause instanceof Error) cause = cause.cause;
-    return { kind: 'failed', message: cause.message };
-  }
+  const ended = await awaitWorkflow<Result>(gate, workflowId, runId);
+  return ended.kind === 'completed' ? { kind: 'ended', result: ended.value } : ended;
 }

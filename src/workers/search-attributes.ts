@@ -4,7 +4,7 @@
  */
 import type { Client } from '@temporalio/client';
 import { GATE_ATTRIBUTES } from '../workflows/search-attributes';
-import { GRPC, grpcCode } from './grpc-status';
+import { GRPC, grpcCode, isInChain } from './grpc-status';
 
 /** The types in use: as Temporal's tools write them, and their number in its protocol (`IndexedValueType`). */
 const TYPES = {
@@ -73,7 +73,5 @@ export function isNotAllowed(error: unknown): boolean {
 
 /** A server that has just been told of them may not know them everywhere yet. */
 export function isUnknownAttribute(error: unknown): boolean {
-  for (let at: unknown = error; at instanceof Error; at = at.cause)
-    if (grpcCode(at) === GRPC.invalidArgument && /search attribute/i.test(at.message)) return true;
-  return false;
+  return isInChain(error, (one) => grpcCode(one) === GRPC.invalidArgument && /search attribute/i.test(one.message));
 }

@@ -6,7 +6,7 @@ import type { Steering } from '../domain';
 import { questionWorkflowId } from '../workflows/ids';
 import type { SteeringReply } from '../workflows/steering';
 import type { GateClient } from './client';
-import { GRPC, grpcCode } from './grpc-status';
+import { GRPC, grpcCode, isInChain } from './grpc-status';
 
 export type Steered =
   | ({ readonly kind: 'applied' } & SteeringReply)
@@ -42,8 +42,7 @@ const TASKS_LOST = 10;
  * Sent again under the same id it is applied once.
  */
 function wasTaskLost(error: unknown): boolean {
-  for (let at: unknown = error; at instanceof Error; at = at.cause)
-    if (grpcCode(at) === GRPC.failedPrecondition && /workflow task (failure|in failed state)/i.test(at.message))
-      return true;
-  return false;
+  const isLost = (one: Error): boolean =>
+    grpcCode(one) === GRPC.failedPrecondition && /workflow task (failure|in failed state)/i.test(one.message);
+  return isInChain(error, isLost);
 }

@@ -6,7 +6,6 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow';
 import { tsToMs } from '@temporalio/common/lib/time';
 import type { Steering } from '../domain';
-import type { Progress } from '../search/progress';
 import type { AnswerQuestionInput } from '../workflows/answer-question';
 import type { BatchPause, BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
@@ -15,16 +14,11 @@ import type { GateClient } from './client';
 import { unlessGone } from './grpc-status';
 import type { ServingParts } from './serving';
 
-/** null: no worker answers, or nothing is known yet. */
-export async function questionProgress({ client }: GateClient, searchId: string): Promise<Progress | null> {
-  return client.workflow.getHandle(questionWorkflowId(searchId)).query<Progress | null>('progress');
-}
-
-/** What a running search holds of this kind, as its query answers. */
+/** What a running search holds of this kind, as its query answers; `progress` is null until something is known. */
 export async function questionView<T>(
   { client }: GateClient,
   searchId: string,
-  query: 'plan' | 'memory' | 'candidates',
+  query: 'progress' | 'plan' | 'memory' | 'candidates',
 ): Promise<T> {
   return client.workflow.getHandle(questionWorkflowId(searchId)).query<T>(query);
 }
@@ -200,10 +194,6 @@ interface Execution {
   readonly runId: string;
   readonly taskQueue: string;
   readonly status: { readonly name: WorkflowExecutionStatusName };
-  readonly startTime: Date;
-  readonly closeTime?: Date;
-  readonly historyLength: number;
-  readonly historySize?: number;
   readonly memo?: Readonly<Record<string, unknown>>;
 }
 

@@ -18,6 +18,7 @@ import {
   startChild,
   WorkflowIdReusePolicy,
   workflowInfo,
+  type ChildWorkflowOptions,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { proxiedSteps, type StepQueues } from './proxied-steps';
@@ -178,18 +179,31 @@ async function beginKeeping(
   return true;
 }
 
-function startedChild({ state: _, pause: __, ...parent }: AnswerQuestionInput, child: OpenedChild, position: string) {
+function startedChild({ pause: _, ...parent }: AnswerQuestionInput, child: OpenedChild, position: string) {
   const { searchId, settings } = child;
   const label = `${labelOf() ?? ''} · ${position}`;
-  const { searchAttributes: shown } = parent;
+  const parentClosePolicy = ParentClosePolicy.TERMINATE;
+  return startSearch({ ...parent, searchId, settings, state: null }, { label, parentClosePolicy });
+}
+
+interface StartSearch extends Pick<ChildWorkflowOptions, 'parentClosePolicy' | 'taskQueue' | 'priority'> {
+  /** Title in the UI. */
+  readonly label: string;
+  /** Its name, for a column in the UI. */
+  readonly database?: string;
+}
+
+/** Starts a search from another workflow; one that has ended begins again. */
+export function startSearch(input: AnswerQuestionInput, { label, database, ...options }: StartSearch) {
+  const { searchId, settings, searchAttributes: shown } = input;
   return startChild(answerQuestion, {
-    args: [{ ...parent, searchId, settings, state: null }],
+    ...options,
+    args: [input],
     workflowId: questionWorkflowId(searchId),
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    parentClosePolicy: ParentClosePolicy.TERMINATE,
     staticSummary: label,
     memo: { label },
-    ...(shown && { typedSearchAttributes: startAttributes(shown, { label, method: settings.method }) }),
+    ...(shown && { typedSearchAttributes: startAttributes(shown, { label, database, method: settings.method }) }),
   });
 }
 

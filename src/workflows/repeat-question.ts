@@ -8,18 +8,15 @@ import {
   ParentClosePolicy,
   proxyActivities,
   setCurrentDetails,
-  startChild,
-  WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { AnswerStatus } from '../domain/answer-status';
 import type { BatchActivities } from '../domain/ports/batch';
 import type { ScheduledActivities } from './activities';
-import { answerQuestion, type AnswerQuestionInput } from './answer-question';
+import { startSearch, type AnswerQuestionInput } from './answer-question';
 import { asWorkflowFailure } from './ending';
 import { questionWorkflowId } from './ids';
-import { startAttributes } from './search-attributes';
 import { tell } from './tell-receivers';
 
 export interface RepeatQuestionInput {
@@ -74,18 +71,10 @@ async function repeat(input: RepeatQuestionInput): Promise<Repeated> {
 
 /** Joins the search, if somebody asks the same question meanwhile. */
 async function searchAnew({ question, database, label }: RepeatQuestionInput, searchId: string): Promise<AnswerStatus> {
-  const { searchAttributes: shown, settings } = question;
   const workflowId = questionWorkflowId(searchId);
+  const parentClosePolicy = ParentClosePolicy.ABANDON;
   try {
-    const child = await startChild(answerQuestion, {
-      args: [{ ...question, searchId, state: null }],
-      workflowId,
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: label,
-      memo: { label },
-      ...(shown && { typedSearchAttributes: startAttributes(shown, { label, database, method: settings.method }) }),
-    });
+    const child = await startSearch({ ...question, searchId, state: null }, { label, database, parentClosePolicy });
     return (await child.result()).status;
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -26,8 +26,6 @@ import {
   setCurrentDetails,
   setHandler,
   sleep,
-  startChild,
-  WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
@@ -35,13 +33,13 @@ import type { Steering } from '../domain';
 import type { BatchActivities, BatchEntry, BatchOutcome } from '../domain/ports/batch';
 import { reasonOf } from '../search/findings';
 import { UNUSABLE_REPLIES } from '../search/select-answer';
-import { answerQuestion, type AnswerQuestionInput } from './answer-question';
+import { startSearch, type AnswerQuestionInput } from './answer-question';
 import type { BatchCounts, BatchPause, BatchProgress } from './batch-progress';
 import { fromParent } from './children';
 import { asWorkflowFailure, continueUpgraded, failureType } from './ending';
 import { type Attributes, batchMarkdown, openAttributes } from './details';
 import { questionWorkflowId } from './ids';
-import { GATE_ATTRIBUTES, startAttributes } from './search-attributes';
+import { GATE_ATTRIBUTES } from './search-attributes';
 import { tell } from './tell-receivers';
 
 export interface RunBatchInput {
@@ -239,23 +237,14 @@ class Batch {
   }
 
   private async ask(entry: BatchEntry): Promise<BatchOutcome> {
-    const { workflow, ...taskQueues } = entry.taskQueues;
-    const { searchAttributes, settings } = this.input.question;
-    const question = { ...this.input.question, searchId: entry.searchId, taskQueues, state: null };
+    const { searchId, label, database } = entry;
+    const { workflow: taskQueue, ...taskQueues } = entry.taskQueues;
+    const question = { ...this.input.question, searchId, taskQueues, state: null };
     try {
       this.starting += 1;
-      const child = await startChild(answerQuestion, {
-        args: [question],
-        workflowId: questionWorkflowId(entry.searchId),
-        taskQueue: workflow,
-        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      const child = await startSearch(question, {
+        ...{ label, database, taskQueue, priority: BEHIND_PEOPLE },
         parentClosePolicy: ParentClosePolicy.ABANDON,
-        priority: BEHIND_PEOPLE,
-        staticSummary: entry.label,
-        memo: { label: entry.label },
-        ...(searchAttributes && {
-          typedSearchAttributes: startAttributes(searchAttributes, { ...entry, method: settings.method }),
-        }),
       }).finally(() => (this.starting -= 1));
       if (this.stopping) await this.cancel(entry);
       else if (this.paused?.now === true) await this.tell(entry, { kind: 'pause', author: this.paused.author });

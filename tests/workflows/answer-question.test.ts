@@ -1,6 +1,6 @@
 import { startQuestion, awaitKept, awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { steerQuestion } from '../../src/workers/steer-question';
-import { questionProgress } from '../../src/workers/workflow-views';
+import { questionView } from '../../src/workers/workflow-views';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError, WebError } from '../../src/domain/ports';
@@ -26,7 +26,7 @@ test('a question is answered, every step once, with progress to query', async ()
       value: { id: run.searchId, status: 'answered', sql: 'SELECT 1' },
     });
     expect(new Set(calls).size).toBe(calls.length);
-    expect(await questionProgress(run.gate, run.searchId)).toMatchObject({ candidates: expect.any(Number) as number });
+    expect(await questionView(run.gate, run.searchId, 'progress')).toMatchObject({ candidates: expect.any(Number) as number });
     const handle = run.gate.client.workflow.getHandle(questionWorkflowId(run.searchId));
     const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
     expect(currentDetails).toMatch(/^#### db-\w+: how many refunds\?\n/);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EncryptingCodec } from '../../src/adapters/encryption';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../../src/workers/client';
-import { describeQuestion, questionProgress, runningQuestions } from '../../src/workers/workflow-views';
+import { describeQuestion, questionView, runningQuestions } from '../../src/workers/workflow-views';
 import { createDataConverter } from '../../src/workers/payloads';
 import { createGateWorkers } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
@@ -145,9 +145,9 @@ test('a listing shows what it can and names the key of what it cannot; a questio
     });
     await working(K1, database, {}, async () => {
       await awaitQuestion(gate, searchId);
-      expect(await questionProgress(gate, searchId)).toMatchObject({ iteration: expect.any(Number) as number });
+      expect(await questionView(gate, searchId, 'progress')).toMatchObject({ iteration: expect.any(Number) as number });
       await withClient(K2, async (other) => {
-        await expect(questionProgress(other, searchId)).rejects.toThrow("encrypted with key 'k1'");
+        await expect(questionView(other, searchId, 'progress')).rejects.toThrow("encrypted with key 'k1'");
         await expect(awaitQuestion(other, searchId)).rejects.toThrow("encrypted with key 'k1'");
       });
     });

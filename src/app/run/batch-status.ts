@@ -10,10 +10,10 @@ import { batchWorkflowId } from '../../workflows/ids';
 import { recordOf, type Services } from '../services';
 import type { Surroundings } from '../surroundings';
 import type { App } from '../app';
-import { openRunning, statusWithoutRecord, storeOnly } from '../open-temporal';
+import { statusWithoutRecord, storeOnly, withRunning } from '../open-temporal';
 import type { TemporalSession } from '../temporal-session';
 import { isServed } from './batch-queues';
-import { isCorrect, isJudged, paceOf, RunFigures } from './events';
+import { paceOf, RunFigures, scoredOf, spentOf } from './events';
 import { resultsIn } from './results';
 import {
   isCancelled,
@@ -61,13 +61,10 @@ export interface Looking {
 }
 
 /** Looks with what is up already. */
-export async function lookedAt<T>(app: App, work: (at: Looking) => Promise<T>): Promise<T> {
-  const session = await openRunning(app.config, app.env, storeOnly(app));
-  try {
-    return await work({ services: app, session, surroundings: app, records: new Map() });
-  } finally {
-    await session?.close();
-  }
+export function lookedAt<T>(app: App, work: (at: Looking) => Promise<T>): Promise<T> {
+  const look = (session: TemporalSession | null) =>
+    work({ services: app, session, surroundings: app, records: new Map() });
+  return withRunning(app, look, storeOnly(app));
 }
 
 /** Newest first. */
@@ -101,11 +98,8 @@ export async function batchStatus(at: Looking, listed: ListedBatch): Promise<Bat
     ...{ ...named(batch), status, total: questions.length, out },
     done: ended.length,
     running: progress?.inFlight.length ?? (MOVING.includes(status) ? null : 0),
-    failed: ended.filter(({ outcome }) => isFailure(outcome)).length,
-    judged: lines.filter(isJudged).length,
-    correct: lines.filter(isCorrect).length,
-    calls: own.reduce((sum, { usage }) => sum + usage.llmCalls, 0),
-    costUsd: own.reduce((sum, { usage }) => sum + usage.costUsd, 0),
+    ...{ ...scoredOf(lines), failed: ended.filter(({ outcome }) => isFailure(outcome)).length },
+    ...spentOf(own.map(({ usage }) => usage)),
     ...(status === 'running' ? recentPace(own, batch, surroundings.now()) : paceOf(0, 0, 0)),
     inFlight: [...(progress?.inFlight ?? [])],
     failures: failuresOf(batch),

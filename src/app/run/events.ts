@@ -4,7 +4,8 @@
  */
 import * as z from 'zod';
 import { counted, dollars, duration } from '../../report/printable';
-import type { ResultLine } from '../../questions';
+import type { Usage } from '../../domain';
+import { countsOf, OUTCOMES, type ResultLine } from '../../questions';
 import type { Outage } from '../outages';
 import type { Batch } from './batch-plan';
 
@@ -77,9 +78,15 @@ export function paceOf(ended: number, elapsedMs: number, left: number) {
   return { perMinute, secondsLeft: left === 0 ? null : (60 * left) / perMinute };
 }
 
-export const isCorrect = ({ verdict }: Pick<ResultLine, 'verdict'>): boolean => verdict.startsWith('correct');
-export const isJudged = (line: Pick<ResultLine, 'verdict'>): boolean =>
-  isCorrect(line) || line.verdict.startsWith('wrong');
+export function scoredOf(lines: readonly Pick<ResultLine, 'verdict'>[]) {
+  const { right, wrong, declined, failed } = countsOf(lines.map(({ verdict }) => OUTCOMES[verdict]));
+  return { failed, judged: right + wrong + declined, correct: right };
+}
+
+export function spentOf(usages: readonly (Usage | null)[]) {
+  const sum = (key: 'llmCalls' | 'costUsd'): number => usages.reduce((total, usage) => total + (usage?.[key] ?? 0), 0);
+  return { calls: sum('llmCalls'), costUsd: sum('costUsd') };
+}
 
 /** Figures of the events of an arm. Usage is per search, as questions that share one are charged once. */
 export class Tally {
@@ -106,17 +113,14 @@ export class Tally {
   figures(nowMs: number): RunFigures {
     const { lines, total } = this;
     const done = lines.length;
-    const spent = [...new Map(lines.map(({ searchId, usage }) => [searchId, usage])).values()];
+    const spent = new Map(lines.map(({ searchId, usage }) => [searchId, usage]));
     return {
       total,
       done,
       // What is in flight is asked now and then, and may have ended since.
       running: Math.min(this.running, total - done),
-      failed: lines.filter(({ verdict }) => verdict === 'infrastructure').length,
-      judged: lines.filter(isJudged).length,
-      correct: lines.filter(isCorrect).length,
-      calls: spent.reduce((sum, usage) => sum + (usage?.llmCalls ?? 0), 0),
-      costUsd: spent.reduce((sum, usage) => sum + (usage?.costUsd ?? 0), 0),
+      ...scoredOf(lines),
+      ...spentOf([...spent.values()]),
       ...paceOf(this.here, nowMs - this.startedAtMs, total - done),
     };
   }

@@ -23,7 +23,7 @@ import { tellWhoReceivesRows } from '../notice';
 import { webNotice } from '../question-input';
 import { openServices } from '../services';
 import type { Surroundings } from '../surroundings';
-import { openRunning, openTemporal } from '../open-temporal';
+import { openTemporal, withRunning } from '../open-temporal';
 import type { TemporalSession } from '../temporal-session';
 import {
   isScored,
@@ -40,7 +40,7 @@ import { askArms, inOrder } from './ask-arms';
 import { openSearches, saveQuestions, storedRecords, type Stopped } from './ask-batch';
 import { isServed } from './batch-queues';
 import { estimateRun, type RunEstimate } from './estimate';
-import type { RunEvent, Stopping } from './events';
+import { scoredOf, type RunEvent, type Stopping } from './events';
 import type { Laboratory } from './laboratory';
 import { checkWritable, ResultFile, withResultFolder } from './results';
 import { configOf, type ReadConfig } from './run-config';
@@ -126,7 +126,7 @@ export async function runQuestions(wanted: WantedRun, door: RunDoor): Promise<Ru
         files: out === null ? [] : ['results.jsonl', ...writeReport(report, out)],
         // A retry leaves open what nobody asked.
         open: run.retry !== undefined && stopped === null ? 0 : expected - lines.length,
-        infrastructureFailures: lines.filter(({ verdict }) => verdict === 'infrastructure').length,
+        infrastructureFailures: scoredOf(lines).failed,
       };
     });
   });
@@ -202,21 +202,18 @@ export async function retryOf(
   const services = openServices(surroundings);
   const { config, store } = services;
   const { id, asked, questions } = await storedBatch(store, await findBatch(store, given));
-  const session = await openRunning(config, surroundings.env, ({ what, fix }) =>
+  const refuseRunning = async (session: TemporalSession | null): Promise<void> => {
+    const running = session && (await runningWorkflow(session.gate, batchWorkflowId(id)));
+    if (session === null || running === null) return;
+    if (await isServed({ services, now: () => surroundings.now() }, session, running.taskQueue))
+      throw new GateError(`${id} has not ended: retry its failures once it has (gate batch status ${id})`);
+    // A retry that was interrupted is taken up by the next one.
+    if (!(await asksOnly(session.gate, id)))
+      throw new GateError(`${id} was interrupted: run the same command again, which asks its failures, too`);
+  };
+  await withRunning({ config, env: surroundings.env }, refuseRunning, ({ what, fix }) =>
     tell(`${what}: looking at what the store holds; ${fix}`),
   );
-  try {
-    const running = session && (await runningWorkflow(session.gate, batchWorkflowId(id)));
-    if (session !== null && running !== null) {
-      if (await isServed({ services, now: () => surroundings.now() }, session, running.taskQueue))
-        throw new GateError(`${id} has not ended: retry its failures once it has (gate batch status ${id})`);
-      // A retry that was interrupted is taken up by the next one.
-      if (!(await asksOnly(session.gate, id)))
-        throw new GateError(`${id} was interrupted: run the same command again, which asks its failures, too`);
-    }
-  } finally {
-    await session?.close();
-  }
   if (!questions.some((question) => isToRetry(question, undecided))) {
     const isOpen = questions.some(({ outcome }) => outcome === null || isCancelled(outcome));
     const reason = isOpen

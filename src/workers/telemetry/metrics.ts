@@ -21,68 +21,28 @@ const SQL_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30, 60];
 const SEARCH_SECONDS = [1, 2, 5, 10, 20, 40, 60, 120, 300, 900, 3_600];
 const DOLLARS = [0.0001, 0.001, 0.01, 0.1, 1];
 
+function counter<L extends string>(help: string, labels: readonly L[]) {
+  return { kind: 'counter' as const, help, labels };
+}
+
+function histogram<L extends string>(help: string, labels: readonly L[], buckets: readonly number[]) {
+  return { kind: 'histogram' as const, help, labels, buckets };
+}
+
 export const METRICS = {
-  gate_searches_total: {
-    kind: 'counter',
-    help: 'Searches that ended here, by their status and by what ended them',
-    labels: ['status', 'ended_by'],
-  },
-  gate_search_duration_seconds: {
-    kind: 'histogram',
-    help: 'From the start of a search to its final record, pauses included',
-    labels: ['status'],
-    buckets: SEARCH_SECONDS,
-  },
-  gate_model_calls_total: {
-    kind: 'counter',
-    help: 'Requests to a model, by outcome: ok, cancelled, or the kind of error',
-    labels: ['role', 'model', 'outcome'],
-  },
-  gate_model_call_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time of a request to a model, answered or not',
-    labels: ['role', 'model'],
-    buckets: CALL_SECONDS,
-  },
-  gate_model_tokens_total: {
-    kind: 'counter',
-    help: 'Tokens of answered requests; direction is input, cached (a part of input) or output',
-    labels: ['role', 'model', 'direction'],
-  },
-  gate_model_call_cost_dollars: {
-    kind: 'histogram',
-    help: 'US dollars of an answered request, by the price table',
-    labels: ['role', 'model'],
-    buckets: DOLLARS,
-  },
-  gate_journal_hits_total: {
-    kind: 'counter',
-    help: 'Model calls that were not made because their reply was in the journal',
-    labels: ['role', 'model'],
-  },
-  gate_sql_statements_total: {
-    kind: 'counter',
-    help: 'Statements by database and outcome: rows, sql-error, timeout, refused, or failed (the database did not answer)',
-    labels: ['database', 'outcome'],
-  },
-  gate_sql_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time of a statement that was executed',
-    labels: ['database'],
-    buckets: SQL_SECONDS,
-  },
-  gate_step_retries_total: {
-    kind: 'counter',
-    help: 'Second and later attempts of a step, by activity type',
-    labels: ['step'],
-  },
-  gate_cold_starts_total: { kind: 'counter', help: 'Starts of this process: 1 once it asks for work', labels: [] },
-  gate_cold_start_seconds: {
-    kind: 'gauge',
-    help: 'From the start of this process until it asked for work',
-    labels: [],
-  },
-} as const satisfies Readonly<Record<string, Definition>>;
+  gate_searches_total: counter('Searches that ended here, by their status and by what ended them', ['status', 'ended_by']),
+  gate_search_duration_seconds: histogram('From the start of a search to its final record, pauses included', ['status'], SEARCH_SECONDS),
+  gate_model_calls_total: counter('Requests to a model, by outcome: ok, cancelled, or the kind of error', ['role', 'model', 'outcome']),
+  gate_model_call_duration_seconds: histogram('Time of a request to a model, answered or not', ['role', 'model'], CALL_SECONDS),
+  gate_model_tokens_total: counter('Tokens of answered requests; direction is input, cached (a part of input) or output', ['role', 'model', 'direction']),
+  gate_model_call_cost_dollars: histogram('US dollars of an answered request, by the price table', ['role', 'model'], DOLLARS),
+  gate_journal_hits_total: counter('Model calls that were not made because their reply was in the journal', ['role', 'model']),
+  gate_sql_statements_total: counter('Statements by database and outcome: rows, sql-error, timeout, refused, or failed (the database did not answer)', ['database', 'outcome']),
+  gate_sql_duration_seconds: histogram('Time of a statement that was executed', ['database'], SQL_SECONDS),
+  gate_step_retries_total: counter('Second and later attempts of a step, by activity type', ['step']),
+  gate_cold_starts_total: counter<never>('Starts of this process: 1 once it asks for work', []),
+  gate_cold_start_seconds: { kind: 'gauge' as const, help: 'From the start of this process until it asked for work', labels: [] as const },
+} satisfies Readonly<Record<string, Definition>>; // prettier-ignore
 
 export type MetricName = keyof typeof METRICS;
 type LabelsOf<N extends MetricName> = Readonly<Record<(typeof METRICS)[N]['labels'][number], string>>;

@@ -15,12 +15,11 @@ import {
   type SpanExporter,
   type TracerConfig,
 } from '@opentelemetry/sdk-trace-base';
+import type { Environment } from '../../config/folders';
 import { isSampled, partsOf } from '../../workflows/trace-context';
 import type { WorkflowSpan } from '../../workflows/tracing';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-export type Attributes = Record<string, string | number | undefined>;
+type Attributes = Record<string, string | number | undefined>;
 
 export interface NewSpan {
   readonly name: string;

@@ -7,7 +7,8 @@
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import type { Metrics } from './metrics';
-import type { Environment, NewSpan, OpenSpan, Tracing } from './opentelemetry';
+import type { NewSpan, OpenSpan, Tracing } from './opentelemetry';
+import type { Environment } from '../../config/folders';
 import { traceIn, withTrace } from '../../workflows/trace-context';
 import type { TraceSinks } from '../../workflows/tracing';
 import type { FinishInput } from '../../domain/ports/steps';
