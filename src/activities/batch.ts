@@ -40,7 +40,6 @@ export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchA
         }
         return { entries, finished };
       }),
-    readAnswer: ({ searchId }) => runStep(() => readAnswer(searchId)),
     followQuestion: ({ searchId, workflowId }) => runStep(() => follow(searchId, workflowId, readAnswer)),
     recordResult: ({ batchId, ...result }) => runStep(() => putBatchResult(store, batchId, result)),
   };

@@ -82,24 +82,19 @@ const LONGEST_DELAY_MS = 10 * 60_000;
 const UNFORESEEN_ATTEMPTS = 4;
 const DEFECTS: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'ZodError']);
 
-export interface FailureContext {
-  /** Attempt of the activity, from 1. */
-  readonly attempt: number;
-}
-
-/** Temporal's own failures pass unchanged. The type of others is `<Family>.<code>`, e.g. `ModelError.rate-limited`. */
-export function toFailure(
-  error: unknown,
-  context: FailureContext = { attempt: 1 },
-): ApplicationFailure | CancelledFailure {
+/**
+ * Temporal's own failures pass unchanged. The type of others is `<Family>.<code>`, e.g. `ModelError.rate-limited`. `attempt`: of
+ * the activity, from 1.
+ */
+export function toFailure(error: unknown, attempt = 1): ApplicationFailure | CancelledFailure {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   const { name, code, message, retryAfterMs } = describe(error);
   const rule = FAMILIES[name]?.[code];
-  if (rule === undefined) return unforeseen(name, message, context);
+  if (rule === undefined) return unforeseen(name, message, attempt);
   return ApplicationFailure.create({
     message: withAdvice(message, rule, name),
     type: `${name}.${code}`,
-    nonRetryable: !rule.retry || context.attempt >= (rule.tries ?? Infinity),
+    nonRetryable: !rule.retry || attempt >= (rule.tries ?? Infinity),
     ...(rule.retry && retryAfterMs !== null ? { nextRetryDelay: Math.min(retryAfterMs, LONGEST_DELAY_MS) } : {}),
     ...(rule.benign === true ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });
@@ -141,12 +136,12 @@ function isErrorLike(value: unknown): value is Error {
   return typeof value === 'object' && value !== null && 'message' in value && 'name' in value;
 }
 
-function unforeseen(name: string, message: string, context: FailureContext): ApplicationFailure {
+function unforeseen(name: string, message: string, attempt: number): ApplicationFailure {
   const defect = DEFECTS.has(name);
   return ApplicationFailure.create({
     message: publicMessage(`unexpected ${name}: ${message}`),
     type: defect ? 'Defect' : 'Unexpected',
-    nonRetryable: defect || context.attempt >= UNFORESEEN_ATTEMPTS,
+    nonRetryable: defect || attempt >= UNFORESEEN_ATTEMPTS,
   });
 }
 

@@ -24,7 +24,7 @@ export async function runStep<T>(step: (options: { readonly signal: AbortSignal 
     }
     return result;
   } catch (error) {
-    throw afterAbort(context) ?? toFailure(error, { attempt: activityInfo().attempt });
+    throw afterAbort(context) ?? toFailure(error, activityInfo().attempt);
   } finally {
     stopBeating();
   }

@@ -22,7 +22,7 @@ import type { Composition } from '../workers/composition';
 import { openEngines } from '../workers/engines';
 import { note, type App, type Asked, type ServedBy } from './app';
 import { askAgain } from './ask-again';
-import { UsageError } from './errors';
+import { GateError, UsageError } from './errors';
 import {
   askedDatabase,
   sameDatabase,
@@ -38,8 +38,8 @@ import {
   type SearchChoices,
 } from './question-input';
 import { told } from './rows';
-import { earlierSearch } from './searches';
-import { recordOf } from './services';
+import { earlierSearch, findSearch } from './searches';
+import { inputOf, recordOf } from './services';
 import type { Asking } from './start-search';
 
 export interface AskRequest extends SearchChoices, QuestionParts {
@@ -133,6 +133,19 @@ export async function withOpened<T>(
     const [settled] = await Promise.allSettled(composing === undefined ? [] : [composing]);
     await (settled?.status === 'fulfilled' ? settled.value : engines).close();
   }
+}
+
+/**
+ * Somebody works on a search again: a worker in the background goes on where it was, and pays nothing twice. It has what it was
+ * asked with; its database has to be configured here.
+ */
+export async function goOn(wanted: string, app: App): Promise<Asked> {
+  const id = await findSearch(app.store, wanted);
+  const [input, record] = await Promise.all([inputOf(app.store, id), recordOf(app.store, id)]);
+  if (input === null) throw new GateError(`the store no longer has the question of ${id}`);
+  if (record !== null && isConclusive(record)) throw new GateError(`${id} has its answer`, 'conflict');
+  const database = sameDatabase(input, {}, app, 'going on');
+  return withOpened(app, database, {}, (opened) => serve({ app, ...opened, database, input, files: {} }, 'background'));
 }
 
 export interface LearnRequest extends Pick<SearchChoices, 'model' | 'budgets'>, Pick<QuestionParts, 'docs'> {

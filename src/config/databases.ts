@@ -34,11 +34,6 @@ export interface ResolvedDatabase extends Omit<DatabaseConfig, 'address'> {
   readonly addressLabel: string;
 }
 
-/** Null for a scheme that is not supported. */
-export function engineOfUrl(url: string): Dialect | null {
-  return /^(sqlite|file):/i.test(url) ? 'sqlite' : serverOfUrl(url);
-}
-
 /** Throws `ConfigError` with one line that says what to change. */
 export function resolveDatabase(config: Config, spec: string, cwd: string): ResolvedDatabase {
   if (spec.trim() === '') throw fail('--db is empty; give a configured name, a path or postgresql://…');

@@ -1,9 +1,10 @@
 /**
- * Reads a file of questions: JSONL, one object a line, or CSV with the same names in its first line. Separates what the solver may see from what only the scorer may see
- * (`gold`). The solver gets these two fields only if the caller asks for them:
- * - `hidden_knowledge`, because a score with it is another experiment;
- * - `abstain_instruction`, because only unanswerable questions have one, so it would give the answer away.
- * Only the scorer gets `category` and `difficulty`: a category may be the template that the question was made from.
+ * Reads a file of questions: JSONL, one object a line, or CSV with the same names in its first line. Separates what the solver
+ * may see from what only the scorer may see (`gold`).
+ *
+ * 1. The solver gets `hidden_knowledge` only if the caller asks for it, because a score with it is another experiment.
+ * 2. Only the scorer gets `abstain_instruction`, which unanswerable questions alone have, `category` and `difficulty`: a category
+ *    may be the template that the question was made from.
  */
 import { CsvError, parse } from 'csv-parse/sync';
 import { readFile } from 'node:fs/promises';
@@ -44,7 +45,6 @@ export interface BenchmarkItem {
 
 export interface LoadOptions {
   readonly hiddenKnowledge?: boolean;
-  readonly abstainInstruction?: boolean;
 }
 
 /** The file cannot be used. The message is one line with file, line number and field. */
@@ -195,7 +195,6 @@ export function knownText(knowledge: string): string {
 function toItem(line: Line, path: string, number: number, options: LoadOptions): BenchmarkItem {
   const instructions = [
     line.instructions,
-    options.abstainInstruction ? line.abstain_instruction : null,
     options.hiddenKnowledge && line.hidden_knowledge !== null ? knownText(line.hidden_knowledge) : null,
   ].filter((text) => text !== null);
   const instructed = instructions.length === 0 ? null : instructions.join('\n\n');

@@ -21,16 +21,16 @@ export type Estimate = z.infer<typeof Estimate>;
  * as there are. Differences of two methods go in question by question, which makes the interval a paired one. Seeded: the same
  * values always give the same interval. Null: there are no values.
  */
-export function estimate(values: readonly number[], resamples = RESAMPLES): Estimate | null {
+export function estimate(values: readonly number[]): Estimate | null {
   const { length } = values;
   if (length === 0) return null;
   const draw = random(SEED);
-  const means = Float64Array.from({ length: resamples }, () => {
+  const means = Float64Array.from({ length: RESAMPLES }, () => {
     let sum = 0;
     for (let drawn = 0; drawn < length; drawn += 1) sum += values[floor(draw() * length)] ?? 0;
     return sum / length;
   }).sort();
-  const at = (share: number): number => means[Math.round(share * (resamples - 1))] ?? 0;
+  const at = (share: number): number => means[Math.round(share * (RESAMPLES - 1))] ?? 0;
   const tail = (1 - CONFIDENCE) / 2;
   const value = values.reduce((sum, each) => sum + each, 0) / length;
   return { value, low: at(tail), high: at(1 - tail), questions: length };

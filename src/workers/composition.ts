@@ -4,21 +4,21 @@
  * A workflow names databases and models; here, and in `engines.ts`, names become addresses and keys (design D7).
  */
 import type { BatchPorts } from '../activities/batch';
-import type { Config, WebConfig } from '../config';
+import { Secret, type Config, type WebConfig } from '../config';
 import { limitsOf, shareOf } from '../config/limits';
 import type { ResolvedDatabase } from '../config/databases';
-import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore } from '../domain/ports';
+import { ModelError, WebError, type LanguageModel, type ObjectStore } from '../domain/ports';
 import { createRunStore } from '../record/run-store';
 import { createSteps } from '../methods/steps';
 import type { StepDeps } from '../roles/shared/context';
 import { createWatchSteps } from '../roles/layer/verify';
 import { createRepeatSteps } from '../roles/answer/repeat';
-import type { ScheduledSteps } from '../domain/ports/notices';
+import type { Receiver, Receivers, ScheduledSteps } from '../domain/ports/notices';
+import { sha256 } from '../sha256';
 import { telemetry } from './telemetry/tracing';
 import { observedModel } from './telemetry/observed';
 import { inspectorOf, openEngines, type Engines } from './engines';
 import { openStore } from './open-store';
-import { receiversOf } from './receivers';
 import type { WorkerSteps } from './run-worker';
 import type { ServedModel } from './serving';
 
@@ -33,7 +33,6 @@ export interface CompositionOptions {
   readonly replay?: string;
   /** Which run of a comparison this is, where one recording holds several. */
   readonly scope?: string;
-  readonly clock?: Clock;
 }
 
 export interface Composition extends ServedModel {
@@ -65,7 +64,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     // A limit that is set is kept.
     outputCeiling: config.models.maxOutputTokens,
     onJournalHit: ({ role, model }) => telemetry.metrics?.add('gate_journal_hits_total', { role, model }),
-    clock: options.clock ?? { now: () => Date.now() },
+    clock: { now: () => Date.now() },
   };
   const telling = { ...deps, receivers: receiversOf(config) };
   return {
@@ -139,4 +138,25 @@ async function openEndpoint(config: Config): Promise<OpenedModel> {
   };
   const model = createPacedModel(observedModel(endpoint), share, priorityOfStep);
   return { ...none, model, modelUrl: url ?? OPENAI_BASE_URL };
+}
+
+type Webhook = Config['webhooks'][number];
+
+/** The configured webhooks as receivers of notices. */
+function receiversOf({ webhooks }: Pick<Config, 'webhooks'>): Receivers {
+  const receivers = webhooks.map((webhook) => ({ events: webhook.events, receiver: receiverOf(webhook) }));
+  return {
+    wanting: (type) => receivers.flatMap(({ events, receiver }) => (events.includes(type) ? [receiver] : [])),
+  };
+}
+
+function receiverOf({ setting: name, url, events, secret, allowPrivate }: Webhook): Receiver {
+  return {
+    name: sha256(JSON.stringify([url, events])).slice(0, 12),
+    post: async (event, signal) => {
+      if (!(secret instanceof Secret)) throw new WebError('misconfigured', `${name} has no secret: ${secret.fix}`);
+      const { postEvent } = await import('../adapters/web/post-event');
+      await postEvent({ name, url, secret: secret.reveal(), allowPrivate }, event, signal);
+    },
+  };
 }

@@ -94,7 +94,7 @@ export interface GateWorkers {
 }
 
 /** What is left for cancelled steps to end, and for the last results to be sent. */
-export const FORCE_MS = 10_000;
+const FORCE_MS = 10_000;
 export const DEFAULT_GRACE_MS = 5_000;
 
 type WriteLog = (line: string, entry: LogEntry) => void;
@@ -252,14 +252,15 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
  * without any step is overlooked (a query, a timer): nothing is lost by it, because a task that arrives while a worker stops is
  * still worked on.
  */
-export interface LoadMeter {
+interface LoadMeter {
   readonly interceptor: ActivityInterceptorsFactory;
   /** 0 while something runs. */
   idleMs(workers: readonly Pick<Worker, 'getStatus'>[]): number;
 }
 
-/** `now` in milliseconds, of a clock that nobody sets. */
-export function createLoadMeter(now: () => number = () => performance.now()): LoadMeter {
+function createLoadMeter(): LoadMeter {
+  // In milliseconds, of a clock that nobody sets.
+  const now = (): number => performance.now();
   let running = 0;
   let lastAt = now();
   let cachedBefore = 0;

@@ -78,14 +78,10 @@ const SEARCHES_LOOKED_AT = 200;
  *
  * Searches on queues of a batch's own are left out: an interrupted batch waits for the command that goes on with it.
  */
-export async function unservedSearches(
-  gate: GateClient,
-  nowMs: number,
-  ours: readonly string[] = [],
-): Promise<UnservedSearches[]> {
+export async function unservedSearches(gate: GateClient, nowMs: number): Promise<UnservedSearches[]> {
   const waiting = new Map<string, UnservedSearches>();
   for (const { taskQueue, serving } of await runningQuestions(gate, SEARCHES_LOOKED_AT)) {
-    if (servedBy(taskQueue) === null || ours.includes(taskQueue)) continue;
+    if (servedBy(taskQueue) === null) continue;
     waiting.set(taskQueue, { taskQueue, serving, searches: (waiting.get(taskQueue)?.searches ?? 0) + 1 });
   }
   const found: UnservedSearches[] = [];
@@ -94,18 +90,10 @@ export async function unservedSearches(
   return found;
 }
 
-/** `ours`: what this process answers with, by the name of the database. */
-export function unservedSearchesLine(
-  { taskQueue, searches, serving }: UnservedSearches,
-  ours: ReadonlyMap<string, Serving> = new Map(),
-): string {
-  const served = servedBy(taskQueue) ?? '';
-  const name = [...ours.keys()].find((each) => served.startsWith(`${each}-`));
-  const here = name === undefined ? undefined : ours.get(name);
+export function unservedSearchesLine({ taskQueue, searches, serving }: UnservedSearches): string {
   const wait = searches === 1 ? '1 search waits' : `${String(searches)} searches wait`;
-  const line = `${wait} in the queue ${taskQueue}, which no process serves; `;
-  if (serving === null) return `${line}a batch began them`;
-  return `${line}asked ${here === undefined ? `with ${endpointText(serving)}` : differenceText(serving, here.parts)}`;
+  const asked = serving === null ? 'a batch began them' : `asked with ${endpointText(serving)}`;
+  return `${wait} in the queue ${taskQueue}, which no process serves; ${asked}`;
 }
 
 export const UNSERVED_SEARCHES_FIX =

@@ -1,6 +1,5 @@
 /** What a batch workflow and its activities pass each other (design D3: names and counters). */
 import type { AnswerStatus } from '../answer-status';
-import type { AnswerSummary } from './step-parts';
 
 /** Where the store has the headers of all manifests (`activities/batch.ts`). */
 export const STARTED = 'batches/started/';
@@ -45,7 +44,6 @@ export interface BatchPage {
 
 export interface BatchActivities {
   loadBatchPage(input: { readonly batchId: string; readonly page: number }): Promise<BatchPage>;
-  readAnswer(input: { readonly searchId: string }): Promise<AnswerSummary | null>;
   /** How a question ended that someone else, or an earlier run of the batch, has started; fails as retryable until it has. */
   followQuestion(input: { readonly searchId: string; readonly workflowId: string }): Promise<BatchOutcome>;
   recordResult(input: { readonly batchId: string } & BatchResult): Promise<void>;

@@ -163,7 +163,7 @@ export function pageRoutes(app: App, events: SearchEvents, closing: AbortSignal)
       return null;
     });
   onSearch('go-on', async (id) => {
-    const { goOn } = await import('../../app/go-on');
+    const { goOn } = await import('../../app/ask');
     return begun((at) => goOn(id, at));
   });
   onSearch('fork', async (id, fields) => {

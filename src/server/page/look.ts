@@ -3,7 +3,7 @@ import type { App } from '../../app/app';
 import { errorText } from '../../app/errors';
 import { statusWithoutRecord } from '../../app/open-temporal';
 import { traceOf } from '../../app/report';
-import { searchRows, waitingIn, type RowPage } from '../../app/search-list';
+import { searchRows, waitingIn, type RowPage } from '../../app/searches';
 import { inputOf, recordOf } from '../../app/services';
 import type { SharedTemporal } from '../../app/shared-temporal';
 import type { SearchEvents } from '../../app/search-events';
@@ -60,7 +60,7 @@ export class Looker {
     if (servedBy(live.taskQueue) === null || this.#starting.has(id)) return;
     const app = this.app();
     if (!this.#isAskable(app, await inputOf(app.store, id))) return;
-    const { goOn } = await import('../../app/go-on');
+    const { goOn } = await import('../../app/ask');
     this.begin(id, goOn(id, app));
     const again = (): void => {
       this.#starting.delete(id);

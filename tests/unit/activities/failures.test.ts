@@ -73,8 +73,8 @@ test('a defect fails at once; what nobody foresaw is given up after four attempt
     ...{ type: 'Defect', nonRetryable: true, message: 'unexpected TypeError: x is undefined' },
   });
   const odd = { type: 'Unexpected', message: 'unexpected Error: odd' };
-  expect(toFailure(new Error('odd'), { attempt: 3 })).toMatchObject({ ...odd, nonRetryable: false });
-  expect(toFailure(new Error('odd'), { attempt: 4 })).toMatchObject({ ...odd, nonRetryable: true });
+  expect(toFailure(new Error('odd'), 3)).toMatchObject({ ...odd, nonRetryable: false });
+  expect(toFailure(new Error('odd'), 4)).toMatchObject({ ...odd, nonRetryable: true });
 });
 
 test('a 429 is retried after the delay that the server named, and is no failure worth a warning', () => {
@@ -88,11 +88,11 @@ test('a delay of hours is cut to ten minutes', () => {
 
 test('an answer that no waiting mends is given up after three attempts, an outage is not', () => {
   const page = model('bad-answer', 'a web page');
-  expect(toFailure(page, { attempt: 2 })).toMatchObject({ nonRetryable: false });
-  expect(toFailure(page, { attempt: 3 })).toMatchObject({
+  expect(toFailure(page, 2)).toMatchObject({ nonRetryable: false });
+  expect(toFailure(page, 3)).toMatchObject({
     ...{ nonRetryable: true, message: 'a web page: check OPENAI_BASE_URL' },
   });
-  expect(toFailure(model('server-error', 'HTTP 500'), { attempt: 300 })).toMatchObject({ nonRetryable: false });
+  expect(toFailure(model('server-error', 'HTTP 500'), 300)).toMatchObject({ nonRetryable: false });
 });
 
 test('an error of another realm is mapped by its name', () => {

@@ -69,7 +69,7 @@ test('no gold-side field is readable outside `gold`', async () => {
   expect(JSON.stringify(visible)).not.toContain('SECRET');
 });
 
-test('hidden knowledge and the abstain instruction are given only when asked for by name', async () => {
+test('hidden knowledge is given only when asked for by name, and the abstain instruction never', async () => {
   const line = {
     ...EHR,
     instructions: 'Round to 2.',
@@ -80,7 +80,6 @@ test('hidden knowledge and the abstain instruction are given only when asked for
   expect((await one(line, { hiddenKnowledge: true })).instructions).toBe(
     'Round to 2.\n\nKnown about this database: blue means 7',
   );
-  expect((await one(line, { abstainInstruction: true })).instructions).toBe("Round to 2.\n\nReturn SELECT 'sorry'");
 });
 
 test("the publisher's abstain sentence is kept for the scorer, its doubled quotes undone", async () => {
