@@ -4,23 +4,14 @@
  * `gate dev --stop` finds them. A database's address travels by environment, never by command line.
  */
 import { spawn } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config';
 import { deploymentOf } from '../config';
 import { storeLocation } from '../config/store';
 import type { ResolvedDatabase } from '../config/databases';
+import { replaceFile } from '../replace-file';
 import { startedQueues } from '../workers/deployments';
 import { builtFile } from '../workers/package-folder';
 import { isAlive } from '../workers/process-identity';
@@ -55,9 +46,7 @@ export function announce(config: Config, process: ServingProcess): () => void {
   const folder = folderOf(config);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, `${process.pid}.json`);
-  // At once: others read it while it is written.
-  writeFileSync(`${file}.new`, JSON.stringify(process));
-  renameSync(`${file}.new`, file);
+  replaceFile(file, JSON.stringify(process));
   return () => rmSync(file, { force: true });
 }
 

@@ -1,5 +1,5 @@
 /** What a user can do with databases: add one to the configuration file, list, check, describe and query them. */
-import { existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { engineFor } from '../adapters/engines';
 import type { DatabaseCheck } from '../adapters/kit/database-check';
@@ -9,6 +9,7 @@ import { namedDatabase, resolveDatabase, type ResolvedDatabase } from '../config
 import { linesOf, readConfigFile } from '../config/file';
 import type { DatabaseDescription, DataFiles, TableDescription } from '../domain';
 import type { SqlEngine } from '../domain/ports';
+import { replaceFile } from '../replace-file';
 import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../database/context';
 import { profiledText, renderProfiles } from '../database/profile/render';
 import { sameRelation } from '../sql/validate';
@@ -100,17 +101,11 @@ function namesIn(texts: readonly string[] | undefined): string[] | undefined {
   return texts?.flatMap((text) => text.split(',').map((part) => part.trim())).filter((part) => part !== '');
 }
 
-/** At once, and through a link to the file it stands for. */
+/** Through a link, the file that it stands for. */
 function writeWhole(file: string, text: string): void {
   const place = existsSync(file) ? realpathSync(file) : file;
   const mode = existsSync(place) ? statSync(place).mode & 0o777 : 0o644;
-  const temporary = `${place}.${process.pid}.tmp`;
-  try {
-    writeFileSync(temporary, text, { mode, flag: 'wx' });
-    renameSync(temporary, place);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
+  replaceFile(place, text, { mode });
 }
 
 function isObject(value: unknown): value is Json {
@@ -130,32 +125,24 @@ export interface ListedDatabase {
 }
 
 export function listDatabases(config: Config): readonly ListedDatabase[] {
-  return Object.entries(config.databases).map(
-    ([
-      name,
-      {
-        id,
-        role,
-        schemas,
-        access: { allow, deny },
-      },
-    ]) => {
-      const parts = [
-        role !== null && `role ${role}`,
-        schemas.length > 0 && `schemas ${schemas.join(', ')}`,
-        allow.length > 0 && `only ${allow.join(', ')}`,
-        deny.length > 0 && `not ${deny.join(', ')}`,
-      ];
-      const access = parts.filter(Boolean).join('; ') || 'everything that may be read';
-      try {
-        const { dialect: engine, addressLabel: address, identity } = namedDatabase(config, name);
-        return { name, engine, address, id, identity, access };
-      } catch (error) {
-        if (!(error instanceof ConfigError)) throw error;
-        return { name, engine: '?', address: error.message, id, identity: null, access };
-      }
-    },
-  );
+  return Object.entries(config.databases).map(([name, entry]) => {
+    const { id, role, schemas } = entry;
+    const { allow, deny } = entry.access;
+    const parts = [
+      role !== null && `role ${role}`,
+      schemas.length > 0 && `schemas ${schemas.join(', ')}`,
+      allow.length > 0 && `only ${allow.join(', ')}`,
+      deny.length > 0 && `not ${deny.join(', ')}`,
+    ];
+    const access = parts.filter(Boolean).join('; ') || 'everything that may be read';
+    try {
+      const { dialect: engine, addressLabel: address, identity } = namedDatabase(config, name);
+      return { name, engine, address, id, identity, access };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return { name, engine: '?', address: error.message, id, identity: null, access };
+    }
+  });
 }
 
 export interface CheckReport {

@@ -21,7 +21,7 @@ import { GateError, UsageError } from './errors';
 import type { LayerCommand } from './given';
 import { askedDatabase, words } from './question-input';
 import { openServices, type Services } from './services';
-import type { Surroundings } from './surroundings';
+import type { saidBy, Surroundings } from './surroundings';
 
 export interface OpenLayer extends Services {
   readonly database: ResolvedDatabase;
@@ -75,11 +75,7 @@ function entryIdIn(event: LayerEvent): string | null {
 }
 
 /** Who says something, and when. */
-export interface Said {
-  readonly author: string;
-  readonly at: string;
-  readonly note: string | null;
-}
+export type Said = ReturnType<typeof saidBy>;
 
 /** A rule of a person, and whether it names a table or column: else questions are told it by its words alone. */
 export interface Stated {

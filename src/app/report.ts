@@ -1,5 +1,5 @@
 /** The record of a search for a person: its trace, its report, how it differs from another one. Temporal is not asked. */
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
   loadSide,
@@ -12,6 +12,7 @@ import {
   type Trace,
 } from '../report';
 import { createRunStore } from '../record/run-store';
+import { replaceFile } from '../replace-file';
 import type { App } from './app';
 import { findSearch, unknownSearch } from './searches';
 
@@ -71,10 +72,8 @@ export async function writeReport(
   const { store: at, folders } = config;
   const folder = join(at.kind === 'directory' ? dirname(at.directory) : folders.data, 'reports');
   const path = out === undefined ? join(folder, `${searchId}.html`) : resolve(cwd, out);
-  await mkdir(dirname(path), { recursive: true });
-  const fresh = `${path}.${process.pid}.tmp`;
+  mkdirSync(dirname(path), { recursive: true });
   // It holds rows: beside the store it is its owner's, as the store's own files are.
-  await writeFile(fresh, text, out === undefined ? { mode: 0o600 } : {});
-  await rename(fresh, path);
+  replaceFile(path, text, out === undefined ? { mode: 0o600 } : {});
   return path;
 }

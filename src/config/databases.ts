@@ -34,6 +34,10 @@ export interface ResolvedDatabase extends Omit<DatabaseConfig, 'address'> {
   readonly addressLabel: string;
 }
 
+const EXAMPLES = Object.values(SERVERS)
+  .map(({ example }) => example)
+  .join(', ');
+
 /** Throws `ConfigError` with one line that says what to change. */
 export function resolveDatabase(config: Config, spec: string, cwd: string): ResolvedDatabase {
   if (spec.trim() === '') throw fail('--db is empty; give a configured name, a path or postgresql://…');
@@ -48,12 +52,7 @@ export function resolveDatabase(config: Config, spec: string, cwd: string): Reso
     throw fail(
       `${scheme}:// is not read: a database stays the same while it is asked, and nothing is fetched from a network for it; download the file and give its path`,
     );
-  if (slashes !== undefined)
-    throw fail(
-      `${scheme}:// is not supported; use ${Object.values(SERVERS)
-        .map(({ example }) => example)
-        .join(', ')} or a file`,
-    );
+  if (slashes !== undefined) throw fail(`${scheme}:// is not supported; use ${EXAMPLES} or a file`);
   const path = resolve(cwd, spec);
   const isPath = /[/\\]/.test(spec) || isFileName(spec);
   if (isPath || existsSync(path)) return unnamedFile(path);
@@ -77,12 +76,7 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
   const url = address.url.reveal();
   if (/^(sqlite|file):/i.test(url)) return { ...common, ...fileAt(databaseFile(filePath(url, '.')), entry.id) };
   const dialect = serverOfUrl(url);
-  if (dialect === null)
-    throw fail(
-      `database '${name}': its URL must be like ${Object.values(SERVERS)
-        .map(({ example }) => example)
-        .join(', ')}`,
-    );
+  if (dialect === null) throw fail(`database '${name}': its URL must be like ${EXAMPLES}`);
   serverUrl(url, `database '${name}': its URL`, dialect);
   const { login } = snowflake;
   if (dialect === 'snowflake' && login !== null && 'fix' in login)

@@ -11,7 +11,7 @@
  * 3. Each store has its own server: histories refer to objects of a store, and a worker would write answers to its own.
  * 4. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
  */
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { toStoreError } from '../adapters/local/keys';
@@ -19,6 +19,7 @@ import { makeFolders } from '../adapters/local/store';
 import type { Environment } from '../config/folders';
 import type { EmbeddedPlace } from '../config/store';
 import { parsedJson } from '../json';
+import { replaceFile } from '../replace-file';
 import { isUnshared, shareOf, withFileLock } from '../file-lock';
 import { binaryVersion, findTemporalBinary, SERVERLESS_SERVER } from './temporal-binary';
 import * as temporal from './temporal-process';
@@ -185,8 +186,6 @@ function livingServer({ info: file }: Files): ServerInfo | null {
 }
 
 function save(files: Files, info: ServerInfo): ServerInfo {
-  const fresh = `${files.info}.${process.pid}`;
-  writeFileSync(fresh, JSON.stringify(info));
-  renameSync(fresh, files.info);
+  replaceFile(files.info, JSON.stringify(info));
   return info;
 }

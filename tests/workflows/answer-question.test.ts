@@ -26,7 +26,9 @@ test('a question is answered, every step once, with progress to query', async ()
       value: { id: run.searchId, status: 'answered', sql: 'SELECT 1' },
     });
     expect(new Set(calls).size).toBe(calls.length);
-    expect(await questionView(run.gate, run.searchId, 'progress')).toMatchObject({ candidates: expect.any(Number) as number });
+    expect(await questionView(run.gate, run.searchId, 'progress')).toMatchObject({
+      candidates: expect.any(Number) as number,
+    });
     const handle = run.gate.client.workflow.getHandle(questionWorkflowId(run.searchId));
     const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
     expect(currentDetails).toMatch(/^#### db-\w+: how many refunds\?\n/);

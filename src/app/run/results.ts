@@ -6,16 +6,7 @@
  * 2. What a run found stored is written whole before anything is appended, so a second run adds no doubles.
  * 3. One process at a time writes a folder.
  */
-import {
-  appendFileSync,
-  accessSync,
-  constants,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, appendFileSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import type { BatchOutcome } from '../../domain/ports/batch';
@@ -25,6 +16,8 @@ import type { SqlEngine, SqlOptions } from '../../domain/ports';
 import { OUTCOMES, ResultLine, scoreAnswer, type BenchmarkItem, type BoardScore, type Score } from '../../questions';
 import { provedShare, standingOf } from '../../text/standing';
 import { withFileLock } from '../../file-lock';
+import { makeFolders } from '../../adapters/local/store';
+import { replaceFile } from '../../replace-file';
 import { UsageError } from '../errors';
 import type { BatchQuestion } from './batch-plan';
 import { RESULTS } from './stored-batches';
@@ -75,28 +68,15 @@ export class ResultFile {
 const keyOf = ({ set, method, seed, id }: Pick<ResultLine, 'set' | 'method' | 'seed' | 'id'>): string =>
   JSON.stringify([set, method, seed, id]);
 
-export function replaceFile(path: string, text: string): void {
-  const fresh = `${path}.${String(process.pid)}.new`;
-  writeFileSync(fresh, text);
-  renameSync(fresh, path);
-}
-
 export function checkWritable(folder: string): void {
   try {
-    makeFolder(folder);
+    makeFolders(folder);
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
     const why = isFile(folder) || isFile(dirname(folder)) ? 'a file is in the way' : `it cannot be written (${code})`;
     throw new UsageError(`--out ${folder}: ${why}; give a folder that can be written`);
   }
-}
-
-/** One folder at a time: the recursive form of `mkdirSync` never returns where nothing can be made (`/proc`). */
-function makeFolder(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  if (dirname(path) !== path) makeFolder(dirname(path));
-  mkdirSync(path);
 }
 
 function isFile(path: string): boolean {

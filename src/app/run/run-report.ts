@@ -21,7 +21,8 @@ import { modelsOf, withComposition, type AskingRun, type QuestionSet } from './a
 import type { AskedArm } from './ask-arms';
 import type { Stopped } from './ask-batch';
 import type { Bench, Laboratory } from './laboratory';
-import { replaceFile, SUMMARY } from './results';
+import { replaceFile } from '../../replace-file';
+import { SUMMARY } from './results';
 import type { ReadConfig } from './run-config';
 
 export interface ReportedRun {
