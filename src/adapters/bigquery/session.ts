@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SqlOptions } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
-import type { Outcome, Session } from '../kit/engine';
+import { overCeiling, type Outcome, type Session } from '../kit/engine';
 import { size } from '../../size';
 import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
@@ -163,11 +163,14 @@ export class BigQuerySession implements Session {
       if (unnamed !== null) return `the statement would read ${unnamed}, which its text does not name: name each table`;
     }
     if (bytes <= maxScanBytes) return null;
-    return (
-      `the statement would scan too much here: ${this.figure(bytes)}, the ceiling is ${this.figure(maxScanBytes)} ` +
-      `(maxScanBytes): name only the columns that are needed, compare the columns that tables are partitioned by, and ` +
-      `_TABLE_SUFFIX, with constants; LIMIT does not count`
-    );
+    return overCeiling({
+      what: 'the statement would scan too much',
+      estimate: this.figure(bytes),
+      ceiling: `${this.figure(maxScanBytes)} (maxScanBytes)`,
+      advice:
+        'name only the columns that are needed, compare the columns that tables are partitioned by, and _TABLE_SUFFIX, with ' +
+        'constants; LIMIT does not count',
+    });
   }
 
   /** A table that the job reads and the text does not name, if no view in the text explains it. */

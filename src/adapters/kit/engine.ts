@@ -184,6 +184,19 @@ export async function optionalPackage<T>(name: string, load: () => Promise<T>): 
   }
 }
 
+/** Why a statement is refused that would take more than it may, by the server's own estimate. */
+export const overCeiling = (said: {
+  readonly what: string;
+  readonly estimate: string;
+  readonly ceiling: string;
+  /** The part that takes most; left out: it is not known. */
+  readonly largest?: string;
+  readonly advice: string;
+}): string => {
+  const figures = [`${said.estimate}, the ceiling is ${said.ceiling}`, said.largest].filter(Boolean).join('; ');
+  return `${said.what} here: ${figures}: ${said.advice}`;
+};
+
 /** Work for all sessions together: done once, and again only after it failed. */
 export function once<A extends readonly unknown[], T>(work: (...given: A) => Promise<T>): (...given: A) => Promise<T> {
   let done: Promise<T> | null = null;

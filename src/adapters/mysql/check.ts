@@ -24,15 +24,8 @@ export async function checkMysql(url: string): Promise<DatabaseCheck> {
       await session.begin({ timeoutMs: TIMEOUT_MS });
       const attempts = await attemptWrites(session, address.target.database);
       const rights = await writingRights(address);
-      return {
-        version: session.serverName,
-        user: String(user),
-        tls: cipher !== '',
-        connectMs,
-        latencyMs,
-        attempts,
-        rights,
-      };
+      const version = session.serverName;
+      return { version, user: String(user), tls: cipher !== '', connectMs, latencyMs, attempts, rights };
     } finally {
       await session.query('ROLLBACK').finally(() => session.close());
     }

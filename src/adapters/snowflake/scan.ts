@@ -5,7 +5,7 @@
  * passes. A statement without a plan is refused, because nothing bounds it.
  */
 import { oneLine } from '../../clip';
-import type { Outcome } from '../kit/engine';
+import { overCeiling, type Outcome } from '../kit/engine';
 import { size } from '../../size';
 import { isCancelled, isOfStatement } from './errors';
 
@@ -55,14 +55,16 @@ function refusePlan(
   const [largest] = parts.sort((a, b) => (b.bytesAssigned ?? 0) - (a.bytesAssigned ?? 0));
   const name = largest?.objects?.[0];
   const isNamed = largest !== undefined && name !== undefined && isIn(sql, name);
-  const most = isNamed ? `; the largest part is ${name} (${figure(largest)})` : '';
-  return {
-    kind: 'refused',
-    message:
-      `the statement would scan too much here: up to ${figure(all)}, the ceiling is ${size(ceiling)}${most}: ` +
-      `compare columns that the rows are stored by, such as dates or ids, with constants, and leave out tables that are ` +
-      `not needed; what joins, subqueries and LIMIT leave out while running does not count`,
-  };
+  const message = overCeiling({
+    what: 'the statement would scan too much',
+    estimate: `up to ${figure(all)}`,
+    ceiling: size(ceiling),
+    largest: isNamed ? `the largest part is ${name} (${figure(largest)})` : undefined,
+    advice:
+      'compare columns that the rows are stored by, such as dates or ids, with constants, and leave out tables that are ' +
+      'not needed; what joins, subqueries and LIMIT leave out while running does not count',
+  });
+  return { kind: 'refused', message };
 }
 
 function unbounded(reason: string, ceiling: number): Outcome {
