@@ -221,7 +221,13 @@ export async function exportLayer(open: OpenLayer, format: LayerFormat, signal: 
   }
   const { counted, leftOut } = await withWidths(active.filter(isCounted), open, signal);
   return {
-    files: dbtFiles(name, schemas[0] ?? DIALECTS[dialect].schema ?? basename(database.addressLabel), active, counted),
+    files: dbtFiles(
+      name,
+      dialect,
+      schemas[0] ?? DIALECTS[dialect].schema ?? basename(database.addressLabel),
+      active,
+      counted,
+    ),
     leftOut,
   };
 }

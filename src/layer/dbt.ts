@@ -10,6 +10,8 @@ import { stringify } from 'yaml';
 import { FLOOR, POINTS_APART } from '../sql/agreement';
 import { normaliseSql } from '../sql/body';
 import { visibleLine } from '../clip';
+import type { Dialect } from '../domain';
+import { DIALECTS } from '../sql/dialects';
 import type { Held, HeldEntry } from './state';
 import { factText, refutedText, tablesOfLayer } from './tables';
 
@@ -28,13 +30,14 @@ export interface CountedEntry {
 /** `schema`: where names without one are looked up; `facts`: active ones; `entries`: those of them whose checks run. */
 export function dbtFiles(
   database: string,
+  dialect: Dialect,
   schema: string,
   facts: readonly Held[],
   entries: readonly CountedEntry[],
 ): readonly DbtFile[] {
   const source = fileName(database);
   const tests = entries.flatMap(({ held, width }) => {
-    const text = testOf(held, width, database);
+    const text = testOf(held, width, database, dialect);
     return text === null ? [] : [{ path: `tests/${held.entry.entryId}.sql`, text }];
   });
   return [{ path: `models/${source}/sources.yml`, text: sourcesOf(source, schema, facts) }, ...tests];
@@ -81,7 +84,7 @@ function describedBy(facts: readonly Held[]): { readonly description?: string } 
 }
 
 /** Null for a check that counts its rivals in no way that is known: it is not one of `sql/claims.ts`. */
-function testOf({ entry, statement }: HeldEntry, width: number, database: string): string | null {
+function testOf({ entry, statement }: HeldEntry, width: number, database: string, dialect: Dialect): string | null {
   const { entryId, rivals, check } = entry;
   const isRepeated = rivals.length > 0 && width === 2 + 2 * rivals.length;
   if (!isRepeated && width !== 2 + rivals.length) return null;
@@ -89,6 +92,12 @@ function testOf({ entry, statement }: HeldEntry, width: number, database: string
     ...['examined', 'matching'],
     ...rivals.flatMap((_, at) => [...(isRepeated ? [`rival_${at + 1}_examined`] : []), `rival_${at + 1}`]),
   ];
+  const { strictNames, fromNothing } = DIALECTS[dialect];
+  const names = columns.map((column) => `null as ${column}`).join(', ');
+  const [open, close] =
+    strictNames === true
+      ? [`with gate_check as (\nselect ${names}${fromNothing} where false union all (`, ')),']
+      : [`with gate_check (${columns.join(', ')}) as (`, '),'];
   const { matching, examined } = entry;
   const isWhole = matching === examined;
   const fails = [
@@ -105,9 +114,9 @@ function testOf({ entry, statement }: HeldEntry, width: number, database: string
     comment(
       `${matching} of ${examined} ${entry.rows || 'rows'}; not ${refutedText({ entry })}; proved ${entry.provedAt}`,
     ),
-    `with gate_check (${columns.join(', ')}) as (`,
+    open,
     plainJinja(normaliseSql(check)),
-    '),',
+    close,
     'gate_counts as (',
     `  select ${columns.map((column) => `coalesce(${column}, 0) as ${column}`).join(', ')}`,
     '  from (select 1 as one) as gate_one left join gate_check on 1 = 1',

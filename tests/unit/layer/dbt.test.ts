@@ -6,12 +6,18 @@ import type { LayerEntry } from '../../../src/domain';
 import { dbtFiles, fileName, plainJinja } from '../../../src/layer/dbt';
 import { layerOf } from '../../../src/layer/state';
 import { notesOfDbt } from '../../../src/database/documentation';
+import { readAsBigQuery } from '../../helpers/bigquery-sql';
 import { AT, entryOf } from '../../helpers/kept-layer';
 
-const filesOf = (entries: readonly LayerEntry[], width = 3): Record<string, string> => {
+const filesOf = (
+  entries: readonly LayerEntry[],
+  width = 3,
+  dialect: 'sqlite' | 'bigquery' = 'sqlite',
+): Record<string, string> => {
   const { entries: held } = layerOf(entries.map((entry) => ({ kind: 'proved', at: AT, entry })));
   const files = dbtFiles(
     'my shop',
+    dialect,
     'public',
     held,
     held.map((each) => ({ held: each, width })),
@@ -89,6 +95,12 @@ test('hostile text stays text in YAML, in comments and for Jinja', () => {
     `SELECT count(*), sum(note = '{{ 1 }}{% x %}'), sum(note = '{#') FROM orders`,
     '),',
   ]);
+});
+
+test('BigQuery can read a test', () => {
+  const text = filesOf([CENTS], 3, 'bigquery')[`tests/${CENTS.entryId}.sql`] ?? '';
+  expect(text).toContain('select null as examined, null as matching, null as rival_1 FROM UNNEST([1]) where false');
+  expect(() => readAsBigQuery(text)).not.toThrow();
 });
 
 test('any text is rendered to itself', () => {
