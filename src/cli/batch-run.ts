@@ -134,29 +134,13 @@ function planOf(what: string, flags: RunFlags, benchmarks: readonly string[] | n
   if (flags.data !== undefined) throw new UsageError('--data is for the .yaml of a run; leave it out');
   const name = (flags.name ?? basename(what, extname(what))).trim();
   if (name === '' || name.length > 100) throw new UsageError('--name: give a name of 1 to 100 characters');
-  const {
-    seed,
-    methods,
-    db: databases,
-    model,
-    docs,
-    knowledge,
-    limit,
-    concurrency,
-    output,
-    web,
-    memory,
-    rows,
-    max,
-  } = flags;
+  const { seed, methods, seeds, db: databases, model, docs, knowledge, limit, concurrency } = flags;
+  const { output, web, memory, rows, max, maxCost, maxTotalCost } = flags;
   const ids = flags.ids?.flatMap((text) => text.split(',').map((id) => id.trim())).filter((id) => id !== '');
   const options = {
-    name,
-    questions: [{ name, file: what, ids }],
-    methods: methods?.map(({ spec }) => spec),
-    seeds: seed === undefined ? flags.seeds : [seed],
-    ...{ databases, model, docs, knowledge, limit, concurrency, output, web, memory, rows, max },
-    ...{ 'max-cost': flags.maxCost, 'max-total-cost': flags.maxTotalCost },
+    ...{ name, questions: [{ name, file: what, ids }], methods: methods?.map(({ spec }) => spec) },
+    ...{ seeds: seed === undefined ? seeds : [seed], databases, model, docs, knowledge, limit, concurrency },
+    ...{ output, web, memory, rows, max, 'max-cost': maxCost, 'max-total-cost': maxTotalCost },
   };
   return { read: configOf(options, what, benchmarks), overrides: {}, base: io.cwd };
 }
@@ -184,12 +168,7 @@ async function withDoor<T>(io: Io, work: (door: RunDoor & { readonly done: () =>
   const display = runDisplay(io);
   const stopping = watchInterrupts(io);
   try {
-    return await work({
-      surroundings: io,
-      tell: (event) => display.tell(event),
-      stopping,
-      done: () => display.stop(),
-    });
+    return await work({ surroundings: io, tell: display.tell, stopping, done: display.stop });
   } finally {
     display.stop();
     stopping.stopListening();

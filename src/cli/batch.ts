@@ -1,5 +1,5 @@
 /** `gate batch`: the command line of runs and batches; the work only loads when it is needed. */
-import { Command, Option } from 'commander';
+import { Option, type Command } from 'commander';
 import { METHODS, parseMethodSpecs } from '../config/method-specs';
 import type { BatchStatusFlags } from './batch-status';
 import type { RetryFlags, RunFlags } from './batch-run';
@@ -14,7 +14,7 @@ import {
   positiveInteger,
   positiveNumber,
   typedOptions,
-  withExamples,
+  commandOf,
   type CommandFactory,
 } from './options';
 
@@ -63,63 +63,64 @@ export function runFlagsOf(command: Command): RunFlags {
 }
 
 export const batchCommand: CommandFactory = (io, outcome) =>
-  withExamples(
-    new Command('batch')
-      .description('answer a file of questions, and score the answers where the file has gold SQL')
-      .addCommand(
-        withExamples(
-          addRunOptions(
-            new Command('run')
-              .description('run a file of questions, or continue an earlier run; answered questions are not paid again')
-              .argument(
-                '<questions>',
-                'JSONL or CSV: each line has question and, if you like, id, database, context, gold_sql …; or the .yaml of a run of several methods, files and seeds (docs/runs.md)',
-              ),
-          ).option(
-            '--detach',
-            'start it and return; workers, or one in the background, work on it, and the same command without --detach follows it and writes the results',
-          ),
+  commandOf(
+    'batch',
+    'answer a file of questions, and score the answers where the file has gold SQL',
+    'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
+  )
+    .addCommand(
+      addRunOptions(
+        commandOf(
+          'run',
+          'run a file of questions, or continue an earlier run; answered questions are not paid again',
           'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
           "gate batch run questions.jsonl --db 'postgresql://reader@localhost/{database}' --out results/ --dry-run",
           'gate batch run questions.jsonl --db sales --methods fast,react --seeds 3 --out results/',
           'gate batch run questions.jsonl --db shop --concurrency 50 --detach',
           'gate batch run run.yaml --model gpt-5.4-mini --out report/',
-        ).action(async (file: string, _: unknown, command: Command) => {
+        ).argument(
+          '<questions>',
+          'JSONL or CSV: each line has question and, if you like, id, database, context, gold_sql …; or the .yaml of a run of several methods, files and seeds (docs/runs.md)',
+        ),
+      )
+        .option(
+          '--detach',
+          'start it and return; workers, or one in the background, work on it, and the same command without --detach follows it and writes the results',
+        )
+        .action(async (file: string, _: unknown, command: Command) => {
           const { runCommand } = await import('./batch-run');
           outcome.code = await runCommand(file, runFlagsOf(command), argumentsOf(command), io);
         }),
-      )
-      .addCommand(batchStatusCommand(io, outcome))
-      .addCommand(batchRetryCommand(io, outcome)),
-    'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
-  );
+    )
+    .addCommand(batchStatusCommand(io, outcome))
+    .addCommand(batchRetryCommand(io, outcome));
 
 const BATCH_ARGUMENT = ['<id>', 'batch id, its beginning, or last'] as const;
 
 const batchStatusCommand: CommandFactory = (io) =>
-  withExamples(
-    new Command('status')
-      .description('show where a batch stands, or list the batches of the store')
-      .argument('[id]', BATCH_ARGUMENT[1])
-      .option('--limit <n>', 'without an id: at most this many', positiveInteger, 20)
-      .option('--json', 'print JSON')
-      .action(async (wanted: string | undefined, flags: BatchStatusFlags) =>
-        (await import('./batch-status')).showBatchStatus(wanted, flags, io),
-      ),
+  commandOf(
+    'status',
+    'show where a batch stands, or list the batches of the store',
     'gate batch status',
     'gate batch status last',
-  );
+  )
+    .argument('[id]', BATCH_ARGUMENT[1])
+    .option('--limit <n>', 'without an id: at most this many', positiveInteger, 20)
+    .option('--json', 'print JSON')
+    .action(async (wanted: string | undefined, flags: BatchStatusFlags) =>
+      (await import('./batch-status')).showBatchStatus(wanted, flags, io),
+    );
 
 const batchRetryCommand: CommandFactory = (io, outcome) =>
-  withExamples(
-    new Command('retry')
-      .description('ask the infrastructure failures of an ended batch again, and nothing else; nothing is paid twice')
-      .argument(...BATCH_ARGUMENT)
-      .option('--undecided', 'also what was cancelled before it was decided')
-      .option('--json', 'print the summary as JSON')
-      .action(async (wanted: string, flags: RetryFlags, command: Command) => {
-        const { retryCommand } = await import('./batch-run');
-        outcome.code = await retryCommand(wanted, flags, argumentsOf(command), io);
-      }),
+  commandOf(
+    'retry',
+    'ask the infrastructure failures of an ended batch again, and nothing else; nothing is paid twice',
     'gate batch retry last',
-  );
+  )
+    .argument(...BATCH_ARGUMENT)
+    .option('--undecided', 'also what was cancelled before it was decided')
+    .option('--json', 'print the summary as JSON')
+    .action(async (wanted: string, flags: RetryFlags, command: Command) => {
+      const { retryCommand } = await import('./batch-run');
+      outcome.code = await retryCommand(wanted, flags, argumentsOf(command), io);
+    });

@@ -2,11 +2,12 @@
  * `gate ops codec-server`: lets the Temporal UI and CLI show what is stored compressed or encrypted, to whoever has the keys.
  * `gate dev` starts one beside the UI; other commands say what to do.
  */
-import { Command } from 'commander';
 import type { CODEC_PORT, Config } from '../config';
 import { UsageError } from '../app/errors';
+import { aborted } from '../app/waiting';
+import { untilInterrupted } from './interrupts';
 import type { Io } from './io';
-import { collect, port, withExamples, type CommandFactory } from './options';
+import { collect, port, commandOf, type CommandFactory } from './options';
 import type { TemporalSession } from '../app/temporal-session';
 
 const CODEC_TOKEN_VARIABLE = 'GATE_CODEC_TOKEN';
@@ -20,16 +21,16 @@ interface CodecFlags {
 }
 
 export const codecServerCommand: CommandFactory = (io) =>
-  withExamples(
-    new Command('codec-server')
-      .description('decode compressed and encrypted data for the Temporal UI and CLI, until stopped')
-      .option('--port <n>', `port to listen on (default: ${String(USUAL_PORT)})`, port)
-      .option('--host <address>', `address to listen on; an address beyond loopback needs ${CODEC_TOKEN_VARIABLE}`)
-      .option('--origin <url>', 'origin of the UI (repeatable; default: the embedded UI)', collect)
-      .action((flags: CodecFlags) => runCodecServer(flags, io)),
+  commandOf(
+    'codec-server',
+    'decode compressed and encrypted data for the Temporal UI and CLI, until stopped',
     'gate ops codec-server',
     'gate ops codec-server --port 9000 --origin http://localhost:8233',
-  );
+  )
+    .option('--port <n>', `port to listen on (default: ${String(USUAL_PORT)})`, port)
+    .option('--host <address>', `address to listen on; an address beyond loopback needs ${CODEC_TOKEN_VARIABLE}`)
+    .option('--origin <url>', 'origin of the UI (repeatable; default: the embedded UI)', collect)
+    .action((flags: CodecFlags) => runCodecServer(flags, io));
 
 async function runCodecServer(flags: CodecFlags, io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
@@ -54,12 +55,7 @@ async function runCodecServer(flags: CodecFlags, io: Io): Promise<void> {
   io.err(`decoding for ${origins.join(', ')}; ${keys}\n`);
   io.err(`In the UI: click the glasses at the top right and enter the codec endpoint ${server.url}\n`);
   io.err(`In a terminal: temporal workflow show --codec-endpoint ${server.url} …\nCtrl-C stops.\n`);
-  await new Promise<void>((resolve) => {
-    const stopListening = io.onInterrupt(() => {
-      stopListening();
-      resolve();
-    });
-  });
+  await untilInterrupted(io, aborted);
   await server.close();
 }
 

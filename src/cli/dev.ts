@@ -1,7 +1,7 @@
 /** `gate dev`: the embedded Temporal with its UI and a worker, kept running; `--stop` ends what was left running. */
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { counted } from '../report/printable';
-import { port, withExamples, type CommandFactory } from './options';
+import { port, commandOf, type CommandFactory } from './options';
 import type { Io } from './io';
 import { startUiCodec } from './codec-server';
 
@@ -14,27 +14,27 @@ interface DevFlags {
 }
 
 export const devCommand: CommandFactory = (io) =>
-  withExamples(
-    new Command('dev')
-      .description('run the embedded Temporal server with its UI and a worker until stopped')
-      .option('--port <n>', 'port of the server (default: a free one)', port)
-      .option('--ui-port <n>', 'port of the UI (default: 8833 or a free one)', port)
-      .addOption(
-        new Option(
-          '--serverless',
-          'leave a server running that starts a worker when a question on a configured database arrives; no worker waits',
-        ).conflicts('stop'),
-      )
-      .option('--stop', 'stop the embedded server and the workers that ask --detach left running')
-      .action(async (flags: DevFlags) => {
-        if (flags.stop === true) await stop(io);
-        else if (flags.serverless === true) await runServerless(flags, io);
-        else await run(flags, io);
-      }),
+  commandOf(
+    'dev',
+    'run the embedded Temporal server with its UI and a worker until stopped',
     'gate dev',
     'gate dev --serverless',
     'gate dev --stop',
-  );
+  )
+    .option('--port <n>', 'port of the server (default: a free one)', port)
+    .option('--ui-port <n>', 'port of the UI (default: 8833 or a free one)', port)
+    .addOption(
+      new Option(
+        '--serverless',
+        'leave a server running that starts a worker when a question on a configured database arrives; no worker waits',
+      ).conflicts('stop'),
+    )
+    .option('--stop', 'stop the embedded server and the workers that ask --detach left running')
+    .action(async (flags: DevFlags) => {
+      if (flags.stop === true) await stop(io);
+      else if (flags.serverless === true) await runServerless(flags, io);
+      else await run(flags, io);
+    });
 
 function portsOf({ port, uiPort }: DevFlags) {
   return { port, uiPort };

@@ -1,7 +1,7 @@
 /** `gate layer`: what a database proved, what people say of it, and what they decide about it. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Option, type Command } from 'commander';
 import { GateError, UsageError } from '../app/errors';
 import type { LayerCommand } from '../app/given';
 import type * as AppLayer from '../app/layer';
@@ -13,7 +13,7 @@ import { fallText } from '../layer/drift';
 import { allHeld, figuresOf, fittingTexts, isCounted, type Held, type HeldEntry, type HeldRule } from '../layer/state';
 import type { WatchFound } from '../domain/ports/steps';
 import { EXIT } from './exit';
-import { runText } from './schedule';
+import { runTexts } from './schedule';
 import { untilInterrupted } from './interrupts';
 import { printJson as json, type Io } from './io';
 import {
@@ -23,7 +23,7 @@ import {
   ONE_DATABASE,
   positiveNumber,
   timeText,
-  withExamples,
+  commandOf,
   type CommandFactory,
 } from './options';
 
@@ -54,8 +54,9 @@ function checking<T>(flags: Flags, io: Io, work: (options: AppLayer.CheckOptions
 
 /** A subcommand on the layer of one database. */
 function action(name: string, description: string, ...examples: readonly string[]): Command {
-  const command = new Command(name).description(description).option(...ONE_DATABASE);
-  return withExamples(command.option('--json', 'print JSON'), ...examples);
+  return commandOf(name, description, ...examples)
+    .option(...ONE_DATABASE)
+    .option('--json', 'print JSON');
 }
 
 const ofEntry = (command: Command): Command => command.argument('<entry>', 'id of an entry, or its beginning');
@@ -69,17 +70,16 @@ const timed = (command: Command): Command =>
   command.option('--timeout <seconds>', 'at most this many seconds for one check', positiveNumber, 25);
 
 export const layerCommand: CommandFactory = (io, outcome) => {
-  const command = new Command('layer').description(
+  const command = commandOf(
+    'layer',
     'what a database proved: conventions with their figures, used by every question (docs/layer.md)',
-  );
-  for (const make of [list, show, verify, watch, confirm, reject, edit, add, answer, exported, imported])
-    command.addCommand(make(io, outcome));
-  return withExamples(
-    command,
     'gate layer list --db shop',
     'gate layer verify --db shop',
     'gate layer watch --db shop --every 1h',
   );
+  for (const make of [list, show, verify, watch, confirm, reject, edit, add, answer, exported, imported])
+    command.addCommand(make(io, outcome));
+  return command;
 };
 
 const list: CommandFactory = (io) =>
@@ -265,8 +265,7 @@ function watchText({ input, everyMs, paused, nextAt, runs }: Watch): string {
   return [
     `${input.database}: every ${intervalText(everyMs)}`,
     `  next check ${paused ? 'none: paused in Temporal' : timeText(nextAt)}`,
-    ...(runs.length === 0 ? ['  no check yet'] : []),
-    ...runs.map(({ startedAt, outcome }) => `  ${timeText(startedAt)}  ${runText(outcome, resultText)}`),
+    ...runTexts(runs, 'check', resultText),
     '',
   ].join('\n');
 }

@@ -1,42 +1,45 @@
 /** `gate ops`: what runs workers and prepares the servers around them. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Architecture, deployLambda } from '../app/deploy-lambda';
 import type { Provider, Registration } from '../app/deploy-register';
 import type { Cleaned } from '../app/gc';
 import type { TemporalSetup } from '../app/temporal-setup';
 import { counted } from '../counted';
 import { codecServerCommand } from './codec-server';
-import { interval, positiveNumber, withExamples, type CommandFactory } from './options';
+import { interval, positiveNumber, commandOf, type CommandFactory } from './options';
 import { workerCommand } from './worker';
 
+const DEPLOY = 'gate ops deploy lambda ./lambda';
+
 export const opsCommand: CommandFactory = (io, outcome) => {
-  const command = new Command('ops').description('run and deploy workers, prepare Temporal, clean the store');
+  const says = 'run and deploy workers, prepare Temporal, clean the store';
+  const command = commandOf('ops', says, 'gate ops worker', DEPLOY);
   for (const make of [workerCommand, deployCommand, temporalCommand, codecServerCommand, gcCommand])
     command.addCommand(make(io, outcome));
-  return withExamples(command, 'gate ops worker', 'gate ops deploy lambda ./lambda');
+  return command;
 };
 
 const deployCommand: CommandFactory = (io, outcome) => {
-  const command = new Command('deploy').description('run workers on a platform (docs/deploying.md)');
+  const command = commandOf('deploy', 'run workers on a platform (docs/deploying.md)', DEPLOY);
   for (const make of [lambda, register]) command.addCommand(make(io, outcome));
-  return withExamples(command, 'gate ops deploy lambda ./lambda');
+  return command;
 };
 
 const lambda: CommandFactory = (io) =>
-  withExamples(
-    new Command('lambda')
-      .description('package the workers that Temporal starts on AWS Lambda when work arrives')
-      .argument('<folder>', 'where function.zip and its CloudFormation template go')
-      .addOption(new Option('--arch <architecture>', 'of the function').choices(['x64', 'arm64']).default('x64'))
-      .option('--json', 'print JSON')
-      .action(async (folder: string, { arch, json }: { readonly arch: Architecture; readonly json?: boolean }) => {
-        const { deployLambda } = await import('../app/deploy-lambda');
-        const made = await deployLambda(folder, arch, io);
-        io.out(json ? `${JSON.stringify(made, null, 2)}\n` : lambdaText(folder, made));
-      }),
+  commandOf(
+    'lambda',
+    'package the workers that Temporal starts on AWS Lambda when work arrives',
     'gate ops deploy lambda ./lambda',
     'gate ops deploy lambda ./lambda --arch arm64',
-  );
+  )
+    .argument('<folder>', 'where function.zip and its CloudFormation template go')
+    .addOption(new Option('--arch <architecture>', 'of the function').choices(['x64', 'arm64']).default('x64'))
+    .option('--json', 'print JSON')
+    .action(async (folder: string, { arch, json }: { readonly arch: Architecture; readonly json?: boolean }) => {
+      const { deployLambda } = await import('../app/deploy-lambda');
+      const made = await deployLambda(folder, arch, io);
+      io.out(json ? `${JSON.stringify(made, null, 2)}\n` : lambdaText(folder, made));
+    });
 
 function lambdaText(folder: string, made: Awaited<ReturnType<typeof deployLambda>>): string {
   const { files, bytes, unzippedBytes } = made.package;
@@ -58,30 +61,22 @@ GATE_BUILD_ID=${made.parameters['BuildId'] ?? ''} gate ops deploy register --pro
 const PROVIDERS = ['aws-lambda', 'aws-ecs', 'gcp-cloud-run', 'k8s', 'subprocess'] as const satisfies Provider[];
 
 const register: CommandFactory = (io) =>
-  withExamples(
-    new Command('register')
-      .description(
-        'tell a Temporal server (Cloud, or your own from 1.31) how to start workers of this build, and use it',
-      )
-      .addOption(new Option('--provider <name>', 'what runs the workers').choices(PROVIDERS).makeOptionMandatory())
-      .option('--set <key=value>', 'a setting of the provider, under its name in Temporal (repeatable)', collectSetting)
-      .option('--wait <seconds>', 'for how long its first worker may take', positiveNumber, 120)
-      .action(
-        async ({
-          provider,
-          set = {},
-          wait,
-        }: Pick<Registration, 'provider'> & Partial<Pick<Registration, 'set'>> & { wait: number }) => {
-          const { deployRegister } = await import('../app/deploy-register');
-          const made = await deployRegister({ provider, set, waitMs: wait * 1000 }, io);
-          io.out(
-            `${made.deploymentName}.${made.buildId} is current, by ${provider}: it serves ${made.queues.join(', ')}\n`,
-          );
-        },
-      ),
+  commandOf(
+    'register',
+    'tell a Temporal server (Cloud, or your own from 1.31) how to start workers of this build, and use it',
     'gate ops deploy register --provider aws-lambda --set arn=ARN --set role=ARN --set role_external_id=ID',
     'GATE_BUILD_ID=v2 gate ops deploy register --provider k8s --set namespace=N --set deployment=D',
-  );
+  )
+    .addOption(new Option('--provider <name>', 'what runs the workers').choices(PROVIDERS).makeOptionMandatory())
+    .option('--set <key=value>', 'a setting of the provider, under its name in Temporal (repeatable)', collectSetting)
+    .option('--wait <seconds>', 'for how long its first worker may take', positiveNumber, 120)
+    .action(async ({ provider, set = {}, wait }: RegisterFlags) => {
+      const { deployRegister } = await import('../app/deploy-register');
+      const { deploymentName, buildId, queues } = await deployRegister({ provider, set, waitMs: wait * 1000 }, io);
+      io.out(`${deploymentName}.${buildId} is current, by ${provider}: it serves ${queues.join(', ')}\n`);
+    });
+
+type RegisterFlags = Pick<Registration, 'provider'> & Partial<Pick<Registration, 'set'>> & { readonly wait: number };
 
 function collectSetting(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, key, value] = /^([a-z_]+)=(.+)$/.exec(text) ?? [];
@@ -91,22 +86,19 @@ function collectSetting(text: string, before: Readonly<Record<string, string>> =
 }
 
 const temporalCommand: CommandFactory = (io) =>
-  withExamples(
-    new Command('temporal').description('prepare a Temporal server of your own').addCommand(
-      withExamples(
-        new Command('setup')
-          .description('register the search attributes by which the Temporal UI lists searches; safe to repeat')
-          .option('--json', 'print JSON')
-          .action(async ({ json }: { readonly json?: boolean }) => {
-            const { setUpTemporal } = await import('../app/temporal-setup');
-            const done = await setUpTemporal(io);
-            io.out(json ? `${JSON.stringify(done)}\n` : setupText(done));
-          }),
-        'TEMPORAL_ADDRESS=temporal.internal:7233 gate ops temporal setup',
-        'gate ops temporal setup --json',
-      ),
-    ),
-    'gate ops temporal setup',
+  commandOf('temporal', 'prepare a Temporal server of your own', 'gate ops temporal setup').addCommand(
+    commandOf(
+      'setup',
+      'register the search attributes by which the Temporal UI lists searches; safe to repeat',
+      'TEMPORAL_ADDRESS=temporal.internal:7233 gate ops temporal setup',
+      'gate ops temporal setup --json',
+    )
+      .option('--json', 'print JSON')
+      .action(async ({ json }: { readonly json?: boolean }) => {
+        const { setUpTemporal } = await import('../app/temporal-setup');
+        const done = await setUpTemporal(io);
+        io.out(json ? `${JSON.stringify(done)}\n` : setupText(done));
+      }),
   );
 
 function setupText({ address, namespace, added, present }: TemporalSetup): string {
@@ -120,23 +112,23 @@ function setupText({ address, namespace, added, present }: TemporalSetup): strin
 }
 
 const gcCommand: CommandFactory = (io) =>
-  withExamples(
-    new Command('gc')
-      .description('remove old searches from the store, and old imports of data files; what is in use is kept')
-      .option(
-        '--older-than <age>',
-        'remove what was last used this long ago: 12h, 30d, 8w (default: store.retentionDays)',
-        interval,
-      )
-      .option('--dry-run', 'remove nothing; only say what would be removed')
-      .option('--json', 'print JSON')
-      .action(async (flags: { readonly olderThan?: number; readonly dryRun?: boolean; readonly json?: boolean }) => {
-        const { cleanStore } = await import('../app/gc');
-        const cleaned = await cleanStore(io, { olderThanMs: flags.olderThan, dryRun: flags.dryRun ?? false });
-        io.out(flags.json ? `${JSON.stringify(cleaned, null, 2)}\n` : cleanedText(cleaned));
-      }),
+  commandOf(
+    'gc',
+    'remove old searches from the store, and old imports of data files; what is in use is kept',
     'gate ops gc --older-than 30d --dry-run',
-  );
+  )
+    .option(
+      '--older-than <age>',
+      'remove what was last used this long ago: 12h, 30d, 8w (default: store.retentionDays)',
+      interval,
+    )
+    .option('--dry-run', 'remove nothing; only say what would be removed')
+    .option('--json', 'print JSON')
+    .action(async (flags: { readonly olderThan?: number; readonly dryRun?: boolean; readonly json?: boolean }) => {
+      const { cleanStore } = await import('../app/gc');
+      const cleaned = await cleanStore(io, { olderThanMs: flags.olderThan, dryRun: flags.dryRun ?? false });
+      io.out(flags.json ? `${JSON.stringify(cleaned, null, 2)}\n` : cleanedText(cleaned));
+    });
 
 function cleanedText({ dryRun, searches, batches, objects, judgements, bytes, imports, ...more }: Cleaned): string {
   const counts = [

@@ -1,5 +1,5 @@
 /** What every command is to the program, options that several share, and the checks of their values. */
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { METHODS, parseMethodSpec, type MethodSpec } from '../config/method-specs';
 import { LIMITS, limitsOf, type LimitFlags, type Limits } from '../config/question-limits';
 import type { MemoryMode } from '../domain';
@@ -136,6 +136,11 @@ export function port(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value > 0 && value < 65_536)) throw new InvalidArgumentError('give a port from 1 to 65535');
   return value;
+}
+
+/** A command with its examples. */
+export function commandOf(name: string, description: string, ...examples: readonly string[]): Command {
+  return withExamples(new Command(name).description(description), ...examples);
 }
 
 /** Examples below the options, in the help and in the generated documentation. */

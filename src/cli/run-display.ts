@@ -11,8 +11,8 @@ import type { Io } from './io';
 import { textTable } from './table';
 
 export interface RunDisplay {
-  tell(event: RunEvent): void;
-  stop(): void;
+  readonly tell: (event: RunEvent) => void;
+  readonly stop: () => void;
 }
 
 type DisplayIo = Pick<Io, 'err' | 'live' | 'columns' | 'now'>;

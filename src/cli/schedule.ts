@@ -14,6 +14,7 @@ import {
   ONE_DATABASE,
   timeText,
   withExamples,
+  commandOf,
   type CommandFactory,
 } from './options';
 
@@ -21,10 +22,12 @@ const NOTES = `
 Each run executes the stored SQL and its claims again, without a model call. Only where they no longer hold, the question is
 searched again, with the same settings and limits. Webhooks of the configuration are told (docs/freshness.md).`;
 
+const WEEKLY = 'gate schedule add "How many orders came in last week?" --db shop --cron "0 7 * * 1"';
+
 export const scheduleCommand: CommandFactory = (io, outcome) => {
-  const command = new Command('schedule').description('keep the answer of a question up to date, on a schedule');
+  const command = commandOf('schedule', 'keep the answer of a question up to date, on a schedule', WEEKLY);
   for (const make of [add, list, remove]) command.addCommand(make(io, outcome));
-  return withExamples(command, 'gate schedule add "How many orders came in last week?" --db shop --cron "0 7 * * 1"');
+  return command;
 };
 
 const add: CommandFactory = (io, outcome) =>
@@ -48,39 +51,31 @@ const add: CommandFactory = (io, outcome) =>
           throw new UsageError('say when it runs: --cron "0 7 * * 1", or --every 1d');
         outcome.code = await (await import('./ask-run')).runSchedule(question, flags, io);
       }),
-    'gate schedule add "How many orders came in last week?" --db shop --cron "0 7 * * 1"',
+    WEEKLY,
     'gate schedule add "Which orders are late?" --db shop --every 1h --json',
   );
 
 const list: CommandFactory = (io) =>
-  withExamples(
-    new Command('list')
-      .description('list the schedules: when they run, and their last three runs')
-      .option('--db <name>', 'those of this database')
-      .option('--json', 'print JSON')
-      .action(async ({ db, json }: { readonly db?: string; readonly json?: boolean }) => {
-        const schedules = await (await import('../app/schedules')).schedulesOf(io, db);
-        if (json) printJson(io, { schedules: schedules.map(scheduleJson) });
-        else io.out(schedules.map(scheduleText).join(''));
-        if (schedules.length === 0 && !json)
-          io.err('nothing is scheduled; begin with: gate schedule add "…" --db NAME --every 1d\n');
-      }),
-    'gate schedule list',
-  );
+  commandOf('list', 'list the schedules: when they run, and their last three runs', 'gate schedule list')
+    .option('--db <name>', 'those of this database')
+    .option('--json', 'print JSON')
+    .action(async ({ db, json }: { readonly db?: string; readonly json?: boolean }) => {
+      const schedules = await (await import('../app/schedules')).schedulesOf(io, db);
+      if (json) printJson(io, { schedules: schedules.map(scheduleJson) });
+      else io.out(schedules.map(scheduleText).join(''));
+      if (schedules.length === 0 && !json)
+        io.err('nothing is scheduled; begin with: gate schedule add "…" --db NAME --every 1d\n');
+    });
 
 const remove: CommandFactory = (io) =>
-  withExamples(
-    new Command('remove')
-      .description('remove a schedule; its answers stay')
-      .argument('<id>', 'id of a schedule (gate schedule list shows it), or its beginning')
-      .option('--json', 'print JSON')
-      .action(async (wanted: string, { json }: { readonly json?: boolean }) => {
-        const id = await (await import('../app/schedules')).dropSchedule(io, wanted);
-        if (json) printJson(io, { id, removed: true });
-        else io.out(`${id} is no longer scheduled; its answers stay\n`);
-      }),
-    'gate schedule remove q-3f9a',
-  );
+  commandOf('remove', 'remove a schedule; its answers stay', 'gate schedule remove q-3f9a')
+    .argument('<id>', 'id of a schedule (gate schedule list shows it), or its beginning')
+    .option('--json', 'print JSON')
+    .action(async (wanted: string, { json }: { readonly json?: boolean }) => {
+      const id = await (await import('../app/schedules')).dropSchedule(io, wanted);
+      if (json) printJson(io, { id, removed: true });
+      else io.out(`${id} is no longer scheduled; its answers stay\n`);
+    });
 
 /** Its ranges are checked by Temporal. */
 function cronText(text: string): string {
@@ -97,8 +92,7 @@ function scheduleText({ input, paused, nextAt, runs }: Repetition): string {
   return [
     `${input.question.searchId}  ${visibleLine(input.label)}`,
     `  ${input.when}; next run ${paused ? 'none: paused in Temporal' : timeText(nextAt)}`,
-    ...(runs.length === 0 ? ['  no run yet'] : []),
-    ...runs.map(({ startedAt, outcome }) => `  ${timeText(startedAt)}  ${runText(outcome, repeatedText)}`),
+    ...runTexts(runs, 'run', repeatedText),
     '',
   ].join('\n');
 }
@@ -108,8 +102,17 @@ function repeatedText({ kind, searchId, status }: Repeated): string {
   return kind === 'changed' ? `the rows changed (${searchId})` : 'the answer stands';
 }
 
-export function runText<Result>(outcome: RunState<Result>['outcome'], endedText: (result: Result) => string): string {
-  if (outcome.kind === 'ended') return endedText(outcome.result);
-  if (outcome.kind === 'failed') return `failed: ${visibleLine(outcome.message)}`;
-  return outcome.kind === 'running' ? 'runs now' : 'forgotten by Temporal';
+/** `what`: a run, or a check. */
+export function runTexts<Result>(
+  runs: readonly RunState<Result>[],
+  what: string,
+  endedText: (result: Result) => string,
+): readonly string[] {
+  const text = (outcome: RunState<Result>['outcome']): string => {
+    if (outcome.kind === 'ended') return endedText(outcome.result);
+    if (outcome.kind === 'failed') return `failed: ${visibleLine(outcome.message)}`;
+    return outcome.kind === 'running' ? 'runs now' : 'forgotten by Temporal';
+  };
+  if (runs.length === 0) return [`  no ${what} yet`];
+  return runs.map(({ startedAt, outcome }) => `  ${timeText(startedAt)}  ${text(outcome)}`);
 }

@@ -1,18 +1,18 @@
 /** The steering commands: one table of what each takes, tells a running search, and prints. Batches take some of them. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { SteeringKind } from '../domain';
 import type { Heard } from '../workflows/steering';
 import { UsageError } from '../app/errors';
 import type { SteerCommand } from '../app/steer';
 import type { Io } from './io';
-import { addLimitOptions, limitsOf, withExamples, type CommandFactory, type LimitFlags } from './options';
+import { addLimitOptions, limitsOf, commandOf, type CommandFactory, type LimitFlags } from './options';
 
-export interface SteerFlags {
+interface Flags extends LimitFlags {
   readonly author?: string;
   readonly json?: boolean;
+  readonly reason?: string;
+  readonly now?: boolean;
 }
-
-type Flags = SteerFlags & LimitFlags & { readonly reason?: string; readonly now?: boolean };
 
 interface SteeringCommand {
   readonly description: string;
@@ -107,12 +107,12 @@ export const STEERING_COMMANDS: readonly CommandFactory[] = (Object.keys(STEERIN
     const { description, example, takes, batch } = STEERING[kind];
     const id =
       batch === undefined ? 'search id, its beginning, or last' : 'id of a search or batch, or last (a search)';
-    const named = new Command(kind).description(description).argument('<id>', id);
+    const named = commandOf(kind, description, example).argument('<id>', id);
     const command = addSteerOptions(takes?.(named) ?? named).action(async () => {
       const [wanted = '', argument = ''] = command.args;
       await send(kind, wanted, argument, command.opts<Flags>(), io);
     });
-    return withExamples(command, example);
+    return command;
   },
 );
 

@@ -1,10 +1,9 @@
 /** `gate ui`: the local page. Its address holds a token for one opening, which the browser exchanges for a cookie. */
-import { Command } from 'commander';
 import type { App } from '../app/app';
 import { GateError } from '../app/errors';
-import { aborted } from '../app/waiting';
-import { port, withExamples, type CommandFactory } from './options';
+import { port, commandOf, type CommandFactory } from './options';
 import { printJson, type Io } from './io';
+import { SERVER_PORT, serveUntilStopped } from './serve';
 
 interface UiFlags {
   readonly port?: number;
@@ -13,23 +12,19 @@ interface UiFlags {
   readonly debug?: boolean;
 }
 
-const PORT = 8735;
-
 export const uiCommand: CommandFactory = (io) =>
-  withExamples(
-    new Command('ui')
-      .description(
-        'open the local page: ask, watch searches, read answers, layers, databases and batches (docs/page.md)',
-      )
-      .option('--port <n>', `port on 127.0.0.1 (default: ${PORT}, or a free one)`, port)
-      .option('--no-open', 'print the address, and open no browser')
-      .option('--json', 'print JSON')
-      .action((flags: UiFlags) => runUi(flags, io)),
+  commandOf(
+    'ui',
+    'open the local page: ask, watch searches, read answers, layers, databases and batches (docs/page.md)',
     'gate ui',
     'gate ui --no-open --port 9000',
-  );
+  )
+    .option('--port <n>', `port on 127.0.0.1 (default: ${SERVER_PORT}, or a free one)`, port)
+    .option('--no-open', 'print the address, and open no browser')
+    .option('--json', 'print JSON')
+    .action((flags: UiFlags) => runUi(flags, io));
 
-async function runUi({ port: wanted, open, json, debug = false }: UiFlags, io: Io): Promise<void> {
+async function runUi({ port: wanted, open, json, debug }: UiFlags, io: Io): Promise<void> {
   const { openApp } = await import('../app/app');
   const app = openApp(io);
   const show = (address: string): void => {
@@ -43,21 +38,11 @@ async function runUi({ port: wanted, open, json, debug = false }: UiFlags, io: I
     show(running);
     return;
   }
-  const [{ startServer }, { LOCAL }, { errorText }, { untilStopped }] = await Promise.all([
-    ...([import('../server/start'), import('../server/http/caller')] as const),
-    ...([import('../app/errors'), import('./interrupts')] as const),
-  ]);
-  const log = (line: string, error: unknown): void => io.err(`${line}: ${errorText(error, debug)}\n`);
-  const start = (at: number) => startServer(app, { host: '127.0.0.1', port: at, log });
-  await untilStopped(io, async (stop) => {
-    const server = await start(wanted ?? PORT).catch((error: unknown) => {
-      if (wanted !== undefined || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-      return start(0);
-    });
+  const { LOCAL } = await import('../server/http/caller');
+  const at = { host: '127.0.0.1', port: wanted ?? SERVER_PORT, orFree: wanted === undefined, debug };
+  await serveUntilStopped(app, at, io, (server) => {
     show(server.loginUrl(LOCAL));
     io.err('Ctrl-C stops the page; searches go on in the background (gate dev --stop ends them).\n');
-    await aborted(stop);
-    await server.close();
   });
 }
 
@@ -79,12 +64,8 @@ async function addressOfRunning({ config }: App): Promise<string | null> {
 function openBrowser(address: string, { platform, env }: Io): void {
   // Nobody sits before a machine without a display.
   if (platform === 'linux' && !env['DISPLAY'] && !env['WAYLAND_DISPLAY']) return;
-  const by =
-    platform === 'darwin'
-      ? ['open']
-      : platform === 'win32'
-        ? ['rundll32', 'url.dll,FileProtocolHandler']
-        : ['xdg-open'];
+  const windows = ['rundll32', 'url.dll,FileProtocolHandler'];
+  const by = platform === 'darwin' ? ['open'] : platform === 'win32' ? windows : ['xdg-open'];
   void import('node:child_process').then(({ spawn }) => {
     const [command = '', ...args] = by;
     const child = spawn(command, [...args, address], { stdio: 'ignore', detached: true });

@@ -1,10 +1,10 @@
 /** `gate ops worker`: serves questions on configured databases until it is stopped. */
 import { isIP } from 'node:net';
 import type { LogEntry } from '@temporalio/worker';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { hostPort } from '../workers/http-server';
 import { logContext } from '../workers/log-context';
-import { collect, port, positiveNumber, withExamples, type CommandFactory } from './options';
+import { collect, port, positiveNumber, commandOf, type CommandFactory } from './options';
 import { codeOf, errorText, UsageError } from '../app/errors';
 import { AlreadyTold } from './exit';
 import type { HealthServer } from '../workers/health';
@@ -12,53 +12,51 @@ import type { Io } from './io';
 import type { ServedParts, ServeOptions } from '../app/serve';
 
 export const workerCommand: CommandFactory = (io) =>
-  withExamples(
-    new Command('worker')
-      .description(
-        'work on questions asked with the same configuration, until stopped; any number of workers may run, on any machine that reaches Temporal and the store',
-      )
-      .option(
-        '--db <database>',
-        'serve only this database: a name, a file or a URL (repeatable; default: all configured)',
-        collect,
-      )
-      .option(
-        '--serve <parts>',
-        'serve only these queues: workflow, model:NAME (separated by commas; default: all)',
-        collectParts,
-      )
-      .option(
-        '--exit-when-idle <seconds>',
-        'stop with exit code 0 when nothing runs and no task came for so long: for containers that scale to zero',
-        positiveNumber,
-      )
-      .option(
-        '--grace <seconds>',
-        'for how long running steps may finish after SIGTERM; then they are tried again elsewhere (default: 5)',
-        positiveNumber,
-      )
-      .option('--health-port <n>', 'answer GET /livez and GET /readyz on this port', port)
-      .option('--metrics-port <n>', 'answer GET /metrics for Prometheus on this port (docs/telemetry.md)', port)
-      .addOption(
-        new Option('--listen <address>', 'IP address on which these ports are open').argParser(ip).default('127.0.0.1'),
-      )
-      .addOption(new Option('--background').hideHelp())
-      .action(async (flags: WorkerFlags) => {
-        const json = logFormat(io) === 'json';
-        try {
-          await workWithHealth(flags, json ? jsonIo(io) : io, json ? (entry) => io.err(entryLine(entry)) : undefined);
-        } catch (error) {
-          if (!json) throw error;
-          io.err(logLine('error', errorText(error, flags.debug ?? false), io.now()));
-          throw new AlreadyTold(codeOf(error));
-        }
-      }),
+  commandOf(
+    'worker',
+    'work on questions asked with the same configuration, until stopped; any number of workers may run, on any machine that reaches Temporal and the store',
     'gate ops worker',
     'TEMPORAL_ADDRESS=temporal.internal:7233 gate ops worker --db sales',
     'gate ops worker --serve model:gpt-5.4-mini',
     'gate ops worker --metrics-port 9464',
     'gate ops worker --exit-when-idle 60 --grace 25 --health-port 8080 --listen 0.0.0.0',
-  );
+  )
+    .option(
+      '--db <database>',
+      'serve only this database: a name, a file or a URL (repeatable; default: all configured)',
+      collect,
+    )
+    .option(
+      '--serve <parts>',
+      'serve only these queues: workflow, model:NAME (separated by commas; default: all)',
+      collectParts,
+    )
+    .option(
+      '--exit-when-idle <seconds>',
+      'stop with exit code 0 when nothing runs and no task came for so long: for containers that scale to zero',
+      positiveNumber,
+    )
+    .option(
+      '--grace <seconds>',
+      'for how long running steps may finish after SIGTERM; then they are tried again elsewhere (default: 5)',
+      positiveNumber,
+    )
+    .option('--health-port <n>', 'answer GET /livez and GET /readyz on this port', port)
+    .option('--metrics-port <n>', 'answer GET /metrics for Prometheus on this port (docs/telemetry.md)', port)
+    .addOption(
+      new Option('--listen <address>', 'IP address on which these ports are open').argParser(ip).default('127.0.0.1'),
+    )
+    .addOption(new Option('--background').hideHelp())
+    .action(async (flags: WorkerFlags) => {
+      const json = logFormat(io) === 'json';
+      try {
+        await workWithHealth(flags, json ? jsonIo(io) : io, json ? (entry) => io.err(entryLine(entry)) : undefined);
+      } catch (error) {
+        if (!json) throw error;
+        io.err(logLine('error', errorText(error, flags.debug ?? false), io.now()));
+        throw new AlreadyTold(codeOf(error));
+      }
+    });
 
 /**
  * Lines of a worker's log as JSON, one object each: `time`, `level`, `message`, and the search, workflow and step where they are
