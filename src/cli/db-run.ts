@@ -4,10 +4,11 @@ import { GateError } from '../app/errors';
 import { loadConfig } from '../config';
 import { cell, counted, dollars, visible } from '../report/printable';
 import { size } from '../size';
+import { csv } from '../text/result-text';
 import { EXIT, type ExitCode } from './exit';
 import { untilInterrupted } from './interrupts';
 import { argumentText, printJson, type Io } from './io';
-import { csv, cutText, textTable } from './table';
+import { cutText, textTable } from './table';
 
 export function addDatabase(name: string, flags: app.AddFlags, io: Io): void {
   const { file, replaced } = app.addDatabase(name, flags, io);

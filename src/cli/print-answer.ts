@@ -2,6 +2,7 @@
 import type { AnswerRecord } from '../domain';
 import { capital, counted, visible } from '../report/printable';
 import { coverageText } from '../sql/coverage';
+import { csv as csvText } from '../text/result-text';
 import { standingText } from '../text/standing';
 import { withheldTexts } from '../text/claim-text';
 import { formattedSql } from '../report/sql-section';
@@ -11,7 +12,7 @@ import { writeReport } from '../app/report';
 import { EXIT, type ExitCode } from './exit';
 import type { Io } from './io';
 import { answerJson, answerText } from './show-answer';
-import { csv as csvText, cutText } from './table';
+import { cutText } from './table';
 
 export interface Printing {
   readonly json?: boolean;
@@ -65,12 +66,8 @@ export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): vo
     io.err(`no rows, ${outcome(record)}\n`);
     return;
   }
-  io.out(
-    csvText(
-      columns.map(({ name }) => name),
-      rows,
-    ),
-  );
+  const names = columns.map(({ name }) => name);
+  io.out(csvText(names, rows));
   tellDoubts(record, 'these are the rows of the best candidate', io);
 }
 

@@ -1,5 +1,4 @@
 /** Text tables and CSV. Cells are made printable: what a database holds cannot move a cursor or hide text. */
-import { csvLine } from '../text/result-text';
 import type { SqlValue } from '../domain';
 import { cell, counted, cut, visible } from '../report/printable';
 
@@ -71,10 +70,6 @@ function columnsThatFit(columns: readonly Column[], room: number): number {
         1,
         first(({ natural, least }) => Math.max(least, Math.min(natural, READABLE))),
       );
-}
-
-export function csv(head: readonly string[], rows: readonly (readonly SqlValue[])[]): string {
-  return [head, ...rows].map((row) => `${csvLine(row)}\n`).join('');
 }
 
 /** Of a result that lacks rows: they are cut by their number, or by the size of them all. */

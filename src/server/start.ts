@@ -84,15 +84,16 @@ interface Announced {
   readonly pid: number;
   readonly url: string;
   /** Of which configuration and store. */
-  readonly file: string | null;
-  readonly store: string;
+  readonly of: readonly [file: string | null, store: string];
 }
+
+const placeOf = ({ folders }: Config): string => join(folders.state, 'server.json');
+const ofConfig = ({ file, store }: Config): Announced['of'] => [file, storeLocation(store)];
 
 function announce(config: Config, url: string): () => void {
   const place = placeOf(config);
   mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
-  const { file, store } = config;
-  const own: Announced = { pid: process.pid, url, file, store: storeLocation(store) };
+  const own: Announced = { pid: process.pid, url, of: ofConfig(config) };
   writeFileSync(place, JSON.stringify(own), { mode: 0o600 });
   return () => {
     if (announced(config)?.pid === process.pid) rmSync(place, { force: true });
@@ -110,10 +111,6 @@ function announced(config: Config): Announced | null {
 /** Where a server of this configuration and store runs already; null: nowhere. */
 export function runningServer(config: Config): string | null {
   const found = announced(config);
-  const isOurs = found?.file === config.file && found.store === storeLocation(config.store) && isAlive(found.pid);
-  return isOurs ? found.url : null;
-}
-
-function placeOf({ folders }: Pick<Config, 'folders'>): string {
-  return join(folders.state, 'server.json');
+  const isOurs = JSON.stringify(found?.of) === JSON.stringify(ofConfig(config));
+  return found !== null && isOurs && isAlive(found.pid) ? found.url : null;
 }

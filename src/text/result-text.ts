@@ -131,6 +131,11 @@ function shortened(value: SqlValue, chars: number): SqlValue {
   return `${start}… (${value.length - start.length} more characters)`;
 }
 
+/** Exact values with a header: NULL empty, an empty text "". */
+export function csv(head: readonly string[], rows: readonly (readonly SqlValue[])[]): string {
+  return [head, ...rows].map((row) => `${csvLine(row)}\n`).join('');
+}
+
 export function csvLine(row: readonly SqlValue[], nulls: '' | 'NULL' = ''): string {
   return row.map((value) => csvCell(value, nulls)).join(',') || '""';
 }

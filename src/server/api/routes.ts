@@ -15,7 +15,7 @@ import { authorOf, saidBy } from '../../app/surroundings';
 import { BudgetLimits, type AnswerRecord } from '../../domain';
 import type { Held } from '../../layer/state';
 import { sha256 } from '../../sha256';
-import { csvLine } from '../../text/result-text';
+import { csv } from '../../text/result-text';
 import type { Caller } from '../http/caller';
 import { HttpError } from '../http/errors';
 import type { ServerEvent } from '../http/route';
@@ -122,7 +122,8 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
           'content-disposition': `attachment; filename="${id}.csv"`,
           'x-gate-truncated': String(record.truncated),
         };
-        return { type: 'text/csv', headers, body: csvOf(record) };
+        const names = record.columns.map(({ name }) => name);
+        return { type: 'text/csv', headers, body: csv(names, record.rows) };
       },
     }),
     apiRoute('GET', '/v1/questions/:id/report', 'ask', {
@@ -170,19 +171,6 @@ async function* sent(
 ): AsyncGenerator<ServerEvent, void> {
   for await (const { id: eventId, event } of events.read(id, after, leave))
     yield { ...(eventId !== null && { id: event.kind === 'ended' ? ENDED : eventId }), event: event.kind, data: event };
-}
-
-const ROWS_AT_ONCE = 500;
-
-async function* csvOf({ columns, rows }: AnswerRecord): AsyncGenerator<string, void> {
-  yield `${csvLine(columns.map(({ name }) => name))}\n`;
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
-    yield await Promise.resolve(
-      rows
-        .slice(at, at + ROWS_AT_ONCE)
-        .map((row) => `${csvLine(row)}\n`)
-        .join(''),
-    );
 }
 
 /** The same key with another body is a mistake of the program that sends it. */

@@ -47,13 +47,7 @@ type Headers = Readonly<Record<string, string>>;
 
 export type Reply =
   | { readonly status?: number; readonly headers?: Headers; readonly json: unknown }
-  /** `body`: at once, or in pieces as they are read. */
-  | {
-      readonly status?: number;
-      readonly headers?: Headers;
-      readonly type: string;
-      readonly body: string | Buffer | AsyncIterable<string | Buffer>;
-    }
+  | { readonly status?: number; readonly headers?: Headers; readonly type: string; readonly body: string }
   | { readonly status: 204 | 303; readonly headers?: Headers }
   /** Server-sent events, until they end or the reader leaves. */
   | { readonly headers?: Headers; readonly events: AsyncIterable<ServerEvent> }

@@ -1,4 +1,4 @@
-/** Replies as bytes: JSON, texts, files in pieces, server-sent events. */
+/** Replies as bytes: JSON, texts, files, server-sent events. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpError } from './errors';
@@ -31,7 +31,7 @@ export async function sendReply(
   const begin = (status: number, more: Readonly<Record<string, string | number>>): void => {
     response.writeHead(status, { ...SAFE, ...closing(request), ...more, ...reply.headers });
   };
-  const whole = (status: number, type: string, body: string | Buffer): void => {
+  const whole = (status: number, type: string, body: string): void => {
     begin(status, { 'content-type': typeOf(type), 'content-length': Buffer.byteLength(body) });
     response.end(isHead ? undefined : body);
   };
@@ -44,12 +44,7 @@ export async function sendReply(
   const { status = 200 } = reply;
   if ('json' in reply) whole(status, 'application/json', `${JSON.stringify(reply.json)}\n`);
   else if (!('body' in reply)) whole(status, 'text/plain', '');
-  else if (typeof reply.body === 'string' || Buffer.isBuffer(reply.body)) whole(status, reply.type, reply.body);
-  else {
-    begin(status, { 'content-type': typeOf(reply.type) });
-    if (!isHead) for await (const piece of reply.body) if (!(await written(response, piece, leave))) return;
-    response.end();
-  }
+  else whole(status, reply.type, reply.body);
 }
 
 function typeOf(type: string): string {
@@ -100,7 +95,7 @@ async function sendEvents(
 }
 
 /** False: nobody reads any more. */
-async function written(response: ServerResponse, piece: string | Buffer, leave: AbortSignal): Promise<boolean> {
+async function written(response: ServerResponse, piece: string, leave: AbortSignal): Promise<boolean> {
   if (leave.aborted || response.destroyed) return false;
   if (response.write(piece)) return true;
   try {

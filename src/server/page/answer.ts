@@ -8,7 +8,7 @@ import type { Trace } from '../../report/trace';
 import { CLAIM_WORDS } from '../../report/words';
 import { figuresText, rivalText } from '../../text/claim-text';
 import { forkPart } from './searching';
-import { button, field, form, hidden, path } from './shell';
+import { button, form, hidden, lineOf, path } from './shell';
 
 export interface Answer {
   readonly trace: Trace;
@@ -103,39 +103,39 @@ function morePart({ record: { id, after }, ui }: Answer): Html {
   </section>`;
 }
 
-/** Runs its check again, and says that it is wrong. */
+/** Runs its check again, and says that it is wrong; where the layer does not hold it, what is right can be said there. */
 function besideClaim({ record, askable, kept, again }: Answer, claim: Claim, number: number): Html | null {
   if (!askable) return null;
   const { id } = record;
   const entry = kept.get(number);
   const checked = again.get(number);
+  const wrong = (title: string, text: string, line: Html): Html =>
+    details(title, form(path`/q/${id}/wrong/${number}`, markup`<p class="soft">${text}</p>${line}`));
   return markup`${checked !== undefined && againPart(claim, checked)}
     <div class="acts pair">
       ${button(path`/q/${id}/checks/${number}`, 'Run this check again')}
       ${
         entry?.status === 'active' &&
-        details(
+        wrong(
           'This convention is wrong',
-          form(
-            path`/q/${id}/wrong/${number}`,
-            markup`<p class="soft">It and all that rests on it are used no more. The layer keeps who said so.</p>
-              <div class="line"><div class="grow">${field(`why-${number}`, 'note', 'Why (may be left out)', markup` maxlength="2000"`)}</div><button class="button danger">It is wrong</button></div>`,
-          ),
+          'It and all that rests on it are used no more. The layer keeps who said so.',
+          lineOf(`why-${number}`, 'note', WHY, { says: 'It is wrong', style: 'button danger', isRequired: false }),
         )
       }
       ${entry !== undefined && entry.status !== 'active' && badge(`${entry.status} in the layer`, 'warn')}
-      ${entry === undefined && details('This is wrong', ruleForm(record, number))}
+      ${
+        entry === undefined &&
+        wrong(
+          'This is wrong',
+          'The layer does not hold this claim. Say what is right, and later questions are told it as what you said.',
+          lineOf(`right-${number}`, 'statement', RIGHT, { says: 'Keep it as a rule' }),
+        )
+      }
     </div>`;
 }
 
-/** Nothing of it is in the layer: what is right can be said there. */
-function ruleForm({ id }: AnswerRecord, number: number): Html {
-  return form(
-    path`/q/${id}/wrong/${number}`,
-    markup`<p class="soft">The layer does not hold this claim. Say what is right, and later questions are told it as what you said.</p>
-      <div class="line"><div class="grow">${field(`right-${number}`, 'statement', 'What is right, with the names of table and column', markup` required maxlength="2000"`)}</div><button class="button">Keep it as a rule</button></div>`,
-  );
-}
+const WHY = 'Why (may be left out)';
+const RIGHT = 'What is right, with the names of table and column';
 
 function againPart(before: Claim, checked: CheckedAgain): Html {
   if ('problem' in checked)

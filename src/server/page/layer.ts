@@ -19,7 +19,7 @@ import { counted } from '../../report/printable';
 import { bars } from '../../report/proof-sections';
 import { sqlHtml } from '../../report/sql-section';
 import type { Worded } from '../../report/words';
-import { ago, button, choiceOf, field, form, hidden, path } from './shell';
+import { ago, button, choiceOf, field, form, hidden, lineOf, path } from './shell';
 
 export interface LayerPage {
   readonly database: string;
@@ -124,7 +124,7 @@ function questionsPart(questions: readonly OpenQuestion[], to: (entry: string) =
   return markup`<h2 id="questions">Only a person knows</h2>
     ${questions.map(({ questionId, text }) => {
       const id = anchor('answer', questionId);
-      const answer = markup`<div class="line"><div class="grow">${field(id, 'text', 'Answer', markup` required maxlength="2000"`)}</div><button class="button">Answer</button></div>`;
+      const answer = lineOf(id, 'text', 'Answer', { says: 'Answer' });
       return details(text, form(to('answer'), markup`${hidden('question', questionId)}${answer}`));
     })}`;
 }
@@ -216,11 +216,11 @@ function ruleCard(held: HeldRule, { history }: LayerPage, to: (entry: string) =>
 function decisions(held: Held, to: (entry: string) => string): Html {
   const { entryId } = held.entry;
   const id = (name: string): string => anchor(name, entryId);
-  const why = (name: string): Html => field(id(name), 'note', 'Why (may be left out)', markup` maxlength="2000"`);
+  const why = { says: 'Reject', style: 'button danger', isRequired: false };
   const isConfirmable = held.confirmedBy === null || held.status !== 'active' || (isCounted(held) && hasFallen(held));
   return markup`<div class="acts">
     ${isConfirmable && button(to('confirm'), 'It is right', 'button', hidden('entry', entryId))}
-    ${held.status !== 'rejected' && details('It is wrong', form(to('reject'), markup`${hidden('entry', entryId)}<div class="line"><div class="grow">${why('reject')}</div><button class="button danger">Reject</button></div>`))}
+    ${held.status !== 'rejected' && details('It is wrong', form(to('reject'), markup`${hidden('entry', entryId)}${lineOf(id('reject'), 'note', 'Why (may be left out)', why)}`))}
     ${details('Word it anew', form(to('edit'), markup`${hidden('entry', entryId)}<label for="${id('edit')}">One sentence that says no more than is counted</label><textarea id="${id('edit')}" name="statement" rows="2" maxlength="2000" required>${held.statement}</textarea><p><button class="button">Keep these words</button></p>`))}
   </div>`;
 }

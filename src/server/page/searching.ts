@@ -13,7 +13,7 @@ import { type Rerun, sqlHtml, statement } from '../../report/sql-section';
 import type { Trace } from '../../report/trace';
 import { type Progress, waitedFor } from '../../search/progress';
 import { statusBadge } from './ask';
-import { button, field, form, hidden, path } from './shell';
+import { button, field, form, hidden, lineOf, path } from './shell';
 
 export interface Searching {
   readonly id: string;
@@ -183,20 +183,8 @@ function provedPart({ id, proved }: Searching): Html | null {
         markup`<article class="card proved entry">
           <p>${says}</p>
           <div class="acts">
-            ${form(
-              path`/q/${id}/veto`,
-              markup`${hidden('update', update)}
-                <details><summary>Reject it</summary>
-                  <div class="line"><div class="grow">${field(`veto-${at}`, 'reason', 'Why it is wrong', markup` required maxlength="2000"`)}</div><button class="button danger">Reject</button></div>
-                </details>`,
-            )}
-            ${form(
-              path`/q/${id}/pin`,
-              markup`${hidden('target', update)}
-                <details><summary>Keep it whatever comes</summary>
-                  <div class="line"><div class="grow">${field(`pin-${at}`, 'reason', 'Why it is right', markup` required maxlength="2000"`)}</div><button class="button">Keep</button></div>
-                </details>`,
-            )}
+            ${form(path`/q/${id}/veto`, markup`${hidden('update', update)}${details('Reject it', lineOf(`veto-${at}`, 'reason', 'Why it is wrong', { says: 'Reject', style: 'button danger' }))}`)}
+            ${form(path`/q/${id}/pin`, markup`${hidden('target', update)}${details('Keep it whatever comes', lineOf(`pin-${at}`, 'reason', 'Why it is right', { says: 'Keep' }))}`)}
           </div>
         </article>`,
     )}`;

@@ -117,6 +117,24 @@ export function field(id: string, name: string, label: string, more: Html = mark
   return markup`<label for="${id}">${label}</label><input id="${id}" name="${name}" autocomplete="off" ${more} />`;
 }
 
+/** What a person writes in one line, and the button that sends it. */
+export function lineOf(
+  id: string,
+  name: string,
+  label: string,
+  { says, style = 'button', isRequired = true }: LineOptions,
+): Html {
+  const input = field(id, name, label, markup`${isRequired && markup` required`} maxlength="2000"`);
+  return markup`<div class="line"><div class="grow">${input}</div><button class="${style}">${says}</button></div>`;
+}
+
+interface LineOptions {
+  /** On the button. */
+  readonly says: string;
+  readonly style?: string;
+  readonly isRequired?: boolean;
+}
+
 export function choiceOf<T extends string>(
   names: readonly T[],
   current: T,
