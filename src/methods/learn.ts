@@ -12,7 +12,7 @@ import { askModel, SearchStopped } from '../search/findings';
 import { nearlySpent } from '../search/budgets';
 import { keepProved } from '../search/keep-proved';
 import { counted } from '../counted';
-import type { LearnSteps, Learned } from '../domain/ports/steps';
+import type { LearnSteps } from '../domain/ports/steps';
 
 /** Turns in a row without a new proof, after which nothing more is expected of a group. */
 const BARREN = 2;
@@ -43,7 +43,7 @@ class LearnLoop extends Run<LearnSteps> {
     const position = `i${iteration}.learn`;
     const findings = this.findings(this.state);
     const outcome = await this.charged(findings, async () => {
-      const learned = await askModel<Learned>(findings, { position, what: 'lesson' }, (thisTry) =>
+      const learned = await askModel(findings, { position, what: 'lesson' }, (thisTry) =>
         this.steps.learn(
           {
             ...{ role: 'learn', searchId, position, ...thisTry },

@@ -18,14 +18,14 @@ import { runSearch } from '../search/search';
 import { decided } from '../search/select-answer';
 import { enforce } from '../search/steering';
 import { runAgent } from './agent/loop';
-import type { Committed, LookSteps, Looked, AgentSteps, SearchSteps } from '../domain/ports/steps';
+import type { LookSteps, AgentSteps, SearchSteps, Gives } from '../domain/ports/steps';
 
 /** How often a commit or a decline goes back with its figures before the search takes over. */
 const RETURNS = 2;
 /** Tool calls of the fallback with single queries. */
 const SINGLE_QUERIES = 20;
 
-type Answered = Extract<Committed, { kind: 'answer' }>;
+type Answered = Extract<Gives<'commit'>, { kind: 'answer' }>;
 type Steps = SearchSteps & AgentSteps & LookSteps;
 
 export async function runLookThenProve(start: SearchStart, steps: Steps, hooks: SearchHooks): Promise<SearchOutcome> {
@@ -92,8 +92,8 @@ class LookLoop extends Run<Steps> {
   }
 
   private async turn(findings: Findings, position: string): Promise<EndedBy | null> {
-    let committed: Committed | null = null;
-    const tried = await tryModel<Looked>(
+    let committed: Gives<'commit'> | null = null;
+    const tried = await tryModel(
       findings,
       (thisTry) =>
         this.steps.look(
@@ -146,7 +146,12 @@ class LookLoop extends Run<Steps> {
     return this.take(findings, turnId, committed, tried.error);
   }
 
-  private take(findings: Findings, turnId: string, committed: Committed | null, error: string | null): EndedBy | null {
+  private take(
+    findings: Findings,
+    turnId: string,
+    committed: Gives<'commit'> | null,
+    error: string | null,
+  ): EndedBy | null {
     const { looking } = this;
     this.state = { ...this.state, looking: { ...looking, turns: [...looking.turns, turnId] } };
     // SQL that does not run after all retries: the search plans anew, with what was seen.

@@ -17,9 +17,9 @@ import {
 import * as z from 'zod';
 import { oneOf, parseReply, replySchema, sketch, unless, type Problem, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
-import type { EvaluateInput, Evaluation } from '../domain/ports/steps';
+import type { Given, Gives } from '../domain/ports/steps';
 
-type TrajectoryText = Omit<EvaluateInput['trajectories'][number], 'plan' | 'attempts'> & {
+type TrajectoryText = Omit<Given<'evaluate'>['trajectories'][number], 'plan' | 'attempts'> & {
   readonly plan: PlanText | null;
   readonly evidence: readonly EvidenceText[];
 };
@@ -115,7 +115,10 @@ function checkScores(reply: EvaluateReply, input: EvaluatePrompt): Problem[] {
 /** How much of a result is shown: scores compare trajectories, and the rows were judged before. */
 const SEEN_CHARS = 800;
 
-export async function evaluate(context: StepContext, step: EvaluateInput): Promise<ModelOutcome<Evaluation>> {
+export async function evaluate(
+  context: StepContext,
+  step: Given<'evaluate'>,
+): Promise<ModelOutcome<Gives<'evaluate'>>> {
   const trajectories = step.trajectories.map(async ({ id, depth, distance, density, plan, attempts }) => ({
     ...{ id, depth },
     distance: rounded(distance),

@@ -31,7 +31,7 @@ import { runModelStep } from './shared/model-step';
 import * as z from 'zod';
 import { parseReply, replySchema, sketch, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
-import type { KeepInput, Kept, Recount, RecountInput } from '../domain/ports/steps';
+import type { Given, Gives } from '../domain/ports/steps';
 
 export interface KeepPrompt {
   readonly dialect: Dialect;
@@ -104,7 +104,7 @@ const SHOWN = 12;
 
 type Proved = Claim & { readonly operator: string; readonly matching: number; readonly examined: number };
 
-export async function keep(context: StepContext, step: KeepInput): Promise<ModelOutcome<Kept>> {
+export async function keep(context: StepContext, step: Given<'keep'>): Promise<ModelOutcome<Gives<'keep'>>> {
   const { description } = await context.run.get('schema', SCHEMA_ID);
   const verdict = (await context.run.find('verdict', step.turnId)) ?? (await context.run.find('restated', step.turnId));
   const before = await Promise.all((step.before ?? []).map((id) => context.run.get('verdict', id)));
@@ -129,7 +129,7 @@ async function planOf(context: StepContext, candidateId: string | null): Promise
   return ref ? loadPlan(context, ref) : null;
 }
 
-async function keepClaims(context: StepContext, step: KeepInput, made: Made): Promise<ModelOutcome<Kept>> {
+async function keepClaims(context: StepContext, step: Given<'keep'>, made: Made): Promise<ModelOutcome<Gives<'keep'>>> {
   const place = layerPlace(context);
   // What is read, is read once: a repeated step asks the same, although the layer holds more by then.
   const { claims } = made;
@@ -138,7 +138,7 @@ async function keepClaims(context: StepContext, step: KeepInput, made: Made): Pr
     readingFor(reading, made, place),
   );
   const heldBy = (key: string): HeldEntry | undefined => known.find((each) => each.key === key.trim())?.held;
-  const stored = async (reply: KeepReply, usage: UsageDelta): Promise<ModelOutcome<Kept>> => {
+  const stored = async (reply: KeepReply, usage: UsageDelta): Promise<ModelOutcome<Gives<'keep'>>> => {
     const value = await once({ ...context, position: `${position}.kept` }, { claims, reply }, (keeping) =>
       store(keeping, place, made, { position, reply, fresh, heldBy }),
     );
@@ -274,7 +274,7 @@ async function store(
   place: LayerPlace,
   made: Made,
   { position, reply, fresh, heldBy }: Read,
-): Promise<Kept> {
+): Promise<Gives<'keep'>> {
   const at = now(context);
   const kept = reply.claims.flatMap((read) => {
     const each = fresh[read.claim - 1];
@@ -358,7 +358,7 @@ function operatorOf({ operator: name, check }: Proved, { plan, description }: Ma
 }
 
 /** Runs the checks of entries again that a new one contradicts; one that no longer shows it is broken. */
-export async function recount(context: StepContext, { entries: ids }: RecountInput): Promise<Recount> {
+export async function recount(context: StepContext, { entries: ids }: Given<'recount'>): Promise<Gives<'recount'>> {
   const place = layerPlace(context);
   const { description } = await context.run.get('schema', SCHEMA_ID);
   const { entries } = await currentLayer(place);

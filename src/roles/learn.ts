@@ -27,7 +27,7 @@ import { counted } from '../counted';
 import { LearnReply } from '../domain/turns';
 import { parseReply, replySchema, sketch, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
-import type { LearnInput, Learned, Prove, ProveInput } from '../domain/ports/steps';
+import type { Given, Gives } from '../domain/ports/steps';
 
 export const LEARN_QUERIES = 8;
 export const LEARN_CLAIMS = 12;
@@ -135,7 +135,7 @@ const LESSON = 'op_lesson';
 /** Rules, and entries of earlier questions, that are shown: so many of each. */
 const HELD = 40;
 
-export async function learn(context: StepContext, step: LearnInput): Promise<ModelOutcome<Learned>> {
+export async function learn(context: StepContext, step: Given<'learn'>): Promise<ModelOutcome<Gives<'learn'>>> {
   const { groups } = await context.run.get('lesson-tables', SCHEMA_ID);
   const turnId = contentId(step);
   if (groups.length === 0) {
@@ -154,7 +154,7 @@ export async function learn(context: StepContext, step: LearnInput): Promise<Mod
   });
 }
 
-async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPrompt> {
+async function promptOf(context: StepContext, step: Given<'learn'>): Promise<LearnPrompt> {
   const plan = await context.run.get('lesson-tables', SCHEMA_ID);
   const { description } = await context.run.get('schema', SCHEMA_ID);
   const ledger = await ledgerOf(context, step);
@@ -216,7 +216,7 @@ function heldText(held: HeldEntry): string {
   return [`${held.statement} (${figuresOf(held, held.entry.rows)})`, ...fittingTexts(held.entry)].join('; ');
 }
 
-export async function prove(context: StepContext, { turnId }: ProveInput): Promise<Prove> {
+export async function prove(context: StepContext, { turnId }: Given<'prove'>): Promise<Gives<'prove'>> {
   const { reply } = await context.run.get('lesson', turnId);
   const scope = await engineScope(context);
   const written = [

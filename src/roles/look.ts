@@ -24,7 +24,7 @@ import { isSettled } from '../sql/claims';
 import { mergedClaims } from '../sql/same-check';
 import { toCsv, resultText } from '../text/result-text';
 import { SCHEMA_ID, type Contents } from '../record/contents';
-import type { LookInput, Looked } from '../domain/ports/steps';
+import type { Given, Gives } from '../domain/ports/steps';
 
 /** Queries of one look, which run together. */
 export const QUERIES = 8;
@@ -291,7 +291,7 @@ const EMPTY: Omit<LookReply, 'action'> = {
   ...{ control: null, wording: [], sentence: null, reason: null, absent: [] },
 };
 
-export async function look(context: StepContext, step: LookInput): Promise<ModelOutcome<Looked>> {
+export async function look(context: StepContext, step: Given<'look'>): Promise<ModelOutcome<Gives<'look'>>> {
   const prompt = {
     ...(await promptContext(context, step.memory, { turns: step.turns })),
     turns: await turnsOf(context, step.turns),
@@ -304,7 +304,7 @@ export async function look(context: StepContext, step: LookInput): Promise<Model
 }
 
 /** A query of a look that does not parse is told with the others' results, if there are any; a commit has to be sound as a whole. */
-function read(context: StepContext, scope: SearchScope, turnId: string, reply: LookReply): Read<Looked> {
+function read(context: StepContext, scope: SearchScope, turnId: string, reply: LookReply): Read<Gives<'look'>> {
   if (reply.action === 'commit') {
     const built = buildCommit(context, scope, turnId, reply);
     if (!('plan' in built)) return { ...invalid(built, 'mend what each line names and keep the rest'), badSql: true };

@@ -32,7 +32,7 @@ import * as z from 'zod';
 import { parseReply, replySchema, sketch, unless, type Problem, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
 import * as web from './shared/lookups';
-import type { MayLookUp, ProposeInput, Proposed } from '../domain/ports/steps';
+import type { MayLookUp, Given, Gives } from '../domain/ports/steps';
 
 export interface ProposePrompt extends shared.PromptContext, MayLookUp {
   readonly plan: PlanText;
@@ -123,7 +123,7 @@ function checkPropose(reply: ProposeReply, input: ProposePrompt): Problem[] {
   return unless(isEnough, 'tests', 'found []', `give a test of ${input.targets.join(' or ')}`);
 }
 
-export async function propose(context: StepContext, step: ProposeInput): Promise<ModelOutcome<Proposed>> {
+export async function propose(context: StepContext, step: Given<'propose'>): Promise<ModelOutcome<Gives<'propose'>>> {
   const plan = await loadPlan(context, step.plan);
   const earlier = step.attempts.filter((id) => !step.rollout.includes(id));
   const prompt = {
@@ -157,7 +157,7 @@ function read(
   proposalId: string,
   reply: ProposeReply | web.LookupsReply,
   scope: TestScope,
-): Read<Proposed> {
+): Read<Gives<'propose'>> {
   if ('lookups' in reply)
     return async () => ({
       proposalId,

@@ -15,7 +15,7 @@ import * as z from 'zod';
 import type { Dialect, Question } from '../domain';
 import { parseReply, replySchema, sketch, unless, type Prompt } from './shared/reply';
 import * as shared from './shared/prompt-parts';
-import type { SelectAnswerInput, SelectedAnswer } from '../domain/ports/steps';
+import type { Given, Gives } from '../domain/ports/steps';
 
 export interface CandidateText {
   /** null for an unanswerable reading. */
@@ -145,7 +145,7 @@ function foundText({ answer, frequency, depth, evidence }: FoundAnswer): string 
   ].join('\n');
 }
 
-export async function select(context: StepContext, step: SelectAnswerInput): Promise<ModelOutcome<SelectedAnswer>> {
+export async function select(context: StepContext, step: Given<'select'>): Promise<ModelOutcome<Gives<'select'>>> {
   if (step.byNumber) return selectByNumber(context, step);
   const candidates = await Promise.all(step.candidates.map((each) => candidateText(context, each, step)));
   const prompt = { ...(await promptContext(context, step.memory)), candidates };
@@ -159,7 +159,7 @@ export async function select(context: StepContext, step: SelectAnswerInput): Pro
 const SAME_CHARS = 200;
 const MOST_SHOWN = 10;
 
-async function selectByNumber(context: StepContext, step: SelectAnswerInput): Promise<ModelOutcome<SelectedAnswer>> {
+async function selectByNumber(context: StepContext, step: Given<'select'>): Promise<ModelOutcome<Gives<'select'>>> {
   const { question, dialect } = await promptContext(context, step.memory);
   const found = await Promise.all(step.candidates.map((each) => foundAnswer(context, each, step)));
   const same = [...groupBy(found, ({ text }) => text.toLowerCase().slice(0, SAME_CHARS)).values()].slice(0, MOST_SHOWN);
@@ -181,8 +181,8 @@ interface Found {
 /** The answer is the sentence if the question wants one; else the rows, by their values alone. */
 async function foundAnswer(
   context: StepContext,
-  candidate: SelectAnswerInput['candidates'][number],
-  step: SelectAnswerInput,
+  candidate: Given<'select'>['candidates'][number],
+  step: Given<'select'>,
 ): Promise<Found> {
   const { id, depth = null } = candidate;
   const { unanswerable, resultCsv, proved, openAssumptions } = await candidateText(context, candidate, step);
@@ -203,8 +203,8 @@ async function foundAnswer(
 
 async function candidateText(
   context: StepContext,
-  { id, agreesWith, unanswerable }: SelectAnswerInput['candidates'][number],
-  step: SelectAnswerInput,
+  { id, agreesWith, unanswerable }: Given<'select'>['candidates'][number],
+  step: Given<'select'>,
 ): Promise<CandidateText> {
   if (unanswerable !== null) {
     const nothing = { sql: null, resultCsv: '', rowCount: 0, proved: [], openAssumptions: [], control: null };

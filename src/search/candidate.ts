@@ -10,7 +10,7 @@ import { isComplete, noted, openRisk, planRef } from './plan-view';
 import { refutedReading } from './memory';
 import { addUsage } from './budgets';
 import { textOf } from '../sql/body';
-import type { CandidateInput, CandidateRun, SearchSteps } from '../domain/ports/steps';
+import type { CandidateRun, SearchSteps, Given } from '../domain/ports/steps';
 
 const UNANSWERABLE_CLASS = 'unanswerable';
 
@@ -117,7 +117,7 @@ export function candidateOfRun(
 }
 
 /** The input of the next candidate run for a complete plan of this trajectory. */
-function candidateInput(state: SearchState, { id: trajectory, plan }: WithPlan): CandidateInput {
+function candidateInput(state: SearchState, { id: trajectory, plan }: WithPlan): Given<'candidate'> {
   const id = nextCandidateId(state);
   return {
     purpose: 'candidate',

@@ -6,7 +6,7 @@ import { ground } from './ground';
 import { applyMemory } from './memory';
 import { chooseBottlenecks, findOperator, isTestable, needsWork } from './plan-view';
 import { makePlan, type NewPlan, type PendingProposal, probe, propose, takeImmaterial } from './propose';
-import type { Probed } from '../domain/ports/steps';
+import type { Gives } from '../domain/ports/steps';
 
 export async function expand(context: ExpansionContext): Promise<Expansion> {
   const { trajectory } = context;
@@ -155,7 +155,7 @@ interface AttemptsResult {
   readonly next: PendingProposal | null;
 }
 
-const RAN: ReadonlySet<Probed['tests'][number]['outcome']> = new Set(['rows', 'empty']);
+const RAN: ReadonlySet<Gives<'probe'>['tests'][number]['outcome']> = new Set(['rows', 'empty']);
 
 /** Up to J attempts on the targets, fewer once all of them are resolved. */
 async function attemptTargets(
@@ -203,9 +203,9 @@ async function probeInRounds(
   position: string,
   targets: readonly string[],
   pending: PendingProposal | null,
-): Promise<readonly Probed[]> {
+): Promise<readonly Gives<'probe'>[]> {
   const { settings } = context;
-  const probes: Probed[] = [];
+  const probes: Gives<'probe'>[] = [];
   for (let round = 1; round <= settings.rounds; round++) {
     const at = `${position}.r${round}`;
     const proposed =

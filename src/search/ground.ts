@@ -2,7 +2,7 @@ import type { PlanView, UpdateView } from '../domain';
 import { evidence, type ExpansionContext, type Findings, tryModel } from './findings';
 import { ancestors, applyBody, assumedBody, DOUBT, findOperator, holdBeside, planRef } from './plan-view';
 import { check, distanceOf, type PendingProposal } from './propose';
-import type { Grounded, Probed, Settled } from '../domain/ports/steps';
+import type { Gives } from '../domain/ports/steps';
 
 /**
  * One judgement of the attempt's observations (Algorithm 1, SummarizeAndGround). Its SQL is then run; a body that fails is
@@ -12,12 +12,12 @@ export async function ground(
   context: ExpansionContext,
   findings: Findings,
   position: string,
-  probes: readonly Probed[],
+  probes: readonly Gives<'probe'>[],
   decided: Set<string>,
 ): Promise<PendingProposal | null> {
   const { searchId, steps } = context;
-  let settled: Settled = { results: [], usage: {} };
-  const tried = await tryModel<Grounded>(
+  let settled: Gives<'settle'> = { results: [], usage: {} };
+  const tried = await tryModel(
     findings,
     (thisTry) =>
       steps.ground(
@@ -65,8 +65,8 @@ export async function ground(
 function keepGrounded(
   context: ExpansionContext,
   findings: Findings,
-  probes: readonly Probed[],
-  grounded: Grounded,
+  probes: readonly Gives<'probe'>[],
+  grounded: Gives<'ground'>,
   decided: Set<string>,
 ): void {
   findings.attempts.push(grounded.groundingId);
@@ -88,7 +88,7 @@ async function keepWritten(
   context: ExpansionContext,
   findings: Findings,
   position: string,
-  grounded: Grounded,
+  grounded: Gives<'ground'>,
 ): Promise<void> {
   const before = findings.currentPlan();
   const written = grounded.written.filter((w) => findOperator(before, w.operator)?.state !== 'grounded');
@@ -103,9 +103,9 @@ async function keepWritten(
   findings.plan = taking(written.filter((w) => !failures.some((failure) => failure.operator === w.operator)));
 }
 
-type SettledResult = Settled['results'][number];
+type SettledResult = Gives<'settle'>['results'][number];
 
-function keepSettled(findings: Findings, { results }: Settled): void {
+function keepSettled(findings: Findings, { results }: Gives<'settle'>): void {
   const observed = findings.currentPlan();
   const made: UpdateView[] = [];
   for (const settled of results) {

@@ -7,7 +7,7 @@ import { isCutShort, ROOT } from '../domain/control-view';
 import { askModel, Findings, reasonOf, SearchStopped } from './findings';
 import { addUsage } from './budgets';
 import type { Decision } from './select-answer';
-import type { KeepInput, KeepSteps, Kept, KeptAfter } from '../domain/ports/steps';
+import type { KeepSteps, KeptAfter, Given } from '../domain/ports/steps';
 
 /** What a search proved, to be read once its answer is stored. */
 export interface Keeping {
@@ -53,10 +53,10 @@ export async function keepAfter(
 export async function keepProved(
   steps: Pick<KeepSteps, 'keep' | 'recount'>,
   findings: Findings,
-  { searchId, position, ...turns }: Reading & Pick<KeepInput, 'turnId' | 'before'>,
+  { searchId, position, ...turns }: Reading & Pick<Given<'keep'>, 'turnId' | 'before'>,
 ): Promise<boolean> {
   findings.showsRemarks = false;
-  const kept = await askModel<Kept>(findings, { position, what: 'reading of what was proved' }, (thisTry) =>
+  const kept = await askModel(findings, { position, what: 'reading of what was proved' }, (thisTry) =>
     steps.keep({ role: 'keep', searchId, position, ...thisTry, ...turns }, { label: 'read what was proved' }),
   );
   if (kept === null || kept.contradicted.length === 0) return kept !== null;

@@ -6,7 +6,7 @@ import type { Lookup } from '../domain/ports/step-parts';
 import { evidence, type ExpansionContext, type Findings, type Tried, tryModel } from './findings';
 import { isBlocked, markImmaterial, planRef, removeBody } from './plan-view';
 import { DISTANCE } from './select-plan';
-import type { Checked, Planned, Probed, Proposed } from '../domain/ports/steps';
+import type { Gives } from '../domain/ports/steps';
 
 export interface PendingProposal {
   readonly proposalId: string;
@@ -19,12 +19,12 @@ export async function propose(
   findings: Findings,
   position: string,
   targets: readonly string[],
-  probes: readonly Probed[],
-): Promise<Proposed | null> {
+  probes: readonly Gives<'probe'>[],
+): Promise<Gives<'propose'> | null> {
   const { searchId, settings, steps } = context;
   context.report(targets.join(', '), null, findings.usage, findings.plan);
   const ask = (where: string) =>
-    tryModel<Proposed>(
+    tryModel(
       findings,
       (thisTry) =>
         steps.propose(
@@ -55,7 +55,7 @@ export async function probe(
   findings: Findings,
   position: string,
   { proposalId, operators }: PendingProposal,
-): Promise<Probed> {
+): Promise<Gives<'probe'>> {
   const plan = planRef(findings.currentPlan());
   const probed = await findings.sql(() =>
     steps.probe(
@@ -69,7 +69,7 @@ export async function probe(
 }
 
 /** Records immaterial readings (rule S9), which need no verdict. Returns the operators left to judge. */
-export function takeImmaterial(findings: Findings, probed: Probed, decided: Set<string>): readonly string[] {
+export function takeImmaterial(findings: Findings, probed: Gives<'probe'>, decided: Set<string>): readonly string[] {
   const readings = probed.tests.flatMap(({ operator, immaterial }) =>
     immaterial === null ? [] : [{ operator, ...immaterial }],
   );
@@ -82,11 +82,11 @@ export function takeImmaterial(findings: Findings, probed: Probed, decided: Set<
   return probed.tests.map((test) => test.operator).filter((operator) => !marked.includes(operator));
 }
 
-export function distanceOf(tests: Probed['tests']): number {
+export function distanceOf(tests: Gives<'probe'>['tests']): number {
   return tests.reduce((sum, { outcome }) => sum + OUTCOME_DISTANCE[outcome], 0);
 }
 
-const OUTCOME_DISTANCE: Record<Probed['tests'][number]['outcome'], number> = {
+const OUTCOME_DISTANCE: Record<Gives<'probe'>['tests'][number]['outcome'], number> = {
   rows: DISTANCE.usefulRows,
   empty: DISTANCE.empty,
   'sql-error': DISTANCE.sqlError,
@@ -117,9 +117,9 @@ export async function makePlan(
 ): Promise<NewPlan | null> {
   const { searchId, steps } = context;
   const first = refit === null ? `${context.position}.plan` : `${context.position}.s${refit.step}.refit`;
-  let checked: Checked = { failures: [], usage: {} };
+  let checked: Gives<'check'> = { failures: [], usage: {} };
   const ask = (position: string) =>
-    tryModel<Planned>(
+    tryModel(
       findings,
       (thisTry) =>
         steps.plan(
@@ -168,8 +168,8 @@ async function checkWritten(
   context: ExpansionContext,
   findings: Findings,
   position: string,
-  planned: Planned,
-): Promise<Checked> {
+  planned: Gives<'plan'>,
+): Promise<Gives<'check'>> {
   const written = planned.kind === 'plan' ? planned.plan.operators.filter((o) => o.bodyId !== null) : [];
   if (planned.kind !== 'plan' || written.length === 0) return { failures: [], usage: {} };
   return check(
@@ -188,7 +188,7 @@ export function check(
   position: string,
   plan: PlanView,
   operators: readonly string[],
-): Promise<Checked> {
+): Promise<Gives<'check'>> {
   return findings.sql(() =>
     steps.check(
       { purpose: 'check', searchId, position, plan: planRef(plan), operators: [...operators] },

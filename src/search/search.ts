@@ -22,7 +22,7 @@ import { addUsage, exhaustedBudget } from './budgets';
 import { steer, type Command } from './steering';
 import { perObject } from '../per-object';
 import { planRef } from './plan-view';
-import type { Evaluation, SearchSteps } from '../domain/ports/steps';
+import type { SearchSteps } from '../domain/ports/steps';
 
 export function runSearch(start: SearchStart, steps: SearchSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new SearchLoop(start, steps, hooks).run();
@@ -83,7 +83,7 @@ class SearchLoop extends Run<SearchSteps> {
       attempts: trajectory.attempts,
     }));
     const tried = await this.modelStep(position, 'evaluation', (findings) =>
-      tryModel<Evaluation>(findings, (thisTry) =>
+      tryModel(findings, (thisTry) =>
         this.steps.evaluate(
           { role: 'evaluate', searchId, position, ...thisTry, trajectories: shown },
           { label: `compare ${counted(open.length, 'trajectory', 'trajectories')}` },

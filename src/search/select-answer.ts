@@ -8,7 +8,7 @@ import { agrees, independentSupport, resultClasses, unanswerableReason, usable }
 import { type Findings, type Tried, tryModel } from './findings';
 import { compareText } from '../domain/canonical';
 import { DOUBT } from './plan-view';
-import type { SearchSteps, SelectedAnswer } from '../domain/ports/steps';
+import type { SearchSteps, Gives } from '../domain/ports/steps';
 
 /** The paper shows its judge at most 10 distinct candidates. */
 const SELECTOR_CAP = 10;
@@ -81,9 +81,9 @@ export function judge(
   { classes, byNumber }: Question,
   findings: Findings,
   position = 'select',
-): Promise<Tried<SelectedAnswer> | null> {
+): Promise<Tried<Gives<'select'>> | null> {
   findings.showsRemarks = byNumber !== true;
-  return tryModel<SelectedAnswer>(findings, (thisTry) =>
+  return tryModel(findings, (thisTry) =>
     steps.select(
       {
         role: 'select',
@@ -113,7 +113,7 @@ function depthOf({ trajectories }: SearchState, { trajectory, bodies }: Candidat
 export function judged(
   state: SearchState,
   classes: readonly RankedClass[],
-  tried: Tried<SelectedAnswer> | null,
+  tried: Tried<Gives<'select'>> | null,
 ): Decision {
   const shown = classes.map(({ representative }) => representative);
   const selected = tried === null ? shown[0] : shown.find(({ id }) => id === tried.value.candidate);

@@ -27,54 +27,31 @@ import { withoutLooking } from './without-looking';
 import type { AnswerSummary, ModelOutcome, UsageDelta } from '../../src/domain/ports/step-parts';
 import type {
   AmendInput,
-  CandidateInput,
   CandidateRun,
-  CheckInput,
-  Checked,
-  EvaluateInput,
-  Evaluation,
   FinishInput,
-  GroundInput,
-  Grounded,
-  KeepInput,
   KeepSteps,
-  Kept,
   KeptAfter,
-  PlanInput,
-  Planned,
-  PrepareInput,
-  Prepared,
-  ProbeInput,
-  Probed,
-  ProposeInput,
-  Proposed,
-  Recount,
-  RecountInput,
-  RestateInput,
-  Restated,
   SearchSteps,
-  SelectAnswerInput,
-  SelectedAnswer,
-  SettleInput,
-  Settled,
   WebInput,
   WebRun,
+  Given,
+  Gives,
 } from '../../src/domain/ports/steps';
 
 /** Contents of the replies; what is left out has a plain default. `{ invalid }` is an unusable reply. */
 export interface Script {
-  evaluate?(input: EvaluateInput): Reply<Evaluation>;
-  plan?(input: PlanInput): Reply<Planned>;
-  propose?(input: ProposeInput): Reply<Proposed>;
-  ground?(input: GroundInput): Reply<Grounded>;
-  select?(input: SelectAnswerInput): Reply<SelectedAnswer>;
-  keep?(input: KeepInput): Reply<Kept>;
-  restate?(input: RestateInput): Pick<Restated, 'proved'>;
-  prepare?(input: PrepareInput): Partial<Prepared>;
-  check?(input: CheckInput): Checked['failures'];
-  probe?(input: ProbeInput): Probed['tests'];
-  settle?(input: SettleInput): Settled['results'];
-  candidate?(input: CandidateInput): Partial<CandidateRun>;
+  evaluate?(input: Given<'evaluate'>): Reply<Gives<'evaluate'>>;
+  plan?(input: Given<'plan'>): Reply<Gives<'plan'>>;
+  propose?(input: Given<'propose'>): Reply<Gives<'propose'>>;
+  ground?(input: Given<'ground'>): Reply<Gives<'ground'>>;
+  select?(input: Given<'select'>): Reply<Gives<'select'>>;
+  keep?(input: Given<'keep'>): Reply<Gives<'keep'>>;
+  restate?(input: Given<'restate'>): Pick<Gives<'restate'>, 'proved'>;
+  prepare?(input: Given<'prepare'>): Partial<Gives<'prepare'>>;
+  check?(input: Given<'check'>): Gives<'check'>['failures'];
+  probe?(input: Given<'probe'>): Gives<'probe'>['tests'];
+  settle?(input: Given<'settle'>): Gives<'settle'>['results'];
+  candidate?(input: Given<'candidate'>): Partial<CandidateRun>;
   web?(input: WebInput): WebRun['outcome'];
 }
 export type Reply<T> = T | { readonly invalid: string };
@@ -120,49 +97,49 @@ export class FakeSteps implements SearchSteps, KeepSteps {
     return this.log.filter((call) => call.step === step).map((call) => call.input as T);
   }
 
-  evaluate(input: EvaluateInput): Promise<ModelOutcome<Evaluation>> {
+  evaluate(input: Given<'evaluate'>): Promise<ModelOutcome<Gives<'evaluate'>>> {
     return this.model('evaluate', input, () => this.script.evaluate?.(input) ?? { scores: [] });
   }
-  plan(input: PlanInput): Promise<ModelOutcome<Planned>> {
+  plan(input: Given<'plan'>): Promise<ModelOutcome<Gives<'plan'>>> {
     return this.model('plan', input, () => this.script.plan?.(input) ?? { invalid: 'no plan in the script' });
   }
-  propose(input: ProposeInput): Promise<ModelOutcome<Proposed>> {
+  propose(input: Given<'propose'>): Promise<ModelOutcome<Gives<'propose'>>> {
     const usual = { proposalId: `${input.position}.proposal`, operators: input.targets, done: true };
     return this.model('propose', input, () => this.script.propose?.(input) ?? usual);
   }
-  ground(input: GroundInput): Promise<ModelOutcome<Grounded>> {
+  ground(input: Given<'ground'>): Promise<ModelOutcome<Gives<'ground'>>> {
     return this.model('ground', input, () => this.script.ground?.(input) ?? judged(input, []));
   }
-  select(input: SelectAnswerInput): Promise<ModelOutcome<SelectedAnswer>> {
+  select(input: Given<'select'>): Promise<ModelOutcome<Gives<'select'>>> {
     const first = { candidate: input.candidates[0]?.id ?? null, reason: 'the first' };
     return this.model('select', input, () => this.script.select?.(input) ?? first);
   }
 
-  keep(input: KeepInput): Promise<ModelOutcome<Kept>> {
+  keep(input: Given<'keep'>): Promise<ModelOutcome<Gives<'keep'>>> {
     return this.model('keep', input, () => this.script.keep?.(input) ?? { kept: 1, contradicted: [] });
   }
-  restate(input: RestateInput): Promise<Restated> {
+  restate(input: Given<'restate'>): Promise<Gives<'restate'>> {
     return this.sql('restate', input, () => this.script.restate?.(input) ?? { proved: 1 });
   }
-  recount(input: RecountInput): Promise<Recount> {
+  recount(input: Given<'recount'>): Promise<Gives<'recount'>> {
     return this.sql('recount', input, () => ({ broken: input.entries.length }));
   }
 
-  prepare(input: PrepareInput): Promise<Prepared> {
+  prepare(input: Given<'prepare'>): Promise<Gives<'prepare'>> {
     const usual = { knownUpdates: [] };
     return this.sql('prepare', input, () => ({ ...usual, ...this.script.prepare?.(input) }));
   }
-  check(input: CheckInput): Promise<Checked> {
+  check(input: Given<'check'>): Promise<Gives<'check'>> {
     return this.sql('check', input, () => ({ failures: this.script.check?.(input) ?? [] }));
   }
-  probe(input: ProbeInput): Promise<Probed> {
+  probe(input: Given<'probe'>): Promise<Gives<'probe'>> {
     const observationId = `${input.position}.observation`;
     return this.sql('probe', input, () => ({ observationId, tests: this.script.probe?.(input) ?? [] }));
   }
-  settle(input: SettleInput): Promise<Settled> {
+  settle(input: Given<'settle'>): Promise<Gives<'settle'>> {
     return this.sql('settle', input, () => ({ results: this.script.settle?.(input) ?? [] }));
   }
-  candidate(input: CandidateInput): Promise<CandidateRun> {
+  candidate(input: Given<'candidate'>): Promise<CandidateRun> {
     const usual = { outcome: 'rows' as const, rowCount: 1, trivial: false, control: null, equalTo: null };
     return this.sql('candidate', input, () => ({ ...usual, ...this.script.candidate?.(input) }));
   }
@@ -305,11 +282,15 @@ export function expansionOf(trajectory: string, plans: readonly PlanView[], more
   };
 }
 
-export function planned(plan: PlanView, more: Partial<Extract<Planned, { kind: 'plan' }>> = {}): Planned {
+export function planned(plan: PlanView, more: Partial<Extract<Gives<'plan'>, { kind: 'plan' }>> = {}): Gives<'plan'> {
   return { kind: 'plan', plan, potential: 3, bottleneck: null, proposalId: null, proposed: [], ...more };
 }
 
-export function judged(input: GroundInput, operators: Grounded['operators'], more: Partial<Grounded> = {}): Grounded {
+export function judged(
+  input: Given<'ground'>,
+  operators: Gives<'ground'>['operators'],
+  more: Partial<Gives<'ground'>> = {},
+): Gives<'ground'> {
   return {
     groundingId: `${input.position}.grounding`,
     operators,

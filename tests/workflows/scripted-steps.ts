@@ -12,7 +12,7 @@ import { connectClient, startQuestion, type GateClient, type StartQuestion } fro
 import { createGateWorkers, type WorkersOptions, type WorkerSteps } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
 import { quietLogger, testTemporal, unique } from '../helpers/temporal';
-import type { Committed } from '../../src/domain/ports/steps';
+import type { Gives } from '../../src/domain/ports/steps';
 
 export interface StepCall {
   readonly searchId: string;
@@ -307,9 +307,9 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
   };
 }
 
-const declined: Committed = { kind: 'decline', settled: true, reason: 'it is not stored', usage: QUERY };
+const declined: Gives<'commit'> = { kind: 'decline', settled: true, reason: 'it is not stored', usage: QUERY };
 
-function answered(position: string, operators: number, settled: boolean): Extract<Committed, { kind: 'answer' }> {
+function answered(position: string, operators: number, settled: boolean): Extract<Gives<'commit'>, { kind: 'answer' }> {
   const names = Array.from({ length: operators }, (_, index) => `op_${String(index + 1)}`);
   const views = names.map((name, index) => ({
     ...{ name, state: 'assumed' as const, bodyId: `${position}/${name}`, updateId: null },

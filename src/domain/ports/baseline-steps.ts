@@ -1,6 +1,6 @@
 /** What goes into each step of the baselines (react, redel, reforce), and what control reads of what came out. */
 import type { CandidateRun } from './search-steps';
-import type { ModelInput, SqlInput, UsageDelta, WebTool } from './step-parts';
+import type { WebTool } from './step-parts';
 
 export type HelperRun =
   | { readonly helper: string; readonly calls: number }
@@ -127,33 +127,3 @@ export interface BaselinePurposes {
     { readonly agreeing: Readonly<Record<string, readonly string[]>> },
   ];
 }
-
-type Role<Name extends keyof BaselineRoles> = ModelInput<Name> & BaselineRoles[Name][0];
-export type ActInput = Role<'react'> | Role<'redel'>;
-export type LinkInput = Role<'reforce-link'>;
-export type Linked = BaselineRoles['reforce-link'][1];
-export type FormatInput = Role<'reforce-format'>;
-export type Formatted = BaselineRoles['reforce-format'][1];
-export type ExploreInput = Role<'reforce-explore'>;
-export type ExplorationAsked = BaselineRoles['reforce-explore'][1];
-export type GenerateInput = Role<'reforce-generate'>;
-export type Generated = BaselineRoles['reforce-generate'][1];
-export type ChooseInput = Role<'reforce-choose'>;
-export type Chosen = BaselineRoles['reforce-choose'][1];
-export type PhraseInput = Role<'reforce-answer'>;
-export type Phrased = BaselineRoles['reforce-answer'][1];
-
-type Purpose<Name extends keyof BaselinePurposes> = SqlInput<Name> & BaselinePurposes[Name][0];
-type Ran<Name extends keyof BaselinePurposes> = BaselinePurposes[Name][1] & { readonly usage: UsageDelta };
-export type ToolInput = Purpose<'tool'>;
-export type ToolRun = Ran<'tool'>;
-export type FinalInput = Purpose<'final'>;
-export type FinalRun = Ran<'final'>;
-export type CompressInput = Purpose<'compress'>;
-export type Compressed = Ran<'compress'>;
-export type ExploreRunInput = Purpose<'explore'>;
-export type Explored = Ran<'explore'>;
-export type RefineInput = Purpose<'refine'>;
-export type Refined = Ran<'refine'>;
-export type AgreeInput = Purpose<'agree'>;
-export type Agreement = Ran<'agree'>;

@@ -3,7 +3,7 @@
  * out here is what every step of its kind has (`ModelStepInput`, `StepBase`, its usage).
  */
 import type { AnswerStatus, CandidateView, EndedBy, FactView, PlanView, SearchState, UpdateView } from '..';
-import type { Lookup, MemoryRef, ModelInput, PlanRef, SqlInput, StepBase, UsageDelta, WebTool } from './step-parts';
+import type { Lookup, MemoryRef, PlanRef, StepBase, UsageDelta, WebTool } from './step-parts';
 
 /** What a prompt needs to know; left out, no lookup is allowed. */
 export interface MayLookUp {
@@ -266,46 +266,6 @@ export interface CandidateRun {
   readonly equalTo: string | null;
   readonly usage: UsageDelta;
 }
-
-type Role<Name extends keyof SearchRoles> = ModelInput<Name> & SearchRoles[Name][0];
-export type EvaluateInput = Role<'evaluate'>;
-export type Evaluation = SearchRoles['evaluate'][1];
-export type PlanInput = Role<'plan'>;
-export type Planned = SearchRoles['plan'][1];
-export type ProposeInput = Role<'propose'>;
-export type Proposed = SearchRoles['propose'][1];
-export type GroundInput = Role<'ground'>;
-export type Grounded = SearchRoles['ground'][1];
-export type SelectAnswerInput = Role<'select'>;
-export type SelectedAnswer = SearchRoles['select'][1];
-export type LookInput = Role<'look'>;
-export type Looked = SearchRoles['look'][1];
-export type KeepInput = Role<'keep'>;
-export type Kept = SearchRoles['keep'][1];
-export type LearnInput = Role<'learn'>;
-export type Learned = SearchRoles['learn'][1];
-
-type Purpose<Name extends keyof SearchPurposes> = SqlInput<Name> & SearchPurposes[Name][0];
-type Ran<Name extends keyof SearchPurposes> = SearchPurposes[Name][1] & { readonly usage: UsageDelta };
-export type PrepareInput = Purpose<'prepare'>;
-export type Prepared = Ran<'prepare'>;
-export type QueriesInput = Purpose<'queries'>;
-export type Queried = Ran<'queries'>;
-export type CommitInput = Purpose<'commit'>;
-export type Committed = Ran<'commit'>;
-export type ProveInput = Purpose<'prove'>;
-export type Prove = Ran<'prove'>;
-export type RestateInput = Purpose<'restate'>;
-export type Restated = Ran<'restate'>;
-export type RecountInput = Purpose<'recount'>;
-export type Recount = Ran<'recount'>;
-export type CheckInput = Purpose<'check'>;
-export type Checked = Ran<'check'>;
-export type ProbeInput = Purpose<'probe'>;
-export type Probed = Ran<'probe'>;
-export type SettleInput = Purpose<'settle'>;
-export type Settled = Ran<'settle'>;
-export type CandidateInput = Purpose<'candidate'>;
 
 /** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
 export interface WebInput extends StepBase {

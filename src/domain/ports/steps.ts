@@ -30,15 +30,26 @@ export type * from './search-steps';
 
 type Asked = SearchRoles & BaselineRoles;
 type Executed = SearchPurposes & BaselinePurposes;
+
+/** What the step of a role or purpose is given. */
+export type Given<Name extends StepRole | SqlPurpose> = Name extends StepRole
+  ? ModelInput<Name> & Asked[Name][0]
+  : Name extends SqlPurpose
+    ? SqlInput<Name> & Executed[Name][0]
+    : never;
+/** What control reads of what came out; of a role, where the reply could be used. */
+export type Gives<Name extends StepRole | SqlPurpose> = Name extends StepRole
+  ? Asked[Name][1]
+  : Name extends SqlPurpose
+    ? Executed[Name][1] & { readonly usage: UsageDelta }
+    : never;
+
 type Step<Input, Output> = (input: Input, options?: StepOptions) => Promise<Output>;
 export type ModelSteps = {
-  readonly [Role in StepRole]: Step<ModelInput<Role> & Asked[Role][0], ModelOutcome<Asked[Role][1]>>;
+  readonly [Role in StepRole]: Step<Given<Role>, ModelOutcome<Gives<Role>>>;
 };
 export type SqlSteps = {
-  readonly [Purpose in SqlPurpose]: Step<
-    SqlInput<Purpose> & Executed[Purpose][0],
-    Executed[Purpose][1] & { readonly usage: UsageDelta }
-  >;
+  readonly [Purpose in SqlPurpose]: Step<Given<Purpose>, Gives<Purpose>>;
 };
 
 export interface OtherSteps {

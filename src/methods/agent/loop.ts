@@ -15,7 +15,7 @@ import type { Delegated, EndedBy, Redel } from '../../domain';
 import { ROOT, toolCallsOf } from '../../domain/control-view';
 import type { AnswerSummary, ChildRun } from '../../domain/ports/step-parts';
 import { counted } from '../../counted';
-import type { Acted, AgentSteps, FinalRun, HelperRun, ToolRun, WebRun } from '../../domain/ports/steps';
+import type { Acted, AgentSteps, HelperRun, WebRun, Gives } from '../../domain/ports/steps';
 import { addUsage, budgetsOfChild } from '../../search/budgets';
 import { addUnanswerable, candidateOfRun, nextCandidateId } from '../../search/candidate';
 import { type Findings, reasonOf, SearchStopped, type Tried, tryModel } from '../../search/findings';
@@ -29,7 +29,7 @@ export function runAgent(start: SearchStart, steps: AgentSteps, hooks: SearchHoo
 
 /** An action and, if it ends, the runs of its final SQL: one for each try. */
 interface Turn extends Tried<Acted> {
-  readonly runs: readonly FinalRun[];
+  readonly runs: readonly Gives<'final'>[];
 }
 
 /** An action after which the agent goes on. */
@@ -101,7 +101,7 @@ class AgentLoop extends Run<AgentSteps> {
     const { searchId } = this.state;
     const { turns, callsUsed } = this;
     const callsLimit = this.start.settings.rounds;
-    const runs: FinalRun[] = [];
+    const runs: Gives<'final'>[] = [];
     const tried = await tryModel<Acted>(
       findings,
       (thisTry) => {
@@ -165,7 +165,7 @@ class AgentLoop extends Run<AgentSteps> {
     this.steps.checkpoint(this.state);
   }
 
-  private async observation(position: string, action: Observed): Promise<ToolRun | WebRun> {
+  private async observation(position: string, action: Observed): Promise<Gives<'tool'> | WebRun> {
     const at = { searchId: this.state.searchId, actionId: action.actionId };
     const tool = { purpose: 'tool' as const, ...at, position: `${position}.tool` };
     switch (action.kind) {
@@ -234,7 +234,7 @@ class AgentLoop extends Run<AgentSteps> {
     }
   }
 
-  private takeCandidate(run: FinalRun): void {
+  private takeCandidate(run: Gives<'final'>): void {
     const candidate = candidateOfRun(this.state, ROOT, null, run);
     const { candidates } = run.outcome === 'rows' ? this.withdrawn() : this.state;
     this.state = { ...this.state, candidates: [...candidates, candidate] };

@@ -1,7 +1,7 @@
 /** The steps of the agents (methods `react` and `redel`) over the same journal, store, schema text and record as the search. */
 import type { Coverage, HelperReport, Observation } from '../../domain';
 import type { ModelOutcome } from '../../domain/ports/step-parts';
-import type { ActInput, Acted, FinalInput, FinalRun, HelperRun, ToolInput, ToolRun } from '../../domain/ports/steps';
+import type { Acted, HelperRun, Given, Gives } from '../../domain/ports/steps';
 import type { Contents } from '../../record/contents';
 import { createRunStore } from '../../record/run-store';
 import { runError } from '../../roles/shared/bodies';
@@ -34,7 +34,7 @@ const SIMILAR = 80;
 const BROAD =
   /^(?:please\s+)?(?:solve|answer|find|get|give|write|compute|determine)\s+(?:me\s+)?(?:the|this|that)\s+(?:whole\s+|entire\s+|final\s+|user'?s\s+|original\s+)*(?:query|question|answer|task|problem|sql|result)\b.{0,40}$/is;
 
-export async function act(context: StepContext, step: ActInput): Promise<ModelOutcome<Acted>> {
+export async function act(context: StepContext, step: Given<'react' | 'redel'>): Promise<ModelOutcome<Acted>> {
   const { redel, profiles } = context.settings;
   const prompt: AgentInput = {
     ...(await promptContext(context, step.memory)),
@@ -146,7 +146,7 @@ async function turnOf(context: StepContext, observationId: string): Promise<Agen
 }
 
 /** Runs the queries of an action, or reads what the helpers of an action that delegates found. */
-export async function tool(context: StepContext, step: ToolInput): Promise<ToolRun> {
+export async function tool(context: StepContext, step: Given<'tool'>): Promise<Gives<'tool'>> {
   const { helpers } = step;
   if (helpers !== undefined) return readHelpers(context, step, helpers);
   const action = await context.run.get('action', step.actionId);
@@ -170,7 +170,7 @@ export async function tool(context: StepContext, step: ToolInput): Promise<ToolR
 }
 
 /** The most that any of the queries gave. */
-function bestOf(runs: readonly QueryRun[]): ToolRun['outcome'] {
+function bestOf(runs: readonly QueryRun[]): Gives<'tool'>['outcome'] {
   const outcomes = runs.map(({ result }) =>
     result.kind === 'rows' && result.rows.length === 0 ? 'empty' : result.kind,
   );
@@ -178,7 +178,7 @@ function bestOf(runs: readonly QueryRun[]): ToolRun['outcome'] {
 }
 
 /** Runs the final SQL before the agent may end, with its coverage in the same snapshot; an error of either goes back to it. */
-export async function final(context: StepContext, step: FinalInput): Promise<FinalRun> {
+export async function final(context: StepContext, step: Given<'final'>): Promise<Gives<'final'>> {
   const action = await context.run.get('action', step.actionId);
   const { coverage: counting } = action;
   const texts = [action.sql ?? '', ...(counting === undefined ? [] : [counting])];
@@ -217,9 +217,9 @@ function coverageOf({ sql, result }: QueryRun): Coverage | string {
 /** What came of the subtasks of an action, as an observation; each report is read from the helper's record. */
 async function readHelpers(
   context: StepContext,
-  step: ToolInput,
+  step: Given<'tool'>,
   runs: readonly (HelperRun | null)[],
-): Promise<ToolRun> {
+): Promise<Gives<'tool'>> {
   const { subtasks = [] } = await context.run.get('action', step.actionId);
   const helpers = await Promise.all(
     subtasks.map(({ text, refused: why = '' }, at) => helperReport(context, text, why, runs[at] ?? null)),

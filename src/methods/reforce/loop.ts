@@ -16,7 +16,7 @@ import { decided } from '../../search/select-answer';
 import { addUsage, shareOfBudgets } from '../../search/budgets';
 import { Vote, type VoteEnd, type VoteStart } from './vote';
 import { counted } from '../../counted';
-import type { Chosen, FormatInput, Formatted, Linked, Phrased, ReforceSteps } from '../../domain/ports/steps';
+import type { ReforceSteps, Given } from '../../domain/ports/steps';
 
 export function runReforce(start: SearchStart, steps: ReforceSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new ReforceLoop(start, steps, hooks).run();
@@ -96,7 +96,7 @@ class ReforceLoop extends Run<ReforceSteps> {
     const next = Array.from({ length: Math.min(LINKED_TOGETHER, tables - asked) }, (_, at) => asked + at);
     const stages = await this.together(next.length, (findings, index) => {
       const table = next[index] ?? 0;
-      return this.ask<Linked>(findings, `i${this.state.iteration}.link${table + 1}`, 'decision on a table', (given) =>
+      return this.ask(findings, `i${this.state.iteration}.link${table + 1}`, 'decision on a table', (given) =>
         this.steps['reforce-link'](
           { role: 'reforce-link', ...given, schemaId, table },
           { label: `link table ${table + 1}` },
@@ -116,7 +116,7 @@ class ReforceLoop extends Run<ReforceSteps> {
   private async fixHeader({ schemaId }: Reforce): Promise<EndedBy | null> {
     this.tell('Fixes the header of the answer');
     const stages = await this.together(1, (findings) =>
-      this.ask<Formatted>(findings, `i${this.state.iteration}.format`, 'header', (given) =>
+      this.ask(findings, `i${this.state.iteration}.format`, 'header', (given) =>
         this.steps['reforce-format'](
           { role: 'reforce-format', ...given, schemaId },
           { label: 'fix the header of the answer' },
@@ -247,7 +247,7 @@ class ReforceLoop extends Run<ReforceSteps> {
     let choice: string = first;
     await this.dispensable('choose', async (findings) => {
       const { schemaId } = this.stage;
-      const reply = await this.ask<Chosen>(findings, 'choose', 'choice', (given) =>
+      const reply = await this.ask(findings, 'choose', 'choice', (given) =>
         this.steps['reforce-choose'](
           { role: 'reforce-choose', ...given, schemaId, candidates: [...among] },
           { label: `choose among ${counted(among.length, 'candidate')}` },
@@ -261,7 +261,7 @@ class ReforceLoop extends Run<ReforceSteps> {
   private async phrase(candidateId: string): Promise<void> {
     await this.dispensable('phrase', async (findings) => {
       const { schemaId } = this.stage;
-      await this.ask<Phrased>(findings, 'phrase', 'sentence', (given) =>
+      await this.ask(findings, 'phrase', 'sentence', (given) =>
         this.steps['reforce-answer'](
           { role: 'reforce-answer', ...given, schemaId, candidateId },
           { label: 'answer from the result' },
@@ -274,7 +274,7 @@ class ReforceLoop extends Run<ReforceSteps> {
     findings: Findings,
     position: string,
     what: string,
-    call: (given: Given) => Promise<ModelOutcome<T>>,
+    call: (given: Common) => Promise<ModelOutcome<T>>,
   ): Promise<T | null> {
     const { searchId } = this.state;
     return askModel<T>(findings, { position, what }, (thisTry) => call({ searchId, position, ...thisTry }));
@@ -330,4 +330,4 @@ class ReforceLoop extends Run<ReforceSteps> {
 }
 
 /** What every model step is given. */
-type Given = Omit<FormatInput, 'role' | 'schemaId'>;
+type Common = Omit<Given<'reforce-format'>, 'role' | 'schemaId'>;

@@ -13,28 +13,7 @@ import { addDeltas, now, runSql, type StepContext } from '../../roles/shared/con
 import { contentId, runModelStep } from '../../roles/shared/model-step';
 import { promptContext } from '../../roles/shared/prompt-context';
 import { runQueries } from '../../roles/sql/queries';
-import type {
-  AgreeInput,
-  Agreement,
-  ChooseInput,
-  Chosen,
-  CompressInput,
-  Compressed,
-  ExplorationAsked,
-  ExploreInput,
-  ExploreRunInput,
-  Explored,
-  FormatInput,
-  Formatted,
-  GenerateInput,
-  Generated,
-  LinkInput,
-  Linked,
-  PhraseInput,
-  Phrased,
-  RefineInput,
-  Refined,
-} from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
 /** Observations need an operator; this name stands for a vote, which has none. */
 const VOTE = 'op_vote';
@@ -42,7 +21,7 @@ const VOTE = 'op_vote';
 const SHOWN_CHARS = 500;
 const CHOICE_CHARS = 5_000;
 
-export async function compress(context: StepContext, step: CompressInput): Promise<Compressed> {
+export async function compress(context: StepContext, step: Given<'compress'>): Promise<Gives<'compress'>> {
   const { description } = await context.run.get('schema', SCHEMA_ID);
   const links = await Promise.all(step.linked.map((id) => context.run.get('link', id)));
   const kept = links.length === 0 ? null : new Map(links.map(({ table, columns }) => [table, columns]));
@@ -57,7 +36,10 @@ export async function compress(context: StepContext, step: CompressInput): Promi
   return { schemaId: step.position, tables: isLong ? tables.length : 0, worded, usage };
 }
 
-export async function link(context: StepContext, step: LinkInput): Promise<ModelOutcome<Linked>> {
+export async function link(
+  context: StepContext,
+  step: Given<'reforce-link'>,
+): Promise<ModelOutcome<Gives<'reforce-link'>>> {
   const { tables } = await context.run.get('compressed', step.schemaId);
   const { name, text } = tables[step.table] ?? { name: '', text: '' };
   const prompt = { ...(await shownIn(context, step)), schema: text };
@@ -69,7 +51,10 @@ export async function link(context: StepContext, step: LinkInput): Promise<Model
   });
 }
 
-export async function format(context: StepContext, step: FormatInput): Promise<ModelOutcome<Formatted>> {
+export async function format(
+  context: StepContext,
+  step: Given<'reforce-format'>,
+): Promise<ModelOutcome<Gives<'reforce-format'>>> {
   return ask(context, step, prompts.format, await shownIn(context, step), async ({ header }) => {
     const formatId = contentId(step);
     await context.run.put('format', formatId, { header });
@@ -77,7 +62,10 @@ export async function format(context: StepContext, step: FormatInput): Promise<M
   });
 }
 
-export async function explore(context: StepContext, step: ExploreInput): Promise<ModelOutcome<ExplorationAsked>> {
+export async function explore(
+  context: StepContext,
+  step: Given<'reforce-explore'>,
+): Promise<ModelOutcome<Gives<'reforce-explore'>>> {
   const turns = await Promise.all(step.turns.map((turn) => exploreTurn(context, turn)));
   const prompt = { ...(await shownIn(context, step)), turns, asks: step.asks };
   return ask(context, step, prompts.explore, prompt, async ({ note, queries }) => {
@@ -87,7 +75,10 @@ export async function explore(context: StepContext, step: ExploreInput): Promise
   });
 }
 
-async function exploreTurn(context: StepContext, turn: ExploreInput['turns'][number]): Promise<prompts.ExploreTurn> {
+async function exploreTurn(
+  context: StepContext,
+  turn: Given<'reforce-explore'>['turns'][number],
+): Promise<prompts.ExploreTurn> {
   const { note, queries = [] } = await context.run.get('action', turn.actionId);
   const [restId, from] = turn.rest;
   const left = await context.run.get('action', restId);
@@ -100,7 +91,7 @@ async function exploreTurn(context: StepContext, turn: ExploreInput['turns'][num
   };
 }
 
-export async function runExploration(context: StepContext, step: ExploreRunInput): Promise<Explored> {
+export async function runExploration(context: StepContext, step: Given<'explore'>): Promise<Gives<'explore'>> {
   const { queries = [] } = await context.run.get('action', step.actionId);
   const tests: Test[] = [];
   let usage: UsageDelta = {};
@@ -116,7 +107,10 @@ export async function runExploration(context: StepContext, step: ExploreRunInput
   return { observationId: step.position, succeeded: tests.length - Number(failed), failed, usage };
 }
 
-export async function generate(context: StepContext, step: GenerateInput): Promise<ModelOutcome<Generated>> {
+export async function generate(
+  context: StepContext,
+  step: Given<'reforce-generate'>,
+): Promise<ModelOutcome<Gives<'reforce-generate'>>> {
   const [turns, explored, header] = await Promise.all([
     Promise.all(step.turns.map((id) => generateTurn(context, id))),
     Promise.all(step.explored.map((id) => testsOf(context, id))),
@@ -151,7 +145,7 @@ async function generateTurn(context: StepContext, observationId: string): Promis
 }
 
 /** One query in one snapshot: its rows are the vote's candidate until a later one takes their place. */
-export async function refine(context: StepContext, step: RefineInput): Promise<Refined> {
+export async function refine(context: StepContext, step: Given<'refine'>): Promise<Gives<'refine'>> {
   const action = await context.run.get('action', step.actionId);
   const { runs, takenAt, usage } = await runQueries(context, [action.sql ?? '']);
   const { sql, result } = runs[0] as Test;
@@ -170,7 +164,7 @@ export async function refine(context: StepContext, step: RefineInput): Promise<R
   };
 }
 
-export async function agree(context: StepContext, step: AgreeInput): Promise<Agreement> {
+export async function agree(context: StepContext, step: Given<'agree'>): Promise<Gives<'agree'>> {
   const contents = await Promise.all(step.candidates.map((id) => context.run.get('candidate', id)));
   const counting = contents.filter(({ result }) => countsInVote(result, step.explored));
   const found = counting.map(({ candidateId, result }) => {
@@ -180,7 +174,10 @@ export async function agree(context: StepContext, step: AgreeInput): Promise<Agr
   return { agreeing: Object.fromEntries(found.filter(([, others]) => others.length > 0)), usage: {} };
 }
 
-export async function choose(context: StepContext, step: ChooseInput): Promise<ModelOutcome<Chosen>> {
+export async function choose(
+  context: StepContext,
+  step: Given<'reforce-choose'>,
+): Promise<ModelOutcome<Gives<'reforce-choose'>>> {
   const contents = await Promise.all(step.candidates.map((id) => context.run.get('candidate', id)));
   const candidates = contents.map(({ sql, result }) => ({ sql, outcome: resultText(result, CHOICE_CHARS) }));
   const prompt = { ...(await shownIn(context, step)), candidates };
@@ -189,7 +186,10 @@ export async function choose(context: StepContext, step: ChooseInput): Promise<M
   );
 }
 
-export async function phrase(context: StepContext, step: PhraseInput): Promise<ModelOutcome<Phrased>> {
+export async function phrase(
+  context: StepContext,
+  step: Given<'reforce-answer'>,
+): Promise<ModelOutcome<Gives<'reforce-answer'>>> {
   const content = await context.run.get('candidate', step.candidateId);
   const outcome = resultText(content.result, context.settings.csvChars);
   const prompt = { ...(await shownIn(context, step)), sql: content.sql, outcome };

@@ -5,15 +5,7 @@
 import type { ReforceSettings } from '../../domain';
 import { askModel, type Findings } from '../../search/findings';
 import type { ModelOutcome } from '../../domain/ports/step-parts';
-import type {
-  ExplorationAsked,
-  ExploreInput,
-  ExploreTurn,
-  FormatInput,
-  Generated,
-  Refined,
-  ReforceSteps,
-} from '../../domain/ports/steps';
+import type { ExploreTurn, ReforceSteps, Given, Gives } from '../../domain/ports/steps';
 
 /** Limits of an exploration, as upstream has them: corrections of one query, results, messages of the conversation. */
 const CORRECTIONS = 3;
@@ -35,7 +27,7 @@ export interface VoteStart {
 }
 
 export interface VoteEnd {
-  readonly run: Refined | null;
+  readonly run: Gives<'refine'> | null;
   readonly ended: 'rows' | 'confirmed' | 'unexplored' | 'no-reply' | 'empty' | 'attempts';
 }
 
@@ -59,7 +51,7 @@ export class Vote {
     let empty = 0;
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const position = `${this.start.position}.a${attempt}`;
-      const asked = await this.ask<Generated>(position, 'SQL', (given) =>
+      const asked = await this.ask(position, 'SQL', (given) =>
         this.steps['reforce-generate'](
           { role: 'reforce-generate', ...given, formatId: this.start.formatId, explored, turns: [...turns] },
           this.labelled('write the SQL'),
@@ -78,7 +70,11 @@ export class Vote {
     return { run: null, ended: 'attempts' };
   }
 
-  private async execute(position: string, { actionId }: Generated, earlier: readonly string[]): Promise<Refined> {
+  private async execute(
+    position: string,
+    { actionId }: Gives<'reforce-generate'>,
+    earlier: readonly string[],
+  ): Promise<Gives<'refine'>> {
     const { searchId, candidateId } = this.start;
     const run = await this.findings.sql(() =>
       this.steps.refine(
@@ -96,8 +92,8 @@ export class Vote {
     const found: string[] = [];
     let results = 0;
     const positionNow = () => `${this.start.position}.explore${turns.length + 1}`;
-    const ask = (asks: ExploreInput['asks']) =>
-      this.ask<ExplorationAsked>(positionNow(), 'exploration', (given) =>
+    const ask = (asks: Given<'reforce-explore'>['asks']) =>
+      this.ask(positionNow(), 'exploration', (given) =>
         this.steps['reforce-explore'](
           { role: 'reforce-explore', ...given, turns: [...turns], asks },
           this.labelled(EXPLORING[asks]),
@@ -151,7 +147,7 @@ export class Vote {
     return { label: `${this.start.position.split('.').at(-1) ?? ''}: ${text}` };
   }
 
-  private ask<T>(position: string, what: string, call: (given: Given) => Promise<ModelOutcome<T>>): Promise<T | null> {
+  private ask<T>(position: string, what: string, call: (given: Common) => Promise<ModelOutcome<T>>): Promise<T | null> {
     const { searchId, seedShift, schemaId } = this.start;
     const shift = seedShift === 0 ? {} : { seedShift };
     return askModel<T>(this.findings, { position, what }, (thisTry) =>
@@ -160,14 +156,14 @@ export class Vote {
   }
 }
 
-const EXPLORING: Readonly<Record<ExploreInput['asks'], string>> = {
+const EXPLORING: Readonly<Record<Given<'reforce-explore'>['asks'], string>> = {
   queries: 'ask for queries to explore with',
   correction: 'correct a query',
   rest: 'correct the other queries',
 };
 
 /** What every model step of a vote is given. */
-type Given = Omit<FormatInput, 'role'>;
+type Common = Omit<Given<'reforce-format'>, 'role'>;
 
 /** A question and a reply for each turn, and the reply that is being run. */
 function messagesOf(turns: readonly ExploreTurn[]): number {

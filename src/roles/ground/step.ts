@@ -19,11 +19,11 @@ import { promptContext } from '../shared/prompt-context';
 import { testScope } from '../propose';
 import { columnsOfNamed } from '../shared/shown-tables';
 import { evidenceText, evidenceTexts, planText } from '../shared/evidence-text';
-import type { GroundInput, Grounded } from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
 type Observation = Contents['observation'];
 
-export async function ground(context: StepContext, step: GroundInput): Promise<ModelOutcome<Grounded>> {
+export async function ground(context: StepContext, step: Given<'ground'>): Promise<ModelOutcome<Gives<'ground'>>> {
   const { run, settings } = context;
   const plan = await loadPlan(context, step.plan);
   const observations = await Promise.all(step.observations.map((id) => run.get('observation', id)));
@@ -52,7 +52,7 @@ interface Judge {
   readonly context: StepContext;
   readonly plan: LoadedPlan;
   readonly observations: readonly Observation[];
-  readonly step: GroundInput;
+  readonly step: Given<'ground'>;
   readonly scope: TestScope;
 }
 
@@ -63,7 +63,7 @@ interface Judged {
   readonly absence: { readonly reason: string; readonly proved: boolean } | null;
 }
 
-function read(judge: Judge, reply: GroundReply): Read<Grounded> {
+function read(judge: Judge, reply: GroundReply): Read<Gives<'ground'>> {
   const judged = reply.judgements.map((judgement) => judgeOperator(judge, judgement));
   const problems = judged.filter((each) => typeof each === 'string');
   if (problems.length > 0)
@@ -133,7 +133,7 @@ function hasRows(outcome: TestOutcome): boolean {
   return resultsOf(outcome).some((result) => result.kind === 'rows' && result.rows.length > 0);
 }
 
-async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly Judged[]): Promise<Grounded> {
+async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly Judged[]): Promise<Gives<'ground'>> {
   const { context, observations, step } = judge;
   const groundingId = contentId(step);
   for (const { body, grounding } of judged)
@@ -186,8 +186,8 @@ function unproved({ plan }: Judge, grounding: OperatorGrounding): Assumption[] {
 async function storeWritten(
   { context, plan, scope }: Judge,
   reply: GroundReply,
-): Promise<Grounded['written'][number][]> {
-  const written: Grounded['written'][number][] = [];
+): Promise<Gives<'ground'>['written'][number][]> {
+  const written: Gives<'ground'>['written'][number][] = [];
   for (const { operator: name, sql, assumptions } of reply.written) {
     const operator = findLoaded(plan, name)?.operator;
     const made = operator === undefined ? null : operatorBody(sql, operator, scope);
@@ -237,7 +237,12 @@ function plain(text: string): string {
 }
 
 /** The next tests of the reply. Their probes may read bodies of this reply; tests that cannot run are dropped. */
-function nextTests({ scope }: Judge, reply: GroundReply, judged: readonly Judged[], written: Grounded['written']) {
+function nextTests(
+  { scope }: Judge,
+  reply: GroundReply,
+  judged: readonly Judged[],
+  written: Gives<'ground'>['written'],
+) {
   const fresh = [
     ...judged.flatMap(({ grounding, body }) =>
       body === null ? [] : [{ name: grounding.operator, bodyId: body.bodyId }],

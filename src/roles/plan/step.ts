@@ -17,9 +17,9 @@ import { contentId, invalid, runModelStep, type Read } from '../shared/model-ste
 import { promptContext } from '../shared/prompt-context';
 import { columnsOfNamed, showTables } from '../shared/shown-tables';
 import { evidenceTexts, planTextOf } from '../shared/evidence-text';
-import type { PlanInput, Planned } from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
-export async function plan(context: StepContext, step: PlanInput): Promise<ModelOutcome<Planned>> {
+export async function plan(context: StepContext, step: Given<'plan'>): Promise<ModelOutcome<Gives<'plan'>>> {
   const { settings } = context;
   const revised = step.revise === null ? [] : [step.revise.plan.planId];
   const plans = [...revised, ...step.otherPlans.map(({ planId }) => planId)];
@@ -42,7 +42,7 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
   });
 }
 
-async function revision(context: StepContext, revise: NonNullable<PlanInput['revise']>) {
+async function revision(context: StepContext, revise: NonNullable<Given<'plan'>['revise']>) {
   const [text, evidence] = await Promise.all([
     planTextOf(context, revise.plan),
     evidenceTexts(context, revise.attempts),
@@ -64,7 +64,7 @@ interface WrittenOperator {
   readonly assumptions: readonly Assumption[];
 }
 
-function read(writer: Writer, id: string, reply: PlanReply | LookupsReply): Read<Planned> {
+function read(writer: Writer, id: string, reply: PlanReply | LookupsReply): Read<Gives<'plan'>> {
   if (reply.kind === 'lookup')
     return async () => ({ kind: 'lookup', lookups: await storeLookups(writer.context, id, reply) });
   if (reply.kind === 'unanswerable') {
@@ -133,7 +133,7 @@ async function storePlan(
   id: string,
   reply: PlanReply,
   written: readonly WrittenOperator[],
-): Promise<Planned> {
+): Promise<Gives<'plan'>> {
   const { context } = writer;
   const operators = written.map(({ operator }) => operator);
   const control = extraBody(writer, operators, reply.control);

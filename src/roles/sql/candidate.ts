@@ -11,9 +11,9 @@ import { addDeltas, now, openEngine, runSql, sqlOptions, sqlUsage, type StepCont
 import type { CandidateContent } from '../../record/contents';
 import { loadPlan, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../shared/load-plan';
 import { refused, single, together, type Statements } from '../shared/statements';
-import type { CandidateInput, CandidateRun } from '../../domain/ports/steps';
+import type { CandidateRun, Given } from '../../domain/ports/steps';
 
-export async function candidate(context: StepContext, step: CandidateInput): Promise<CandidateRun> {
+export async function candidate(context: StepContext, step: Given<'candidate'>): Promise<CandidateRun> {
   const plan = await loadPlan(context, step.plan);
   const { sql, error } = planSql(plan);
   const { planId, bodies } = step.plan;

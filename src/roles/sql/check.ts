@@ -8,11 +8,11 @@ import { addDeltas, runSql, type StepContext } from '../shared/context';
 import { findLoaded, limited, loadPlan, planSql, type LoadedPlan } from '../shared/load-plan';
 import { profileExtra } from '../shared/shown-tables';
 import { orRefused, together } from '../shared/statements';
-import type { CheckInput, Checked } from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
-type Failure = Checked['failures'][number];
+type Failure = Gives<'check'>['failures'][number];
 
-export async function check(context: StepContext, step: CheckInput): Promise<Checked> {
+export async function check(context: StepContext, step: Given<'check'>): Promise<Gives<'check'>> {
   const plan = await loadPlan(context, step.plan);
   const runnable = step.operators.filter((name) => isRunnable(plan, name));
   const parts = runnable.map((name) => orRefused(limited(planSql(plan, name), 1)));

@@ -40,12 +40,12 @@ import { runSelects } from './queries';
 import { definedIn } from './defined';
 import { accountedFor, unsaidText, usedIn } from './unsaid';
 import { orRefused, single, together, type Statements } from '../shared/statements';
-import type { CommitInput, Committed } from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
 /** Of repeated rows and placeholders, how many are tried on an answer. */
 const MOST_DOUBTS = 8;
 
-export async function commit(context: StepContext, step: CommitInput): Promise<Committed> {
+export async function commit(context: StepContext, step: Given<'commit'>): Promise<Gives<'commit'>> {
   const { reply } = await context.run.get('turn', step.turnId);
   const scope = await engineScope(context);
   if (reply.action === 'unanswerable') return decline(context, scope, step, reply);
@@ -61,14 +61,14 @@ class Commit {
   constructor(
     private readonly context: StepContext,
     private readonly scope: SearchScope,
-    private readonly step: CommitInput,
+    private readonly step: Given<'commit'>,
     private commit: BuiltCommit,
     private readonly reply: LookReply,
     /** Entries of the layer that it follows. */
     private readonly known: readonly Claim[],
   ) {}
 
-  async run(): Promise<Committed> {
+  async run(): Promise<Gives<'commit'>> {
     const { context } = this;
     const widths = await this.describe();
     if (typeof widths === 'string') return this.invalid(widths);
@@ -144,7 +144,7 @@ class Commit {
     return { seen: read(results), takenAt };
   }
 
-  private invalid(error: string): Committed {
+  private invalid(error: string): Gives<'commit'> {
     return { kind: 'invalid', error, usage: this.usage };
   }
 
@@ -410,9 +410,9 @@ async function knownClaims(
 async function decline(
   context: StepContext,
   scope: SearchScope,
-  { turnId }: CommitInput,
+  { turnId }: Given<'commit'>,
   { reason, absent }: Pick<LookReply, 'reason' | 'absent'>,
-): Promise<Committed> {
+): Promise<Gives<'commit'>> {
   const checks = absent.map(({ check: sql }, at) => ({
     ...selectText(sql, `the check of absent ${at + 1}`, scope),
     sql,

@@ -17,14 +17,14 @@ import { earlierWords, recallEarlier } from '../layer/earlier';
 import { currentLayer, layerPlace, visibleLayer } from '../layer/entries';
 import { planLesson } from '../layer/lesson-tables';
 import { recall } from '../layer/recall';
-import type { PrepareInput, Prepared } from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
-export async function prepare(context: StepContext, step: PrepareInput): Promise<Prepared> {
+export async function prepare(context: StepContext, step: Given<'prepare'>): Promise<Gives<'prepare'>> {
   await forgetBadReplies(context);
   return once(context, step, readDatabase);
 }
 
-async function readDatabase(context: StepContext): Promise<Prepared> {
+async function readDatabase(context: StepContext): Promise<Gives<'prepare'>> {
   const { engine } = await openEngine(context);
   // Taken before anything is read, so that any later change is noticed.
   const described = await engine.describe({ signal: context.signal });

@@ -20,9 +20,9 @@ import {
   type Readings,
 } from '../../sql/materiality';
 import { leftStanding } from '../../sql/agreement';
-import type { ProbeInput, Probed } from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
-export async function probe(context: StepContext, step: ProbeInput): Promise<Probed> {
+export async function probe(context: StepContext, step: Given<'probe'>): Promise<Gives<'probe'>> {
   const proposal = await context.run.get('proposal', step.proposalId);
   const plan = await loadPlan(context, step.plan);
   const { inspector } = await openEngine(context);
@@ -103,12 +103,12 @@ function withoutBody(outcome: Materiality | null): MaterialityOutcome | null {
   return { combinations, immaterial, reason, relativeTo };
 }
 
-function immaterialOf(outcome: Materiality | null): Probed['tests'][number]['immaterial'] {
+function immaterialOf(outcome: Materiality | null): Gives<'probe'>['tests'][number]['immaterial'] {
   if (outcome === null || !outcome.immaterial || outcome.bodyId === null) return null;
   return { relativeTo: outcome.relativeTo, bodyId: outcome.bodyId };
 }
 
-function outcomeOf(outcome: TestOutcome): Probed['tests'][number]['outcome'] {
+function outcomeOf(outcome: TestOutcome): Gives<'probe'>['tests'][number]['outcome'] {
   const results = resultsOf(outcome);
   const result = results.find((each) => each.kind === 'rows' && each.rows.length > 0) ?? results[0] ?? outcome.result;
   return result.kind === 'rows' && result.rows.length === 0 ? 'empty' : result.kind;

@@ -8,7 +8,7 @@ import { addDeltas, openEngine, runSql, type SqlRun, type StepContext } from '..
 import { profileExtra, showTables } from '../shared/shown-tables';
 import { clockOf } from '../shared/load-plan';
 import { refused, single, together, type Statements } from '../shared/statements';
-import type { Queried, QueriesInput } from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
 export interface QueryRun {
   /** As it was run, with the clock that it reads; as it was written where it is no single SELECT. */
@@ -54,7 +54,7 @@ export async function runSelects(
 /** Observations need an operator; this name stands for a look, which has none. */
 export const LOOK = 'op_look';
 
-export async function queries(context: StepContext, step: QueriesInput): Promise<Queried> {
+export async function queries(context: StepContext, step: Given<'queries'>): Promise<Gives<'queries'>> {
   const { reply } = await context.run.get('turn', step.turnId);
   const scope = await engineScope(context);
   const written = selectsOf(reply, scope);

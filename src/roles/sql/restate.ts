@@ -11,9 +11,12 @@ import { testOf } from '../shared/attempts';
 import { runSql, type StepContext } from '../shared/context';
 import { plainCheck } from '../layer/entries';
 import { loadPlan, type LoadedPlan } from '../shared/load-plan';
-import type { RestateInput, Restated } from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
-export async function restate(context: StepContext, { position, candidateId }: RestateInput): Promise<Restated> {
+export async function restate(
+  context: StepContext,
+  { position, candidateId }: Given<'restate'>,
+): Promise<Gives<'restate'>> {
   const { plan } = await context.run.get('candidate', candidateId);
   const made = plan === null ? [] : await checksOf(context, await loadPlan(context, plan));
   const { results, usage } = await runSql(

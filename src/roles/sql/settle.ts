@@ -12,11 +12,11 @@ import { runSql, type StepContext } from '../shared/context';
 import type { Contents } from '../../record/contents';
 import { findLoaded, loadPlan, planSql, withBodies, type LoadedPlan } from '../shared/load-plan';
 import { orRefused, together } from '../shared/statements';
-import type { SettleInput, Settled } from '../../domain/ports/steps';
+import type { Given, Gives } from '../../domain/ports/steps';
 
 type Won = OperatorGrounding & { readonly winner: string; readonly bodyId: string };
 
-export async function settle(context: StepContext, step: SettleInput): Promise<Settled> {
+export async function settle(context: StepContext, step: Given<'settle'>): Promise<Gives<'settle'>> {
   const grounding = await context.run.get('grounding', step.groundingId);
   const won = grounding.groundings.filter((each): each is Won => each.winner !== null && each.bodyId !== null);
   const bodies = await Promise.all(won.map(({ bodyId }) => context.run.get('body', bodyId)));
@@ -24,7 +24,7 @@ export async function settle(context: StepContext, step: SettleInput): Promise<S
   const plan = withBodies(await loadPlan(context, step.plan), written);
   const { statements, read } = together(won.map(({ operator }) => orRefused(planSql(plan, operator))));
   const run = await runSql(context, statements);
-  const results: Settled['results'][number][] = [];
+  const results: Gives<'settle'>['results'][number][] = [];
   for (const [index, result] of read(run.results).entries())
     results.push(await settleOne({ context, step, plan, grounding }, won[index] as Won, result));
   return { results, usage: run.usage };
@@ -32,12 +32,12 @@ export async function settle(context: StepContext, step: SettleInput): Promise<S
 
 interface Settling {
   readonly context: StepContext;
-  readonly step: SettleInput;
+  readonly step: Given<'settle'>;
   readonly plan: LoadedPlan;
   readonly grounding: Contents['grounding'];
 }
 
-async function settleOne(settling: Settling, won: Won, result: SqlResult): Promise<Settled['results'][number]> {
+async function settleOne(settling: Settling, won: Won, result: SqlResult): Promise<Gives<'settle'>['results'][number]> {
   const { context, step, plan, grounding } = settling;
   const base = { operator: won.operator, bodyId: won.bodyId };
   const loaded = findLoaded(plan, won.operator);

@@ -8,34 +8,25 @@ import { addUsage } from '../../../src/search/budgets';
 import type { AnswerSummary, ModelOutcome } from '../../../src/domain/ports/step-parts';
 import { MODEL_COST, SQL_COST, testHooks, toEnd } from '../../helpers/fake-steps';
 import { Draw } from '../../helpers/random-world';
-import type {
-  ActInput,
-  Acted,
-  AgentSteps,
-  FinalInput,
-  FinalRun,
-  FinishInput,
-  ToolInput,
-  WebInput,
-} from '../../../src/domain/ports/steps';
+import type { Acted, AgentSteps, FinishInput, WebInput, Given, Gives } from '../../../src/domain/ports/steps';
 
 type Action = Acted | { readonly invalid: string };
 interface Agent {
-  act(input: ActInput): Action;
-  final?(input: FinalInput): Partial<FinalRun>;
+  act(input: Given<'react' | 'redel'>): Action;
+  final?(input: Given<'final'>): Partial<Gives<'final'>>;
   gate?(step: string, number: number): void;
 }
 
 /** The agent's steps in memory; what they return depends on their input alone. */
 class FakeReact implements AgentSteps {
   readonly log: string[] = [];
-  readonly acts: ActInput[] = [];
+  readonly acts: Given<'react' | 'redel'>[] = [];
   finished: FinishInput | null = null;
   charged = NO_USAGE;
 
   constructor(private readonly agent: Agent) {}
 
-  async react(input: ActInput): Promise<ModelOutcome<Acted>> {
+  async react(input: Given<'react' | 'redel'>): Promise<ModelOutcome<Acted>> {
     this.enter('act');
     this.acts.push(input);
     const action = this.agent.act(input);
@@ -44,8 +35,8 @@ class FakeReact implements AgentSteps {
       ? { kind: 'invalid', error: action.invalid, usage: MODEL_COST }
       : { kind: 'ok', value: action, usage: MODEL_COST };
   }
-  redel = (input: ActInput) => this.react(input);
-  async tool(input: ToolInput) {
+  redel = (input: Given<'react' | 'redel'>) => this.react(input);
+  async tool(input: Given<'tool'>) {
     this.enter('tool');
     this.charged = addUsage(this.charged, SQL_COST);
     return { observationId: `${input.position}.observation`, outcome: 'rows' as const, usage: SQL_COST };
@@ -54,7 +45,7 @@ class FakeReact implements AgentSteps {
     this.enter('web');
     return { observationId: `${input.position}.observation`, outcome: 'found' as const, usage: {} };
   }
-  async final(input: FinalInput): Promise<FinalRun> {
+  async final(input: Given<'final'>): Promise<Gives<'final'>> {
     this.enter('final');
     this.charged = addUsage(this.charged, SQL_COST);
     const usual = { outcome: 'rows' as const, rowCount: 1, trivial: false, control: null, equalTo: null, error: null };
@@ -83,9 +74,16 @@ class FakeReact implements AgentSteps {
 
 const settings = (overrides: Partial<Settings> = {}) =>
   settingsFor({ method: 'react', models: { default: 'model' }, overrides });
-const tool = (input: ActInput): Acted => ({ kind: 'tool', actionId: `${input.position}#${input.tryNumber}` });
-const end = (input: ActInput): Acted => ({ kind: 'end', actionId: `${input.position}#${input.tryNumber}` });
-const after = (calls: number) => (input: ActInput) => (input.turns.length < calls ? tool(input) : end(input));
+const tool = (input: Given<'react' | 'redel'>): Acted => ({
+  kind: 'tool',
+  actionId: `${input.position}#${input.tryNumber}`,
+});
+const end = (input: Given<'react' | 'redel'>): Acted => ({
+  kind: 'end',
+  actionId: `${input.position}#${input.tryNumber}`,
+});
+const after = (calls: number) => (input: Given<'react' | 'redel'>) =>
+  input.turns.length < calls ? tool(input) : end(input);
 
 async function ask(agent: Agent, given = settings(), hooks = testHooks()) {
   const steps = new FakeReact(agent);
@@ -159,7 +157,7 @@ describe('a hint to it', () => {
   /** Told during the first call that ends it. */
   async function hinted(agent: Agent) {
     let tell: () => void = () => undefined;
-    const act = (input: ActInput): Action => {
+    const act = (input: Given<'react' | 'redel'>): Action => {
       const action = agent.act(input);
       if (!('invalid' in action) && action.kind === 'end') tell();
       return action;

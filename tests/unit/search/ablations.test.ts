@@ -15,7 +15,7 @@ import {
   type Script,
 } from '../../helpers/fake-steps';
 import { randomWorld } from '../../helpers/random-world';
-import type { EvaluateInput, GroundInput, PlanInput, ProposeInput } from '../../../src/domain/ports/steps';
+import type { Given } from '../../../src/domain/ports/steps';
 
 async function search(script: Script, without: Ablation | null, more: Partial<Settings> = {}, searchId = 's') {
   const settings = testSettings('paper', { iterations: 2, attempts: 1, rounds: 1, ...more });
@@ -36,7 +36,9 @@ const open = (outcome: 'rows' | 'sql-error'): Script => ({
   }),
 });
 const positions = (steps: FakeSteps, ...names: readonly ('plan' | 'propose')[]) =>
-  steps.log.filter(({ step }) => (names as string[]).includes(step)).map(({ input }) => (input as PlanInput).position);
+  steps.log
+    .filter(({ step }) => (names as string[]).includes(step))
+    .map(({ input }) => (input as Given<'plan'>).position);
 
 describe('without plan evaluation', () => {
   test('no model scores the plans: what the probes showed says which comes next', async () => {
@@ -71,7 +73,7 @@ describe('without plan evaluation', () => {
       }),
     };
     const targets = async (without: Ablation | null) =>
-      (await search(scored, without)).steps.inputs<ProposeInput>('propose').map((input) => input.targets);
+      (await search(scored, without)).steps.inputs<Given<'propose'>>('propose').map((input) => input.targets);
     expect(await targets(null)).toEqual([['op_a'], ['op_b']]);
     expect(await targets('plan-evaluation')).toEqual([['op_a'], ['op_a']]);
   });
@@ -82,8 +84,8 @@ test('without plan selection plans are scored alike, but the next one is drawn: 
   const chosen: string[] = [];
   for (let n = 0; n < 60; n++) {
     const { steps } = await search(open('rows'), 'plan-selection', {}, `q-${n}`);
-    expect(steps.inputs<EvaluateInput>('evaluate').map(({ trajectories }) => trajectories)).toEqual(
-      whole.steps.inputs<EvaluateInput>('evaluate').map(({ trajectories }) => trajectories),
+    expect(steps.inputs<Given<'evaluate'>>('evaluate').map(({ trajectories }) => trajectories)).toEqual(
+      whole.steps.inputs<Given<'evaluate'>>('evaluate').map(({ trajectories }) => trajectories),
     );
     chosen.push(positions(steps, 'plan', 'propose')[2]!.slice(0, 5));
   }
@@ -105,10 +107,9 @@ describe('without evidence summary', () => {
     const [whole, ablated] = [await run(null), await run('evidence-summary')];
     expect(ablated.called).toEqual(whole.called);
     const told = (steps: FakeSteps) =>
-      [...steps.inputs<ProposeInput>('propose'), ...steps.inputs<GroundInput>('ground')].map(({ attempts, memory }) => [
-        attempts.length,
-        memory.facts.length,
-      ]);
+      [...steps.inputs<Given<'propose'>>('propose'), ...steps.inputs<Given<'ground'>>('ground')].map(
+        ({ attempts, memory }) => [attempts.length, memory.facts.length],
+      );
     expect(told(whole.steps).some(([attempts, facts]) => attempts! > 0 && facts! > 0)).toBe(true);
     expect(told(ablated.steps)).toEqual(told(whole.steps).map(() => [0, 0]));
   });
@@ -117,9 +118,10 @@ describe('without evidence summary', () => {
     const [whole, ablated] = [await run(null), await run('evidence-summary')];
     for (const step of ['plan', 'evaluate', 'probe'] as const)
       expect(ablated.steps.inputs(step)).toEqual(whole.steps.inputs(step));
-    const rollouts = (steps: FakeSteps) => steps.inputs<ProposeInput>('propose').map(({ rollout }) => rollout);
+    const rollouts = (steps: FakeSteps) => steps.inputs<Given<'propose'>>('propose').map(({ rollout }) => rollout);
     expect(rollouts(ablated.steps)).toEqual(rollouts(whole.steps));
-    const observed = (steps: FakeSteps) => steps.inputs<GroundInput>('ground').map(({ observations }) => observations);
+    const observed = (steps: FakeSteps) =>
+      steps.inputs<Given<'ground'>>('ground').map(({ observations }) => observations);
     expect(observed(ablated.steps)).toEqual(observed(whole.steps));
   });
 });
@@ -142,10 +144,10 @@ describe('without update reuse', () => {
 
   test('a second plan is not told what the first one proved, and proves it itself', async () => {
     const [whole, ablated] = [await run(null), await run('update-reuse')];
-    const told = (steps: FakeSteps) => steps.inputs<PlanInput>('plan').map(({ memory }) => memory.updates.length);
+    const told = (steps: FakeSteps) => steps.inputs<Given<'plan'>>('plan').map(({ memory }) => memory.updates.length);
     expect(told(whole.steps)).toEqual([0, 1]);
     expect(told(ablated.steps)).toEqual([0, 0]);
-    const targets = (steps: FakeSteps) => steps.inputs<ProposeInput>('propose').map((input) => input.targets);
+    const targets = (steps: FakeSteps) => steps.inputs<Given<'propose'>>('propose').map((input) => input.targets);
     expect(targets(whole.steps)).toEqual([['op_a'], ['op_more']]);
     expect(targets(ablated.steps)).toEqual([['op_a'], ['op_a']]);
   });

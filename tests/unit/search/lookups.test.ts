@@ -13,7 +13,7 @@ import {
   type Gate,
   type Script,
 } from '../../helpers/fake-steps';
-import type { PlanInput, Planned, ProposeInput, WebInput } from '../../../src/domain/ports/steps';
+import type { WebInput, Given, Gives } from '../../../src/domain/ports/steps';
 
 async function search(script: Script, settings: Settings, hooks = testHooks(), gate?: Gate) {
   const steps = new FakeSteps(script, gate);
@@ -24,13 +24,13 @@ async function search(script: Script, settings: Settings, hooks = testHooks(), g
 const withWeb = (lookups: number, more: Partial<Settings> = {}) => testSettings('fast', { lookups, ...more });
 const asks = (position: string, count = 1): Lookup[] =>
   Array.from({ length: count }, (_, at) => ({ actionId: `${position}.ask${at + 1}`, tool: 'web_search' }));
-const lookup = ({ position }: { readonly position: string }, count = 1): Planned => ({
+const lookup = ({ position }: { readonly position: string }, count = 1): Gives<'plan'> => ({
   kind: 'lookup',
   lookups: asks(position, count),
 });
 const written = (planId: string) => planned(planOf(planId, [operator('op_answer', { bodyId: planId })]));
 /** Looks up `count` things before its first plan. */
-const curious = (count: number) => (input: PlanInput) =>
+const curious = (count: number) => (input: Given<'plan'>) =>
   input.memory.web === undefined ? lookup(input, count) : written(input.position);
 const equalToFirst = ({ against }: { readonly against: readonly string[] }) => ({ equalTo: against[0] ?? null });
 
@@ -47,7 +47,7 @@ describe('a plan that wants to know more', () => {
       expect.objectContaining({ position: 'i1.t0.w1', actionId: 'i1.t0.plan.ask1', turns: [], mayFail: true }),
       expect.objectContaining({ position: 'i1.t0.w2', actionId: 'i1.t0.plan.ask2', turns: ['i1.t0.w1'] }),
     ]);
-    const plans = steps.inputs<PlanInput>('plan');
+    const plans = steps.inputs<Given<'plan'>>('plan');
     expect(plans.map(({ position, lookupsLeft, memory }) => [position, lookupsLeft, memory.web])).toEqual([
       ['i1.t0.plan', 5, undefined],
       ['i1.t0.plan.w1', 3, ['i1.t0.w1', 'i1.t0.w2']],
@@ -61,15 +61,15 @@ describe('a plan that wants to know more', () => {
   test('goes on when a lookup fails', async () => {
     const { end, steps } = await search({ plan: curious(1), candidate: equalToFirst, web: () => 'failed' }, withWeb(5));
     expect(end.status).toBe('answered');
-    expect(steps.inputs<PlanInput>('plan')[1]?.memory.web).toEqual(['i1.t0.w1']);
+    expect(steps.inputs<Given<'plan'>>('plan')[1]?.memory.web).toEqual(['i1.t0.w1']);
     expect(end.state.usage.lookups).toBe(1);
   });
 
   test('that asks for more than is left is told so, and nothing of it is looked up', async () => {
-    const plan = (input: PlanInput) => (input.tryNumber === 0 ? lookup(input, 3) : written(input.position));
+    const plan = (input: Given<'plan'>) => (input.tryNumber === 0 ? lookup(input, 3) : written(input.position));
     const { steps, end } = await search({ plan, candidate: equalToFirst }, withWeb(2));
     expect(steps.count('web')).toBe(0);
-    expect(steps.inputs<PlanInput>('plan')[1]).toMatchObject({
+    expect(steps.inputs<Given<'plan'>>('plan')[1]).toMatchObject({
       tryNumber: 1,
       executionError: 'only 2 lookups are left',
     });
@@ -79,7 +79,7 @@ describe('a plan that wants to know more', () => {
   test('never stops asking: it has its limit, then its retries, and the search still ends', async () => {
     const { steps, end } = await search({ plan: lookup }, withWeb(3, { maxPlans: 1, parseRetries: 2 }));
     expect(steps.count('web')).toBe(3);
-    const last = steps.inputs<PlanInput>('plan').at(-1);
+    const last = steps.inputs<Given<'plan'>>('plan').at(-1);
     expect(last).toMatchObject({ lookupsLeft: 0, executionError: 'no lookups are left: do without' });
     expect(end).toMatchObject({ status: 'abstained', endedBy: 'exhausted' });
     expect(end.state.events).toContainEqual(
@@ -89,7 +89,7 @@ describe('a plan that wants to know more', () => {
   });
 
   test('that allows no lookups gets none, and no input, state or ledger speaks of them', async () => {
-    const plan = (input: PlanInput) => (input.tryNumber === 0 ? lookup(input) : written(input.position));
+    const plan = (input: Given<'plan'>) => (input.tryNumber === 0 ? lookup(input) : written(input.position));
     const { steps, end } = await search({ plan, candidate: equalToFirst }, testSettings());
     expect(steps.count('web')).toBe(0);
     const calm = await search({ plan: (input) => written(input.position), candidate: equalToFirst }, testSettings());
@@ -100,7 +100,7 @@ describe('a plan that wants to know more', () => {
 });
 
 test('a proposal may look things up before it names its probe, and the judgement sees them too', async () => {
-  const propose = (input: ProposeInput) => ({
+  const propose = (input: Given<'propose'>) => ({
     proposalId: `${input.position}.proposal`,
     operators: input.memory.web === undefined ? [] : input.targets,
     done: true,
@@ -116,7 +116,7 @@ test('a proposal may look things up before it names its probe, and the judgement
     withWeb(5, { iterations: 1, attempts: 1, maxPlans: 1, planCarriesTests: false }),
   );
   expect(called.slice(0, 7)).toEqual(['prepare', 'plan', 'propose', 'web', 'propose', 'probe', 'ground']);
-  expect(steps.inputs<ProposeInput>('propose')[1]).toMatchObject({
+  expect(steps.inputs<Given<'propose'>>('propose')[1]).toMatchObject({
     position: 'i1.t0.s1.a1.r1.propose.w1',
     lookupsLeft: 4,
     memory: { web: ['i1.t0.w1'] },

@@ -14,7 +14,7 @@ import {
   testSettings,
   type Script,
 } from '../../helpers/fake-steps';
-import type { PlanInput, ProposeInput } from '../../../src/domain/ports/steps';
+import type { Given } from '../../../src/domain/ports/steps';
 
 const choose = (operators: readonly OperatorView[], more: Partial<Parameters<typeof chooseBottlenecks>[1]> = {}) =>
   chooseBottlenecks(planOf('p', operators), { breadth: 4, preferred: null, proof: 'execution', ...more });
@@ -94,10 +94,10 @@ describe('rule S7: an operator that yields nothing', () => {
     const steps = new FakeSteps(nothingFound);
     const settings = testSettings('fast', { maxPlans: 1, iterations: 9, attempts: 2 });
     await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
-    const iterations = steps.inputs<ProposeInput>('propose').map(({ position }) => position.split('.')[0]);
+    const iterations = steps.inputs<Given<'propose'>>('propose').map(({ position }) => position.split('.')[0]);
     expect([...new Set(iterations)]).toEqual(['i1', 'i2']);
     expect(iterations).toHaveLength(BLOCKED_AFTER * 2);
-    const revisions = steps.inputs<PlanInput>('plan').filter(({ revise }) => revise !== null);
+    const revisions = steps.inputs<Given<'plan'>>('plan').filter(({ revise }) => revise !== null);
     expect(revisions[0]?.revise).toMatchObject({ blocked: ['op_a'], plan: { planId: 'p1' } });
     expect(revisions[0]?.position).toMatch(/^i3\./);
     expect(steps.finished).toMatchObject({ status: 'failed', reason: containing('no usable plan') });
@@ -171,7 +171,7 @@ describe('rule S7: an operator that yields nothing', () => {
     const settings = testSettings('fast', { maxPlans: 1, iterations: 20 });
     await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
     expect(steps.finished?.endedBy).toBe('exhausted');
-    const revisions = steps.inputs<PlanInput>('plan').filter(({ revise }) => revise !== null);
+    const revisions = steps.inputs<Given<'plan'>>('plan').filter(({ revise }) => revise !== null);
     expect(revisions).toHaveLength(1);
   });
 });

@@ -14,16 +14,7 @@ import {
   type Script,
 } from '../../helpers/fake-steps';
 import { randomWorld } from '../../helpers/random-world';
-import type {
-  CandidateInput,
-  CheckInput,
-  EvaluateInput,
-  GroundInput,
-  PlanInput,
-  ProbeInput,
-  ProposeInput,
-  SelectAnswerInput,
-} from '../../../src/domain/ports/steps';
+import type { Given } from '../../../src/domain/ports/steps';
 
 async function search(script: Script, settings: Settings = testSettings(), hooks = testHooks()) {
   const steps = new FakeSteps(script);
@@ -41,7 +32,7 @@ const written = (planId: string, ...bodies: readonly string[]) =>
     planId,
     bodies.map((bodyId, index) => operator(`op_${index}`, { bodyId })),
   );
-const equalToFirst = (input: CandidateInput) => ({ equalTo: input.against[0] ?? null });
+const equalToFirst = (input: Given<'candidate'>) => ({ equalTo: input.against[0] ?? null });
 
 describe('an easy question', () => {
   test('ends after two independent derivations agree: 2 model calls', async () => {
@@ -90,7 +81,7 @@ describe('an easy question', () => {
   test('the second plan is told the first, so that it can differ', async () => {
     const plans = inTurn(written('p1', 'a'), written('p2', 'b'));
     const { steps } = await search({ plan: () => planned(plans()), candidate: equalToFirst });
-    const [first, second] = steps.inputs<PlanInput>('plan');
+    const [first, second] = steps.inputs<Given<'plan'>>('plan');
     expect(first?.otherPlans).toEqual([]);
     expect(second?.otherPlans).toEqual([{ planId: 'p1', bodies: [['op_0', 'a', null]] }]);
   });
@@ -145,7 +136,7 @@ describe('a doubtful question', () => {
     ]);
     expect(end).toMatchObject({ status: 'answered', endedBy: 'agreement' });
     expect(end.state.updates).toMatchObject([{ id: 'u1', reuses: 1 }]);
-    expect(steps.inputs<ProbeInput>('probe')).toHaveLength(1);
+    expect(steps.inputs<Given<'probe'>>('probe')).toHaveLength(1);
     expect(end.state.candidates.map(({ bodies }) => bodies[0])).toMatchObject([
       { bodyId: 'gap', updateId: 'u1', counts: false },
       { bodyId: 'gap', updateId: 'u1', counts: false },
@@ -217,7 +208,7 @@ describe('a doubtful question', () => {
       probe: () => [{ operator: 'op_gap', outcome: ++probes === 1 ? 'sql-error' : 'rows', immaterial: null }],
     });
     expect(called.filter((step) => ['propose', 'ground'].includes(step))).toEqual(['propose', 'ground']);
-    expect(steps.inputs<ProposeInput>('propose')[0]?.attempts).toHaveLength(1);
+    expect(steps.inputs<Given<'propose'>>('propose')[0]?.attempts).toHaveLength(1);
     expect(end.state.updates).toHaveLength(1);
   });
 
@@ -298,7 +289,7 @@ describe('a doubtful question', () => {
         ...['prepare', 'plan', 'check', 'probe', 'ground', 'settle'],
         ...['plan', 'check', 'probe', 'ground', 'settle', 'candidate', 'finish'],
       ]);
-      const [, revised] = steps.inputs<PlanInput>('plan');
+      const [, revised] = steps.inputs<Given<'plan'>>('plan');
       expect(revised).toMatchObject({
         position: 'i1.t0.s1.refit',
         revise: {
@@ -325,7 +316,7 @@ describe('a doubtful question', () => {
       const { end, called } = await search({ ...script, plan: made }, settings);
       expect(called.filter((step) => step === 'plan')).toHaveLength(2);
       expect(end.state.trajectories[1]).toMatchObject({ status: 'open', plan: { planId: 'p1' } });
-      const always = { ...script, ground: (input: GroundInput) => judged(input, [], { refit: ['op_gap'] }) };
+      const always = { ...script, ground: (input: Given<'ground'>) => judged(input, [], { refit: ['op_gap'] }) };
       const again = await search(always, testSettings('thorough', { iterations: 1 }));
       expect(again.called.filter((step) => step === 'plan')).toHaveLength(2);
     });
@@ -339,14 +330,14 @@ describe('a doubtful question', () => {
           ? [{ operator: 'op_gap', bodyId: null, update: null, assumed: false, error: 'no such column: gap_s' }]
           : (proving.settle?.(input) ?? []),
     });
-    const [, retry] = steps.inputs<GroundInput>('ground');
+    const [, retry] = steps.inputs<Given<'ground'>>('ground');
     expect(retry).toMatchObject({ tryNumber: 1, executionError: 'op_gap: no such column: gap_s' });
     expect(steps.finished?.state.updates).toHaveLength(1);
   });
 
   test('an operator that becomes testable is attempted in the same iteration', async () => {
     const chain = planOf('p1', [operator('op_a'), operator('op_b', { inputs: ['op_a'] })]);
-    const target = (input: GroundInput) => input.plan.bodies.find(([, bodyId]) => bodyId === null)?.[0] ?? '';
+    const target = (input: Given<'ground'>) => input.plan.bodies.find(([, bodyId]) => bodyId === null)?.[0] ?? '';
     const { steps } = await search(
       {
         plan: () => planned(chain),
@@ -362,7 +353,7 @@ describe('a doubtful question', () => {
       },
       testSettings('fast', { maxPlans: 1, iterations: 1 }),
     );
-    expect(steps.inputs<ProposeInput>('propose').map(({ targets }) => targets)).toEqual([['op_a'], ['op_b']]);
+    expect(steps.inputs<Given<'propose'>>('propose').map(({ targets }) => targets)).toEqual([['op_a'], ['op_b']]);
     expect(steps.finished?.state.candidates).toHaveLength(1);
   });
 });
@@ -371,16 +362,16 @@ describe('bodies that come with a plan or a judgement', () => {
   test('one that fails is asked for again with the exact error, then left unresolved', async () => {
     const plan = written('p1', 'a', 'bad');
     const settings = testSettings('fast', { iterations: 1, parseRetries: 2 });
-    const failing = (input: CheckInput) =>
+    const failing = (input: Given<'check'>) =>
       input.operators.includes('op_1') ? [{ operator: 'op_1', error: 'no such table: sale' }] : [];
     const { steps, end } = await search({ plan: () => planned(plan), check: failing }, settings);
-    expect(steps.inputs<PlanInput>('plan').map((p) => [p.tryNumber, p.executionError])).toEqual([
+    expect(steps.inputs<Given<'plan'>>('plan').map((p) => [p.tryNumber, p.executionError])).toEqual([
       [0, undefined],
       [1, 'op_1: no such table: sale'],
       [2, 'op_1: no such table: sale'],
     ]);
     expect(end.state.trajectories[1]?.plan?.operators.map(({ state }) => state)).toEqual(['assumed', 'unresolved']);
-    expect(steps.inputs<ProposeInput>('propose')[0]?.targets).toEqual(['op_1']);
+    expect(steps.inputs<Given<'propose'>>('propose')[0]?.targets).toEqual(['op_1']);
   });
 
   test('one that a judgement wrote and that fails does not displace the body that runs', async () => {
@@ -407,7 +398,7 @@ describe('bodies that come with a plan or a judgement', () => {
       },
       testSettings('fast', { maxPlans: 1 }),
     );
-    expect(steps.inputs<PlanInput>('plan')[1]?.revise).toMatchObject({ plan: { planId: 'p1' } });
+    expect(steps.inputs<Given<'plan'>>('plan')[1]?.revise).toMatchObject({ plan: { planId: 'p1' } });
     expect(end).toMatchObject({ status: 'answered', chosen: 'c2' });
   });
 });
@@ -423,7 +414,7 @@ describe('a question without an answer', () => {
 
   test('the second look is told the reason of the first, so that it does not merely repeat it', async () => {
     const { steps } = await search({ plan: () => no });
-    const [first, second] = steps.inputs<PlanInput>('plan');
+    const [first, second] = steps.inputs<Given<'plan'>>('plan');
     expect(first?.unanswerable).toBeUndefined();
     expect(second?.unanswerable).toEqual(['wages are not stored']);
   });
@@ -431,7 +422,7 @@ describe('a question without an answer', () => {
   test('one such reply beside one candidate goes to the judge', async () => {
     const replies = inTurn<ReturnType<NonNullable<Script['plan']>>>(no, planned(written('p1', 'a')));
     const { steps, end } = await search({ plan: replies }, testSettings('fast', { maxPlans: 2 }));
-    expect(steps.inputs<SelectAnswerInput>('select')[0]?.candidates).toEqual([
+    expect(steps.inputs<Given<'select'>>('select')[0]?.candidates).toEqual([
       { id: 'c2', agreesWith: 1, unanswerable: null },
       { id: 'c1', agreesWith: 1, unanswerable: 'wages are not stored' },
     ]);
@@ -453,7 +444,7 @@ describe('a question without an answer', () => {
 });
 
 describe('the judge', () => {
-  const rivals = (input: CandidateInput) => ({ equalTo: input.candidateId === 'c9' ? 'c1' : null });
+  const rivals = (input: Given<'candidate'>) => ({ equalTo: input.candidateId === 'c9' ? 'c1' : null });
   const plans = () => inTurn(written('p1', 'a'), written('p2', 'b'), written('p3', 'c'));
 
   test('is asked once about distinct results and may abstain', async () => {
@@ -494,7 +485,7 @@ describe('evaluation', () => {
   });
 
   test('scores the open ones and steers the choice and the bottleneck', async () => {
-    const scores = (input: EvaluateInput) =>
+    const scores = (input: Given<'evaluate'>) =>
       input.trajectories.map(({ id }) => ({
         trajectory: id,
         progress: 0,
@@ -507,11 +498,11 @@ describe('evaluation', () => {
     );
     expect(
       steps
-        .inputs<EvaluateInput>('evaluate')[0]
+        .inputs<Given<'evaluate'>>('evaluate')[0]
         ?.trajectories.map(({ id }) => id)
         .sort(),
     ).toEqual(['t0', 't1']);
-    expect(steps.inputs<ProposeInput>('propose').map(({ position }) => position.slice(0, 5))).toContain('i2.t1');
+    expect(steps.inputs<Given<'propose'>>('propose').map(({ position }) => position.slice(0, 5))).toContain('i2.t1');
   });
 
   test('that cannot be understood is recorded, and the search goes on', async () => {
@@ -533,7 +524,7 @@ describe('preset paper', () => {
 
   test('asks even about a single answer, by number, with the depth of its trajectory', async () => {
     const { steps, end } = await search({ plan: () => planned(written('p1', 'a')) }, paper);
-    expect(steps.inputs<SelectAnswerInput>('select')).toMatchObject([
+    expect(steps.inputs<Given<'select'>>('select')).toMatchObject([
       { byNumber: true, candidates: [{ id: 'c1', depth: 1 }] },
     ]);
     expect(end).toMatchObject({ status: 'answered', chosen: 'c1' });
@@ -544,13 +535,13 @@ describe('preset paper', () => {
     expect([paper.attempts, paper.rounds]).toEqual([3, 6]);
     expect(steps.count('propose')).toBe(18);
     expect(steps.count('probe')).toBe(18);
-    const grounds = steps.inputs<GroundInput>('ground');
+    const grounds = steps.inputs<Given<'ground'>>('ground');
     expect(grounds.map(({ observations }) => observations.length)).toEqual([6, 6, 6]);
     // B of Algorithm 1: what earlier attempts showed goes into the next.
     expect(grounds.map(({ attempts }) => attempts.length)).toEqual([6, 13, 20]);
     expect(
       steps
-        .inputs<ProposeInput>('propose')
+        .inputs<Given<'propose'>>('propose')
         .map(({ callsLeft }) => callsLeft)
         .slice(0, 7),
     ).toEqual([6, 5, 4, 3, 2, 1, 6]);
