@@ -67,6 +67,11 @@ test.each([
   expect(inspector.inspect(sql)).toMatchObject({ kind: 'refused', message: expect.stringMatching(says) as unknown });
 });
 
+test('BigQuery has weeks that begin on a day', () => {
+  const sql = 'SELECT DATE_TRUNC(day, WEEK(MONDAY)), DATE_DIFF(a, b, WEEK(SUNDAY)) FROM shop.orders';
+  expect(relationsBy(createBigQueryInspector(), sql)).toEqual(['shop.orders']);
+});
+
 test('a number may begin with its dot', () => {
   const sql = 'SELECT .5 * amount, amount * .5 FROM orders WHERE amount >.5 AND amount BETWEEN .5 AND 1';
   expect(relationsBy(createMysqlInspector(), sql)).toEqual(['orders']);
