@@ -3,28 +3,29 @@
  *
  * 1. the file is opened as READ_ONLY, without other files, extensions, spilling to disk or settings of a user, with limited
  *    memory and threads; then the configuration is locked;
- * 2. one statement of the kind SELECT, read by DuckDB's own parser before it is bound (`tree.ts`), in a read-only transaction;
+ * 2. one statement of the kind SELECT, read by DuckDB's own parser before it is bound (`tree.ts`);
  * 3. what it reads is the same to the reader of tokens in front (`inspector.ts`), which the access lists go by.
  *
- * DuckDB locks the file for as long as it is open, so it is closed soon after its last use.
+ * DuckDB locks the file for as long as it is open: nobody writes it during a run, which needs no transaction to see one state of
+ * it. So it is closed soon after its last use.
  */
-import type {
-  DuckDBConnection,
-  DuckDBDataChunk,
+import {
   DuckDBInstance,
-  DuckDBPreparedStatement,
-  DuckDBResult,
-  DuckDBValue,
   StatementType,
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  type DuckDBPreparedStatement,
+  type DuckDBResult,
 } from '@duckdb/node-api';
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { SqlValue } from '../../domain';
+import { BoundedMap } from '../../bounded-map';
 import { statementIn, tokensOf } from '../../sql/lexer';
-import { handled } from '../kit/child-answer';
-import type { ChildReply, ChildRequest } from '../kit/child-session';
-import { inspectingOnce, Refusal, SyntaxProblem } from '../kit/inspection';
+import { answering } from '../kit/child-answer';
+import type { ChildReply, ChildRequest, Failure } from '../kit/child-session';
+import { attempted, type WriteAttempt } from '../kit/database-check';
 import { digestSql } from '../kit/digest';
+import { Refusal } from '../kit/inspection';
 import { CappedRows } from '../kit/value-text';
 import { createDuckdbInspector } from './inspector';
 import { relationsOf } from './tree';
@@ -59,94 +60,78 @@ const IDLE_MS = 1_000;
 interface Open {
   readonly instance: DuckDBInstance;
   readonly connection: DuckDBConnection;
-  /** Another connection, on which the statement is parsed. */
-  readonly reading: DuckDBConnection;
   readonly serialize: DuckDBPreparedStatement;
   /** Of the file, in lower case. */
   readonly macros: ReadonlySet<string>;
-  /** The kind of a statement that is one. */
-  readonly select: StatementType;
   /** Changes when another file takes the place of this one. */
   readonly file: string;
+  /** Statements that may run. The same one is often asked again: its rows are hashed, a profile is taken in every search. */
+  readonly passed: BoundedMap<true>;
 }
 
+const PASSED_CHARS = 1024 * 1024;
 let open: Open | null = null;
 let idle: NodeJS.Timeout | undefined;
-const inspector = inspectingOnce(createDuckdbInspector());
+const inspector = createDuckdbInspector();
 
-function connection(): DuckDBConnection {
+function opened(): Open {
   if (open === null) throw new Error('no database is open');
-  return open.connection;
+  return open;
 }
 
-async function begin(path: string): Promise<ChildReply> {
+async function begin(path: string): Promise<void> {
   clearTimeout(idle);
   const { ino, size, mtimeNs } = statSync(path, { bigint: true });
   const file = [path, ino, size, mtimeNs].join(' ');
-  if (open !== null && open.file !== file) close();
-  if (open === null) {
-    process.title = `gate: reads ${path}`;
-    const { DuckDBInstance: Instance, StatementType: types } = await import('@duckdb/node-api');
-    const instance = await Instance.create(path, CONFIG);
-    const connected = await instance.connect();
-    for (const sql of LOCK) await connected.run(sql);
-    const reading = await instance.connect();
-    const serialize = await reading.prepare('SELECT json_serialize_sql($1::VARCHAR)');
-    const own = await reading.runAndReadAll('SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal');
-    const macros = new Set(own.getRows().map(([name]) => String(name)));
-    open = { instance, connection: connected, reading, serialize, macros, select: types.SELECT, file };
-  }
-  await connection().run('BEGIN TRANSACTION READ ONLY');
-  return DONE;
+  if (open?.file === file) return;
+  close();
+  process.title = `gate: reads ${path}`;
+  const instance = await DuckDBInstance.create(path, CONFIG);
+  const connection = await instance.connect();
+  for (const sql of LOCK) await connection.run(sql);
+  const serialize = await connection.prepare('SELECT json_serialize_sql($1::VARCHAR)');
+  const own = await connection.runAndReadAll('SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal');
+  const macros = new Set(own.getRows().map(([name]) => String(name)));
+  const passed = new BoundedMap<true>(PASSED_CHARS);
+  open = { instance, connection, serialize, macros, file, passed };
 }
 
 function close(): void {
   open?.connection.closeSync();
-  open?.reading.closeSync();
   open?.instance.closeSync();
   open = null;
 }
 
-async function end(): Promise<ChildReply> {
-  await connection().run('ROLLBACK');
+function end(): void {
   idle = setTimeout(close, IDLE_MS).unref();
-  return DONE;
 }
 
-const DONE = { kind: 'done' } as const;
-
-/** An error ends the transaction. The next one sees the same rows, because nobody else can write the file meanwhile. */
-async function query(request: Extract<ChildRequest, { kind: 'query' }>): Promise<ChildReply> {
-  try {
-    const { text, prepared } = await prepare(request.sql);
-    return request.digest ? await digest(text, prepared) : await read(prepared, request.maxRows);
-  } catch (error) {
-    if (error instanceof Refusal) return { kind: 'refused', message: error.message };
-    await connection().run('ROLLBACK');
-    await connection().run('BEGIN TRANSACTION READ ONLY');
-    throw error;
+async function query({ sql, digest, maxRows }: Extract<ChildRequest, { kind: 'query' }>): Promise<ChildReply> {
+  const { connection, passed } = opened();
+  if (passed.get(sql) === undefined) {
+    await readAgain(sql);
+    passed.set(sql, true, sql.length);
   }
+  // Several at once cannot be prepared.
+  const prepared = await connection.prepare(sql);
+  if (prepared.statementType !== StatementType.SELECT)
+    throw new Refusal('the statement is not a SELECT: write one SELECT that only reads');
+  return digest ? hashed(sql, prepared) : read(prepared, maxRows);
 }
 
-async function prepare(sql: string): Promise<{ readonly text: string; readonly prepared: DuckDBPreparedStatement }> {
-  if (open === null) throw new Error('no database is open');
-  open.serialize.bindVarchar(1, sql);
-  const serialized = await (await open.serialize.run()).fetchChunk();
-  const relations = relationsOf(String(serialized?.getColumnValues(0)[0]), open.macros);
+/** Throws where DuckDB's parser reads what may not run, or another thing than the reader in front. */
+async function readAgain(sql: string): Promise<void> {
+  const { serialize, macros } = opened();
+  serialize.bindVarchar(1, sql);
+  const serialized = (await serialize.run()).getChunk(0).getColumnValues(0)[0];
+  const relations = relationsOf(String(serialized), macros);
   const inspection = inspector.inspect(sql);
   // What the reader in front refuses or cannot read, it has refused there.
-  if (inspection.kind === 'select') {
-    const names = new Set(inspection.relations.map((name) => name.toLowerCase()));
-    const other = [...relations, ...names].find((name) => !relations.has(name) || !names.has(name));
-    if (other !== undefined)
-      throw new Refusal(`whether the statement reads ${other} is not clear: write each table as FROM name AS alias`);
-  }
-  const { text } = statementIn(sql, tokensOf(sql, 'duckdb'));
-  // Several at once cannot be prepared.
-  const prepared = await open.connection.prepare(sql);
-  if (prepared.statementType !== open.select)
-    throw new Refusal('the statement is not a SELECT: write one SELECT that only reads');
-  return { text, prepared };
+  if (inspection.kind !== 'select') return;
+  const names = new Set(inspection.relations.map((name) => name.toLowerCase()));
+  const other = [...relations, ...names].find((name) => !relations.has(name) || !names.has(name));
+  if (other !== undefined)
+    throw new Refusal(`whether the statement reads ${other} is not clear: write each table as FROM name AS alias`);
 }
 
 async function read(prepared: DuckDBPreparedStatement, maxRows: number): Promise<ChildReply> {
@@ -155,7 +140,9 @@ async function read(prepared: DuckDBPreparedStatement, maxRows: number): Promise
   const converters = types.map(converterFor);
   const capped = new CappedRows(maxRows);
   for await (const chunk of chunksOf(result)) {
-    const columns = converters.map((convert, index) => converted(chunk.getColumnValues(index), convert));
+    const columns = converters.map((convert, index) =>
+      chunk.getColumnValues(index).map((value) => (value === null ? null : convert(value))),
+    );
     for (let at = 0; at < chunk.rowCount && !capped.truncated; at += 1)
       capped.add(columns.map((column) => column[at] ?? null));
     if (capped.truncated) break;
@@ -173,13 +160,11 @@ async function* chunksOf(result: DuckDBResult): AsyncIterable<DuckDBDataChunk> {
   }
 }
 
-const converted = (values: readonly DuckDBValue[], convert: ReturnType<typeof converterFor>): SqlValue[] =>
-  values.map((value) => (value === null ? null : convert(value)));
-
 /** The statement has been read and prepared. */
-async function digest(text: string, prepared: DuckDBPreparedStatement): Promise<ChildReply> {
+async function hashed(sql: string, prepared: DuckDBPreparedStatement): Promise<ChildReply> {
+  const { text } = statementIn(sql, tokensOf(sql, 'duckdb'));
   const types = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnType(index));
-  const counting = await connection().runAndReadAll(digestSql(text, types, DIGEST));
+  const counting = await opened().connection.runAndReadAll(digestSql(text, types, DIGEST));
   const [[count, high, low] = []] = counting.getRows();
   return { kind: 'rows', columns: [], rows: [[Number(count), String(high), String(low)]], truncated: false };
 }
@@ -198,34 +183,26 @@ const ATTEMPTS = [
   ['unlock the configuration', 'SET lock_configuration = false'],
 ] as const;
 
-async function attemptWrites(): Promise<ChildReply> {
-  const attempts = [];
-  for (const [what, sql] of ATTEMPTS) attempts.push({ what, ...(await attempt(sql)) });
-  return { kind: 'attempts', attempts };
-}
+const attemptWrites = (): Promise<WriteAttempt[]> => attempted(ATTEMPTS, attempt, refusedBy);
 
-async function attempt(sql: string): Promise<{ readonly code: string | null; readonly message: string }> {
+async function attempt(sql: string): Promise<void> {
+  const { connection } = opened();
+  await connection.run('BEGIN TRANSACTION');
   try {
-    await connection().run(sql);
-    return { code: null, message: 'it was executed, and rolled back' };
-  } catch (error) {
-    const { message } = error as Error;
-    return { code: codeOf(message), message };
+    await connection.run(sql);
   } finally {
-    await connection().run('ROLLBACK');
-    await connection().run('BEGIN TRANSACTION READ ONLY');
+    await connection.run('ROLLBACK');
   }
 }
+
+const refusedBy = (error: unknown): 'refused' | 'failed' =>
+  /^(Permission|Invalid Input|Catalog|IO)$/.test(failureOf(error).code) ? 'refused' : 'failed';
 
 /** `Binder Error: …` */
-const codeOf = (message: string): string => /^([A-Za-z ]+) Error:/.exec(message)?.[1] ?? 'ERROR';
-
-export async function answer(request: ChildRequest): Promise<ChildReply> {
-  try {
-    return await handled(request, { begin, query, end, attemptWrites });
-  } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    const kind = error instanceof SyntaxProblem ? 'Parser' : codeOf(message);
-    return { kind: 'error', message: kind === 'Out of Memory' ? NO_MEMORY : message, code: code ?? kind };
-  }
+function failureOf(error: unknown): Failure {
+  const { message, code } = error as NodeJS.ErrnoException;
+  const kind = /^([A-Za-z ]+) Error:/.exec(message)?.[1] ?? 'ERROR';
+  return { message: kind === 'Out of Memory' ? NO_MEMORY : message, code: code ?? kind };
 }
+
+export const answer = answering({ begin, query, end, attemptWrites, failureOf });

@@ -6,8 +6,8 @@ import { relationOf } from '../../sql/dialects';
 import { identifier } from '../kit/engine';
 import { samplesOf, type Read, type Rows } from '../kit/file-schema';
 import { described, SAMPLE_LENGTH } from '../kit/schema';
+import { VERSION } from './errors';
 
-export const VERSION = "ltrim(version(), 'v')";
 const SAMPLED_ROWS = 200;
 /** An enumeration lists all of its values. */
 const MAX_TYPE_CHARS = 300;

@@ -1,11 +1,21 @@
 /** What a process of DuckDB ended with, as a result or as an error of the engine. */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { sorted } from '../error-table';
-import { childError, type ChildEngine, type Failure } from '../kit/child-session';
+import type { ChildEngine, Failure } from '../kit/child-session';
 import type { EngineErrors, Outcome } from '../kit/engine';
-import { checkDatabaseFile } from '../kit/file-check';
 
-export const duckdb: ChildEngine = { program: 'duckdb', name: 'DuckDB', isBehind: true, throwIfBroken, explained };
+export const VERSION = "ltrim(version(), 'v')";
+export const duckdb: ChildEngine = {
+  program: 'duckdb',
+  name: 'DuckDB',
+  called: 'a DuckDB file',
+  version: VERSION,
+  log: '.wal',
+  isOne: (start) => start.toString('latin1', 8, 12) === 'DUCK',
+  refuseOther: (given) => throwIfBroken({ code: 'IO', message: 'not a valid DuckDB database file' }, given),
+  throwIfBroken,
+  explained,
+};
 
 function explained({ code, message }: Failure, path: string): Outcome {
   throwIfBroken({ code, message }, path);
@@ -36,20 +46,10 @@ const BROKEN: EngineErrors = [
   [/^IO /, 'connection', 'cannot read {path} just now: {message}'],
 ]; // prettier-ignore
 
-export function throwIfBroken({ code, message }: Failure, path: string): void {
+function throwIfBroken({ code, message }: Failure, path: string): void {
   const [, writer, pid] = /held in (?:.*\/)?(.+?) \(PID (\d+)\)/.exec(message) ?? [];
   const facts = { path, message: oneLine(message), by: pid === undefined ? '' : ` (${writer}, process ${pid})` };
   const isOfFile = /^(IO|Serialization|(ERR_)?MODULE_NOT_FOUND|ENOENT)$/.test(code);
   const found = isOfFile || /[Ee]ncrypted database/.test(message) ? sorted(BROKEN, `${code} ${message}`, facts) : null;
   if (found !== null) throw new SqlEngineError(found.code, found.line);
 }
-
-export const toEngineError = (error: unknown, path: string): SqlEngineError => childError('DuckDB', error, path);
-
-export const checkFile = (given: string, path: string): Promise<void> =>
-  checkDatabaseFile(given, path, {
-    kind: 'DuckDB',
-    called: 'a DuckDB file',
-    isOne: (start) => start.toString('latin1', 8, 12) === 'DUCK',
-    otherwise: () => throwIfBroken({ code: 'IO', message: 'not a valid DuckDB database file' }, given),
-  });

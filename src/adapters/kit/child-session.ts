@@ -4,18 +4,25 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import type { Asked, Outcome, Session } from './engine';
 import { startChild, type ChildProgram } from './child-process';
+import type { WriteAttempt } from './database-check';
+import type { Asked, Outcome, Session } from './engine';
+import type { FileKind } from './file-check';
 
 export type ChildRequest =
   | { readonly kind: 'begin'; readonly path: string }
-  /** `again`: it ended a process before. `digest`: one row with the count and two sums of hashes. */
+  /**
+   * `begin`: the file, where a run begins with this statement; `isLast`: it ends with it. A message of its own for each takes as
+   * long as a short statement. `again`: it ended a process before. `digest`: one row with the count and two sums of hashes.
+   */
   | {
       readonly kind: 'query';
+      readonly begin: string | null;
       readonly sql: string;
       readonly maxRows: number;
       readonly again: boolean;
       readonly digest: boolean;
+      readonly isLast: boolean;
     }
   | { readonly kind: 'end' }
   /** Attempts a fixed list of writes that the child holds: the request carries no SQL. */
@@ -24,14 +31,11 @@ export type ChildRequest =
 export type ChildReply =
   | { readonly kind: 'done' }
   | Extract<Outcome, { kind: 'rows' | 'refused' }>
-  | {
-      readonly kind: 'attempts';
-      /** `code` null: the write was executed. */
-      readonly attempts: readonly { readonly what: string; readonly code: string | null; readonly message: string }[];
-    }
-  /** `code` is the engine's, for example `SQLITE_ERROR`. */
-  | ({ readonly kind: 'error' } & Failure);
+  | { readonly kind: 'attempts'; readonly attempts: readonly WriteAttempt[] }
+  /** `isOutside`: no statement caused it. */
+  | ({ readonly kind: 'error'; readonly isOutside: boolean } & Failure);
 
+/** `code` is the engine's, for example `SQLITE_ERROR`. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -40,21 +44,21 @@ export interface Failure {
 /** The process ended by itself. */
 export class Crashed extends Error {}
 
-/** What went wrong outside of a statement, in one line. `name`: of the engine. */
-export function childError(name: string, error: unknown, path: string): SqlEngineError {
+/** What went wrong outside of a statement, in one line. */
+export function toChildError({ name }: ChildEngine, error: unknown, path: string): SqlEngineError {
   if (error instanceof SqlEngineError) return error;
   const { message } = error as Error;
   const line = error instanceof Crashed ? `the ${name} process for ${path} ended unexpectedly: ${message}` : message;
   return new SqlEngineError('connection', line, { cause: error });
 }
 
-/** What a session has to know of the engine in its process. */
-export interface ChildEngine {
-  readonly program: ChildProgram;
-  /** As people call it. */
-  readonly name: string;
-  /** Between two runs nobody waits for it: what a run leaves to do, the process does before the next request. */
-  readonly isBehind: boolean;
+/** What is to be known of the engine in a process. */
+export interface ChildEngine extends FileKind {
+  readonly program: Exclude<ChildProgram, 'duckdb-import'>;
+  /** The expression for it in SQL. */
+  readonly version: string;
+  /** What the name of its write-ahead log has more than that of the file. */
+  readonly log: string;
   /** The file is locked, damaged, …: the statement did not cause that. Throws `SqlEngineError`. */
   readonly throwIfBroken: (failure: Failure, shown: string) => void;
   /** Of a statement. */
@@ -69,8 +73,10 @@ export class ChildSession implements Session {
   #stderr = '';
   /** Requests without an answer, in their order. */
   #waiting: ((reply: ChildReply | Error | 'timeout') => void)[] = [];
-  #begun: Promise<void> = Promise.resolve();
-  #isOpen = false;
+  #wasOpened = false;
+  /** Set: a run begins, with the next statement. */
+  #begins: string | null = null;
+  #isInRun = false;
 
   /** `shown`: the file as it was given, for messages. */
   constructor(
@@ -96,28 +102,30 @@ export class ChildSession implements Session {
   }
 
   async begin(): Promise<void> {
-    this.#begun = this.#outside({ kind: 'begin', path: await this.path() });
-    // What fails is said by `execute`, which waits for it.
-    this.#begun.catch(() => this.cut());
-    if (!this.#isOpen || !this.engine.isBehind) await this.#begun;
-    this.#isOpen = true;
+    const path = await this.path();
+    if (this.#wasOpened) this.#begins = path;
+    // Opening it is not in the time of the first statement.
+    else await this.#outside({ kind: 'begin', path });
+    this.#isInRun = !this.#wasOpened;
+    this.#wasOpened = true;
   }
 
   async end(): Promise<void> {
-    const ended = this.#outside({ kind: 'end' });
-    // A session that cannot end is not used again.
-    if (this.engine.isBehind) ended.catch(() => this.cut());
-    else await ended;
+    if (this.#isInRun) await this.#outside({ kind: 'end' });
+    this.#isInRun = false;
   }
 
-  async execute(sql: string, { maxRows, timeoutMs, again = false, digest = false }: Asked): Promise<Outcome> {
+  async execute(sql: string, asked: Asked): Promise<Outcome> {
+    const { maxRows, timeoutMs, again = false, digest = false, isLast = false } = asked;
+    const begin = this.#begins;
+    this.#begins = null;
+    this.#isInRun = !isLast;
     try {
-      const asked = this.ask({ kind: 'query', sql, maxRows, again, digest }, timeoutMs);
-      const [reply] = await Promise.all([asked, this.#begun]);
+      const reply = await this.ask({ kind: 'query', begin, sql, maxRows, again, digest, isLast }, timeoutMs);
       if (reply === 'timeout') return { kind: 'timeout' };
-      if (reply.kind === 'error') return this.engine.explained(reply, this.shown);
       if (reply.kind === 'rows' || reply.kind === 'refused') return reply;
-      throw new Crashed('it answered out of order');
+      if (reply.kind !== 'error') throw new Crashed('it answered out of order');
+      return reply.isOutside ? this.#broken(reply) : this.engine.explained(reply, this.shown);
     } catch (error) {
       if (!(error instanceof Crashed)) throw error;
       return {
@@ -162,9 +170,12 @@ export class ChildSession implements Session {
   async #outside(request: ChildRequest): Promise<void> {
     const reply = await this.ask(request, OPEN_TIMEOUT_MS);
     if (reply === 'timeout') throw new Error(`opening ${this.shown} took too long`);
-    if (reply.kind !== 'error') return;
-    this.engine.throwIfBroken(reply, this.shown);
-    throw new Error(`cannot open ${this.shown}: ${reply.message}`);
+    if (reply.kind === 'error') this.#broken(reply);
+  }
+
+  #broken(failure: Failure): never {
+    this.engine.throwIfBroken(failure, this.shown);
+    throw new Error(`cannot open ${this.shown}: ${failure.message}`);
   }
 
   #fail(message: string): void {

@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { ChildProgram } from './child-process';
-import type { Failure } from './child-session';
+import type { ChildReply } from './child-session';
 
 /** An error that it throws is answered as `Failure`. */
 interface ChildModule {
@@ -33,15 +33,19 @@ const WATCHDOG = `
 /** The parent tells its own id, because it may be gone before this process looks. */
 const [, , name, parent] = process.argv;
 new Worker(WATCHDOG, { eval: true, workerData: Number(parent) }).unref();
-const program = PROGRAMS[name as ChildProgram]();
+let program: Promise<object> | undefined;
 /** Requests are answered in their order. */
-let before: Promise<unknown> = program;
+let before = Promise.resolve<unknown>(undefined);
 process.on('message', (request: unknown) => {
   before = before
-    .then(async () => ((await program) as ChildModule).answer(request))
-    .catch((error: unknown): { readonly kind: 'error' } & Failure => {
+    .then(async () => {
+      // What is missing for it is told in the answer.
+      program ??= PROGRAMS[name as ChildProgram]();
+      return ((await program) as ChildModule).answer(request);
+    })
+    .catch((error: unknown): Extract<ChildReply, { kind: 'error' }> => {
       const { message, code = 'ERROR' } = error as { message: string; code?: string };
-      return { kind: 'error', message, code };
+      return { kind: 'error', message, code, isOutside: true };
     })
     .then((reply) => process.send?.(reply));
 });

@@ -19,18 +19,24 @@ export interface WriteAttempt {
   readonly message: string;
 }
 
-/** `sqlState` or the like of an error decides; one that says nothing of the statement is to be thrown by `verdict`. */
+/**
+ * Attempts each statement; `write` leaves nothing of it behind. `verdict`: by the code of the error; one that says nothing of
+ * the statement is to be thrown by it.
+ */
 export async function attempted(
-  what: string,
-  write: () => Promise<unknown>,
+  statements: readonly (readonly [what: string, sql: string])[],
+  write: (sql: string) => unknown,
   verdict: (error: unknown) => 'refused' | 'failed',
-): Promise<WriteAttempt> {
-  try {
-    await write();
-    return { what, outcome: 'went-through', message: 'it was executed, and rolled back' };
-  } catch (error) {
-    return { what, outcome: verdict(error), message: (error as Error).message };
-  }
+): Promise<WriteAttempt[]> {
+  const attempts: WriteAttempt[] = [];
+  for (const [what, sql] of statements)
+    try {
+      await write(sql);
+      attempts.push({ what, outcome: 'went-through', message: 'it was executed, and rolled back' });
+    } catch (error) {
+      attempts.push({ what, outcome: verdict(error), message: (error as Error).message });
+    }
+  return attempts;
 }
 
 /** The shortest of five round trips. */

@@ -24,10 +24,14 @@ export type Outcome =
   | Extract<SqlResult, { kind: 'refused' }>
   | Omit<Extract<SqlResult, { kind: 'timeout' }>, 'afterMs'>;
 
-/** `again`: the statement cost a session before. `digest`: its rows are counted and hashed, and not returned. */
+/**
+ * `again`: the statement cost a session before. `digest`: its rows are counted and hashed, and not returned. `isLast`: its run
+ * ends with it.
+ */
 export interface Asked extends SqlOptions {
   readonly again?: boolean;
   readonly digest?: boolean;
+  readonly isLast?: boolean;
 }
 
 export interface Session {
@@ -104,13 +108,13 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
       const results: SqlResult[] = [];
       await inSession(options, async (session) => {
         takenAt = new Date().toISOString();
+        const last = asked.findLast(({ settled }) => settled === null);
         for (const each of asked) {
           options.signal.throwIfAborted();
           const again = each.tries.length > 0;
           const started = performance.now();
-          const result =
-            each.settled ??
-            timed(await session.execute(each.sql, again ? { ...options, again } : options), options, started);
+          const how = { ...options, again: again || options.again, isLast: each === last };
+          const result = each.settled ?? timed(await session.execute(each.sql, how), options, started);
           if (each.settled === null && (result.kind === 'timeout' || !session.isUp())) {
             each.tries.push(result);
             if (again) each.settled = result;

@@ -8,27 +8,29 @@ import { dirname } from 'node:path';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import type { WritingRight } from './database-check';
 
-/** `isOne`: by the first 16 bytes, fewer of a shorter file. `otherwise`: throws what is said of another file. */
 export interface FileKind {
-  readonly kind: string;
+  /** Of the engine, as people call it. */
+  readonly name: string;
   /** With its article and version, as a user should give one: `a SQLite 3 file`. */
   readonly called: string;
+  /** By the first 16 bytes, fewer of a shorter file. */
   readonly isOne: (start: Buffer) => boolean;
-  readonly otherwise: () => void;
+  /** Throws what is said of another file. */
+  readonly refuseOther: (given: string) => void;
 }
 
 /** `given`: the path as the user wrote it, for messages. */
-export async function checkDatabaseFile(given: string, path: string, { kind, called, isOne, otherwise }: FileKind) {
+export async function checkDatabaseFile({ name, called, isOne, refuseOther }: FileKind, given: string, path: string) {
   try {
     const found = await stat(path);
     if (found.isDirectory())
-      throw new SqlEngineError('not-found', `${given} is a directory: name the ${kind} file in it`);
+      throw new SqlEngineError('not-found', `${given} is a directory: name the ${name} file in it`);
     // Opening a pipe would wait for a writer and block this process, even its exit.
     if (!found.isFile()) throw new SqlEngineError('not-found', `${given} is no ordinary file: name ${called}`);
     const file = await open(path, 'r');
     try {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(16), 0, 16, 0);
-      if (!isOne(buffer.subarray(0, bytesRead))) otherwise();
+      if (!isOne(buffer.subarray(0, bytesRead))) refuseOther(given);
     } finally {
       await file.close();
     }

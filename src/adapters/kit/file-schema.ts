@@ -1,8 +1,6 @@
 /** How a database in a file is described: by statements of its own session, samples of many tables in one of them. */
-import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
-import { SqlEngineError, type SqlEngine } from '../../domain/ports/sql-engine';
+import type { SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
-import type { Asked } from './engine';
 import type { Sampled } from './schema';
 
 export type Rows = readonly (readonly SqlValue[])[];
@@ -10,26 +8,7 @@ export type Rows = readonly (readonly SqlValue[])[];
 /** Runs statements in one snapshot; null for one that fails (a view over a dropped table). */
 export type Read = (texts: readonly string[]) => Promise<readonly (Rows | null)[]>;
 
-const DESCRIBE_TIMEOUT_MS = 30_000;
 const TABLES_PER_QUERY = 25;
-
-/** `run`: of the engine. `shown`: the file as it was given, for messages. */
-export function describedBy(
-  run: (statements: readonly string[], options: Asked) => ReturnType<SqlEngine['run']>,
-  { shown, signal }: { readonly shown: string; readonly signal: AbortSignal },
-  describe: (read: Read) => Promise<DatabaseDescription>,
-): Promise<DatabaseDescription> {
-  const asked = { signal, tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, maxRows: 100_000, again: true };
-  return describe(async (texts) => {
-    const { results } = await run(texts, asked);
-    return results.map((result) => {
-      if (result.kind === 'rows') return result.rows;
-      if (result.kind !== 'timeout') return null;
-      const line = `reading the schema of ${shown} took more than ${DESCRIBE_TIMEOUT_MS / 1000} s`;
-      throw new SqlEngineError('connection', line);
-    });
-  });
-}
 
 /**
  * `sql`: for each row of a table its number, the count of all rows, and the values as a JSON list; without a row there is no

@@ -78,12 +78,11 @@ async function attemptWrites(client: GateClient): Promise<WriteAttempt[]> {
     ['create a sequence', 'CREATE SEQUENCE gate_write_attempt'],
     ...(name === null ? [] : onTable),
   ] as const;
-  const attempts: WriteAttempt[] = [];
-  for (const [what, sql] of statements) {
-    attempts.push(await attempted(what, () => client.query(sql), verdict));
-    await client.query('ROLLBACK TO SAVEPOINT gate');
-  }
-  return attempts;
+  return attempted(
+    statements,
+    (sql) => client.query(sql).finally(() => client.query('ROLLBACK TO SAVEPOINT gate')),
+    verdict,
+  );
 }
 
 function verdict(error: unknown): 'refused' | 'failed' {

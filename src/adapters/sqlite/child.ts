@@ -10,8 +10,10 @@ import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import type { SqlValue } from '../../domain';
-import { handled } from '../kit/child-answer';
-import type { ChildReply, ChildRequest } from '../kit/child-session';
+import { answering } from '../kit/child-answer';
+import type { ChildReply, ChildRequest, Failure } from '../kit/child-session';
+import { attempted, type WriteAttempt } from '../kit/database-check';
+import { Refusal } from '../kit/inspection';
 import { CappedRows } from '../kit/value-text';
 import { Compiler } from './program';
 import { statementIn, tokensOf } from '../../sql/lexer';
@@ -53,7 +55,7 @@ function readSchema(opened: Database.Database): void {
 }
 
 /** SQLite takes the snapshot at the first read, so this reads at once. */
-function begin(given: string): ChildReply {
+function begin(given: string): void {
   if (database === null) {
     path = given;
     process.title = `gate: reads ${path}`;
@@ -63,34 +65,29 @@ function begin(given: string): ChildReply {
   const version = String(database.prepare('PRAGMA schema_version').raw(true).all()[0]);
   if (version !== knownVersion) readSchema(database);
   knownVersion = version;
-  return DONE;
 }
 
-function end(): ChildReply {
+function end(): void {
   if (connection().inTransaction) connection().exec('ROLLBACK');
-  return DONE;
 }
-
-const DONE = { kind: 'done' } as const;
 
 interface Prepared {
   readonly columns: readonly { name: string; type: string | null }[];
   readonly rows: () => Iterable<RawValue[]>;
 }
 
-function prepareReadOnly(sql: string, asBytes: boolean): Prepared | string {
+function prepareReadOnly(sql: string, asBytes: boolean): Prepared {
   // `prepare` compiles the first statement only and drops the rest; a PRAGMA takes effect while it is compiled.
   const { first, isSeveral, text } = statementIn(sql, tokensOf(sql, 'sqlite'));
-  if (first === null) return 'the statement is empty: write one SELECT';
-  if (isSeveral) return 'only one statement is allowed: remove what follows the first semicolon';
+  if (first === null) throw new Refusal('the statement is empty: write one SELECT');
+  if (isSeveral) throw new Refusal('only one statement is allowed: remove what follows the first semicolon');
   const keyword = first.raw.toUpperCase();
   if (!['SELECT', 'WITH', 'VALUES'].includes(keyword))
-    return `${keyword} is not allowed here: write one SELECT that only reads`;
+    throw new Refusal(`${keyword} is not allowed here: write one SELECT that only reads`);
   const database = connection();
-  database.exec('PRAGMA query_only = 1');
   const statement = database.prepare(text).safeIntegers(true).raw(true);
   const { refused, columns } = compiler.compile(text, statement, knownVersion);
-  if (refused !== null) return refused;
+  if (refused !== null) throw new Refusal(refused);
   if (!asBytes) return { columns, rows: () => statement.iterate() as Iterable<RawValue[]> };
   const bytes = database.prepare(readTextAsBytes(text, columns.length)).safeIntegers(true).raw(true);
   return { columns, rows: () => decoded(bytes.iterate() as Iterable<RawValue[]>) };
@@ -99,7 +96,6 @@ function prepareReadOnly(sql: string, asBytes: boolean): Prepared | string {
 /** A statement that ended a process is read as bytes the next time: libsql aborts on text that is not UTF-8. */
 function query({ sql, again, digest, maxRows }: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
   const prepared = prepareReadOnly(sql, again);
-  if (typeof prepared === 'string') return { kind: 'refused', message: prepared };
   return digest ? hashed(prepared) : read(prepared, maxRows);
 }
 
@@ -178,29 +174,36 @@ const ATTEMPTS = [
 ] as const;
 
 /** Attempts with `query_only`, then without it: then only the read-only opening of the file can refuse. */
-function attemptWrites(): ChildReply {
-  const database = connection();
+async function attemptWrites(): Promise<WriteAttempt[]> {
   end();
-  const attempts = ['query_only', 'the file opened read-only'].flatMap((by, queryOnly) => {
-    database.exec(`PRAGMA query_only = ${queryOnly === 0 ? 1 : 0}`);
-    return ATTEMPTS.map(([what, sql]) => ({ what: `${what} (${by})`, ...attempt(sql) }));
-  });
-  database.exec('PRAGMA query_only = 1');
-  return { kind: 'attempts', attempts };
+  const attemptAll = (by: string): Promise<WriteAttempt[]> =>
+    attempted(
+      ATTEMPTS.map(([what, sql]) => [`${what} (${by})`, sql]),
+      attempt,
+      refusedBy,
+    );
+  const first = await attemptAll('query_only');
+  connection().exec('PRAGMA query_only = 0');
+  const second = await attemptAll('the file opened read-only');
+  connection().exec('PRAGMA query_only = 1');
+  return [...first, ...second];
 }
 
-function attempt(sql: string): { readonly code: string | null; readonly message: string } {
+function attempt(sql: string): void {
   connection().exec('BEGIN');
   try {
     connection().exec(sql);
-    return { code: null, message: 'it was executed, and rolled back' };
-  } catch (error) {
-    const { message, code } = error as { message: string; code?: string };
-    return { code: code ?? 'SQLITE_ERROR', message };
   } finally {
     end();
   }
 }
 
-export const answer = (request: ChildRequest): Promise<ChildReply> =>
-  handled(request, { begin, query, end, attemptWrites });
+const refusedBy = (error: unknown): 'refused' | 'failed' =>
+  /^SQLITE_(READONLY|AUTH|CANTOPEN)/.test(failureOf(error).code) ? 'refused' : 'failed';
+
+function failureOf(error: unknown): Failure {
+  const { message, code = 'SQLITE_ERROR' } = error as { message: string; code?: string };
+  return { message, code };
+}
+
+export const answer = answering({ begin, query, end, attemptWrites, failureOf });

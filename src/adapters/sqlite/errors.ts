@@ -1,11 +1,20 @@
 /** What a process of SQLite ended with, as a result or as an error of the engine. */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { sorted } from '../error-table';
-import { childError, type ChildEngine, type Failure } from '../kit/child-session';
+import type { ChildEngine, Failure } from '../kit/child-session';
 import type { EngineErrors, Outcome } from '../kit/engine';
-import { checkDatabaseFile } from '../kit/file-check';
 
-export const sqlite: ChildEngine = { program: 'sqlite', name: 'SQLite', isBehind: false, throwIfBroken, explained };
+export const sqlite: ChildEngine = {
+  program: 'sqlite',
+  name: 'SQLite',
+  called: 'a SQLite 3 file',
+  version: 'sqlite_version()',
+  log: '-wal',
+  isOne: (start) => start.length === 0 || start.toString('latin1') === 'SQLite format 3\0',
+  refuseOther: (given) => throwIfBroken({ code: 'SQLITE_NOTADB', message: '' }, given),
+  throwIfBroken,
+  explained,
+};
 
 function explained({ code, message }: Failure, path: string): Outcome {
   throwIfBroken({ code, message }, path);
@@ -25,17 +34,7 @@ const BROKEN: EngineErrors = [
   [/^SQLITE_(CANTOPEN|PERM|READONLY_(RECOVERY|CANTINIT|CANTLOCK))/, 'not-found', 'cannot open {path}: {message}; check that this user may read it and its folder'],
 ]; // prettier-ignore
 
-export function throwIfBroken({ code, message }: Failure, path: string): void {
+function throwIfBroken({ code, message }: Failure, path: string): void {
   const found = sorted(BROKEN, code, { path, message });
   if (found !== null) throw new SqlEngineError(found.code, found.line);
 }
-
-export const toEngineError = (error: unknown, path: string): SqlEngineError => childError('SQLite', error, path);
-
-export const checkFile = (given: string, path: string): Promise<void> =>
-  checkDatabaseFile(given, path, {
-    kind: 'SQLite',
-    called: 'a SQLite 3 file',
-    isOne: (start) => start.length === 0 || start.toString('latin1') === 'SQLite format 3\0',
-    otherwise: () => throwIfBroken({ code: 'SQLITE_NOTADB', message: '' }, given),
-  });

@@ -1,16 +1,13 @@
-/** A SQLite file as a `SqlEngine`: queries run in child processes (`kit/child-session.ts`), so that one can be ended by killing it. */
+/** A SQLite file as a `SqlEngine` (`kit/file-engine.ts`). */
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { SqlEngine } from '../../domain/ports/sql-engine';
-import { checkByChild } from '../kit/child-check';
-import { ChildSession } from '../kit/child-session';
 import type { DatabaseCheck } from '../kit/database-check';
-import { createEngine } from '../kit/engine';
-import { revisionOfFile } from '../kit/file-check';
-import { describedBy } from '../kit/file-schema';
-import { describeSqlite } from './describe';
-import { checkFile, sqlite, toEngineError } from './errors';
+import { checkDatabaseFile } from '../kit/file-check';
+import { checkFileEngine, createFileEngine, type FileEngineSettings } from '../kit/file-engine';
 import type { EngineModule } from '../kit/module';
+import { describeSqlite } from './describe';
+import { sqlite } from './errors';
 import { createSqliteInspector } from './inspector';
 
 export { createSqliteInspector };
@@ -23,41 +20,25 @@ export const engine: EngineModule = {
 
 export interface SqliteEngineSettings {
   readonly path: string;
-  /** Child processes kept at most; default 2. */
   readonly poolSize?: number;
 }
 
-export function createSqliteEngine({ path: shown, poolSize = 2 }: SqliteEngineSettings): SqlEngine {
-  const path = resolve(shown);
-  const engine = createEngine<ChildSession>({
-    dialect: 'sqlite',
-    poolSize,
-    async open() {
-      // A wrong path then gives one clear message.
-      await checkFile(shown, path);
-      return new ChildSession(sqlite, () => Promise.resolve(path), shown);
-    },
-    toError: (error) => toEngineError(error, shown),
-  });
-  return {
-    ...engine,
-    async describe({ signal }) {
-      await checkFile(shown, path); // an open file outlives its name: check that it still exists
-      const { size } = await stat(path);
-      return describedBy(engine.run, { shown, signal }, (read) => describeSqlite(read, size));
-    },
-    async revision() {
-      await checkFile(shown, path);
-      return revisionOfFile(path, '-wal');
-    },
-  };
+export function createSqliteEngine({ path, poolSize }: SqliteEngineSettings): SqlEngine {
+  const settings = { ...fileAt(path), poolSize };
+  return createFileEngine(sqlite, settings, async (read, file) => describeSqlite(read, (await stat(file)).size));
 }
 
 /** The attempts are made with `query_only`, and without it: then only the read-only opening of the file can refuse them. */
-export async function checkSqlite(path: string): Promise<DatabaseCheck> {
-  await checkFile(path, path);
-  const how = { shown: path, version: 'sqlite_version()', refusal: /^SQLITE_(READONLY|AUTH|CANTOPEN)/ };
-  return checkByChild(sqlite, path, how).catch((error: unknown) => {
-    throw toEngineError(error, path);
-  });
+export function checkSqlite(path: string): Promise<DatabaseCheck> {
+  return checkFileEngine(sqlite, fileAt(path));
+}
+
+function fileAt(shown: string): FileEngineSettings {
+  const path = resolve(shown);
+  const source = {
+    path: () => checkDatabaseFile(sqlite, shown, path).then(() => path),
+    pathAgain: () => Promise.resolve(path),
+    close: () => Promise.resolve(),
+  };
+  return { shown, source };
 }

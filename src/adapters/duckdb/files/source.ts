@@ -5,18 +5,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { DataFiles } from '../../../domain';
 import { dataFormat } from '../../../data-file';
-import { checkFile } from '../errors';
+import { checkDatabaseFile } from '../../kit/file-check';
+import type { FileSource } from '../../kit/file-engine';
+import { duckdb } from '../errors';
 import { importFiles, type Imported } from '.';
 import { howRead } from './report';
 
-export interface Source {
-  /** Of the file to open. Of data files it costs a look at names, sizes and times, and an import where they changed. Throws `SqlEngineError`. */
-  path(signal: AbortSignal): Promise<string>;
-  /** The same, where a database has been looked at before: that it is still there is seen when it is opened. */
-  pathAgain(signal: AbortSignal): Promise<string>;
+export interface Source extends FileSource {
   /** What was read how; null: it is a database. */
   files(signal: AbortSignal): Promise<DataFiles | null>;
-  close(): Promise<void>;
 }
 
 /** `cacheFolder` null: what is made of data files is kept in a temporary folder, until it is closed. */
@@ -35,7 +32,7 @@ export function openSource(shown: string, cacheFolder: string | null): Source {
   return {
     async path(signal) {
       const made = await imported(signal);
-      if (made === null) await checkFile(shown, path);
+      if (made === null) await checkDatabaseFile(duckdb, shown, path);
       return made?.path ?? path;
     },
     pathAgain: async (signal) => (await imported(signal))?.path ?? path,

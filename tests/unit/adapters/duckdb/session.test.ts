@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { checkDuckdb, createDuckdbEngine, createDuckdbInspector } from '../../../../src/adapters/duckdb';
-import { oneLine, throwIfBroken } from '../../../../src/adapters/duckdb/errors';
+import { duckdb, oneLine } from '../../../../src/adapters/duckdb/errors';
 import { createGuardedEngine } from '../../../../src/adapters/kit/guard';
 import type { SqlEngine } from '../../../../src/domain/ports/sql-engine';
 import { options, rowsOf, runOne } from '../../../helpers/engine';
@@ -366,11 +366,11 @@ describe('files that cannot be read', () => {
     ['Trying to read a database file with version number 99, but we can only read versions between 64 and 67.', /^db was made by another version of DuckDB/],
     ['Cannot open encrypted database "x" without a key', /^db is encrypted/],
   ])('%s', (message, line) => {
-    expect(() => throwIfBroken({ code: 'IO', message: `IO Error: ${message}` }, 'db')).toThrow(line);
+    expect(() => duckdb.throwIfBroken({ code: 'IO', message: `IO Error: ${message}` }, 'db')).toThrow(line);
   }); // prettier-ignore
 
   test('a missing driver is one line', () => {
-    expect(() => throwIfBroken({ code: 'MODULE_NOT_FOUND', message: "Cannot find module '@duckdb/node-api'" }, 'db')).toThrow('install @duckdb/node-api: npm install @duckdb/node-api'); // prettier-ignore
+    expect(() => duckdb.throwIfBroken({ code: 'MODULE_NOT_FOUND', message: "Cannot find module '@duckdb/node-api'" }, 'db')).toThrow('install @duckdb/node-api: npm install @duckdb/node-api'); // prettier-ignore
   });
 });
 

@@ -1,7 +1,7 @@
 import type Database from 'libsql';
 import { createSqliteInspector } from '../../../../src/adapters/sqlite/inspector';
 import { Compiler } from '../../../../src/adapters/sqlite/program';
-import { throwIfBroken } from '../../../../src/adapters/sqlite/errors';
+import { sqlite } from '../../../../src/adapters/sqlite/errors';
 
 const inspector = createSqliteInspector();
 
@@ -109,7 +109,7 @@ test('a database in WAL mode in a folder that may not be written is no outage, a
     code: 'UNKNOWN_SQLITE_ERROR_1544',
     message: 'attempt to write a readonly database',
   } as const;
-  expect(() => throwIfBroken(end, 'a.db')).toThrow(
+  expect(() => sqlite.throwIfBroken(end, 'a.db')).toThrow(
     expect.objectContaining({
       code: 'not-found',
       message: expect.stringContaining('let this user write into its folder') as string,
