@@ -27,7 +27,8 @@ export interface FileEngineSettings {
   readonly poolSize?: number;
 }
 
-const MAKE_TIMEOUT_MS = 600_000;
+/** How long a caller waits is meant for a database: a file that has to be made first takes its own time, and is kept. */
+const making = (): AbortSignal => AbortSignal.timeout(600_000);
 const CHECK_TIMEOUT_MS = 15_000;
 const DESCRIBE_TIMEOUT_MS = 30_000;
 
@@ -41,13 +42,16 @@ export function createFileEngine(
     poolSize,
     async open(signal) {
       await source.path(signal);
-      return new ChildSession(kind, () => source.pathAgain(AbortSignal.timeout(MAKE_TIMEOUT_MS)), shown);
+      return new ChildSession(kind, () => source.pathAgain(making()), shown);
     },
     toError: (error) => toChildError(kind, error, shown),
   });
   return {
     ...engine,
-    async describe({ signal }) {
+    async describe({ signal: given }) {
+      // An open file outlives its name, so it is looked for.
+      const path = await source.path(making());
+      const signal = given.aborted ? making() : given;
       const asked = { signal, tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, maxRows: 100_000, again: true };
       const read: Read = async (texts) => {
         const { results } = await engine.run(texts, asked);
@@ -58,10 +62,9 @@ export function createFileEngine(
           throw new SqlEngineError('connection', line);
         });
       };
-      // An open file outlives its name, so it is looked for.
-      return describe(read, await source.path(signal), signal);
+      return describe(read, path, signal);
     },
-    revision: async ({ signal }) => revisionOfFile(await source.path(signal), kind.log),
+    revision: async () => revisionOfFile(await source.path(making()), kind.log),
     async close() {
       await engine.close();
       await source.close();
@@ -79,7 +82,7 @@ export async function checkFileEngine(
 ): Promise<DatabaseCheck> {
   let session: ChildSession | null = null;
   try {
-    const path = await source.path(AbortSignal.timeout(MAKE_TIMEOUT_MS));
+    const path = await source.path(making());
     session = new ChildSession(kind, () => Promise.resolve(path), shown);
     return await checked(kind, session, path);
   } catch (error) {

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { createDuckdbEngine } from '../../../../../src/adapters/duckdb';
 import { cacheEntries, importFiles, removeEntry } from '../../../../../src/adapters/duckdb/files';
 import { dataFormat } from '../../../../../src/data-file';
 
@@ -207,6 +208,16 @@ test('entries are listed with their sizes and removed; what was not used for lon
   await expect(importFiles(orders, { ...options(), maxBytes: 3 })).rejects.toThrow(
     /has 14 bytes, and an import may take 3/,
   );
+});
+
+test('an import that takes longer than the wait for a database is not given up', async () => {
+  const engine = createDuckdbEngine({ path: orders, cacheFolder });
+  try {
+    const { tables } = await engine.describe({ signal: AbortSignal.abort() });
+    expect(tables.map(({ name }) => name)).toEqual(['orders']);
+  } finally {
+    await engine.close();
+  }
 });
 
 test('what another version made is made again', async () => {
