@@ -269,15 +269,19 @@ class Followed {
     const { app, searchId } = this;
     const everyMs = app.config.store.kind === 's3' ? REMOTE_LOOK_MS : LOOK_MS;
     while (!isOver(end)) {
-      const before = this.sign;
       const { length } = await app.store.list(`runs/${searchId}/`);
       const isNew = length !== this.#stored;
+      if (isNew) {
+        this.#stored = length;
+        this.#tell();
+        await this.#readStore();
+      }
+      const before = this.sign;
       // A step has begun or ended: Temporal may say otherwise, too.
       if (isNew || !this.isDescribed()) await this.describe();
       const { isRunning } = this.live;
-      // Read last: a search that has ended before is read whole.
-      if (isNew || !isRunning) await this.#readStore();
-      this.#stored = length;
+      // Again: a search that has ended before is read whole.
+      if (!isRunning) await this.#readStore();
       if (this.sign !== before) this.#tell();
       if (isRunning) {
         void this.#askWorker();
