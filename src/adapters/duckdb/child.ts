@@ -13,7 +13,6 @@ import {
   DuckDBInstance,
   StatementType,
   type DuckDBConnection,
-  type DuckDBDataChunk,
   type DuckDBPreparedStatement,
   type DuckDBResult,
 } from '@duckdb/node-api';
@@ -139,24 +138,34 @@ async function read(prepared: DuckDBPreparedStatement, maxRows: number): Promise
   const types = result.columnTypes();
   const converters = types.map(converterFor);
   const capped = new CappedRows(maxRows);
-  for await (const chunk of chunksOf(result)) {
-    const columns = converters.map((convert, index) =>
-      chunk.getColumnValues(index).map((value) => (value === null ? null : convert(value))),
-    );
-    for (let at = 0; at < chunk.rowCount && !capped.truncated; at += 1)
-      capped.add(columns.map((column) => column[at] ?? null));
-    if (capped.truncated) break;
+  let isRead = false;
+  try {
+    for (;;) {
+      const chunk = await result.fetchChunk();
+      isRead = chunk === null || chunk.rowCount === 0;
+      if (chunk === null || isRead) break;
+      const columns = converters.map((convert, index) =>
+        chunk.getColumnValues(index).map((value) => (value === null ? null : convert(value))),
+      );
+      for (let at = 0; at < chunk.rowCount && !capped.truncated; at += 1)
+        capped.add(columns.map((column) => column[at] ?? null));
+      if (capped.truncated) break;
+    }
+  } finally {
+    if (!isRead) await finish(result);
   }
   const names = result.columnNames();
   const columns = types.map((type, index) => ({ name: names[index] ?? '', kind: columnKind(type) }));
   return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated };
 }
 
-async function* chunksOf(result: DuckDBResult): AsyncIterable<DuckDBDataChunk> {
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) return;
-    yield chunk;
+/** A result that is not read to its end keeps the file open, and so locked, after the connection is closed. */
+async function finish(result: DuckDBResult): Promise<void> {
+  opened().connection.interrupt();
+  try {
+    for (let rows = 1; rows > 0;) rows = (await result.fetchChunk())?.rowCount ?? 0;
+  } catch {
+    // It has ended by being interrupted.
   }
 }
 

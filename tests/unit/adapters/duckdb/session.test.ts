@@ -379,6 +379,12 @@ test('the file is free for writers soon after its last use', async () => {
   await write(path, 'CREATE TABLE t AS SELECT 1 AS a');
   const own = createDuckdbEngine({ path });
   expect(await runOne(own, 'SELECT count(*) FROM t')).toMatchObject({ rows: [[1]] });
+  // A result that is cut, and one that fails in the middle.
+  const { results } = await own.run(
+    ['SELECT row(1, 2) FROM t, range(1000000)', 'SELECT repeat($$x$$, 100) FROM t, range(1000000)'],
+    options({ maxRows: 5 }),
+  );
+  expect(results).toMatchObject([{ kind: 'sql-error' }, { kind: 'rows', truncated: true }]);
   const script = `require(process.argv[1]).DuckDBInstance.create(process.argv[2]).then(async (instance) => {
     const connection = await instance.connect();
     await connection.run('INSERT INTO t VALUES (2)');
