@@ -136,6 +136,14 @@ describe('session and statement', () => {
     expect(roles).toBe('USE SECONDARY ROLES NONE');
   });
 
+  test('a row with the null of JSON, which has no text, is in the hash', async () => {
+    const { recorder, engine } = await open({
+      onQuery: answering(() => ({ columns: [['V', 'variant']], rows: [[null]] })),
+    });
+    await engine.digest('SELECT v FROM t', options());
+    expect(recorder.asked().at(-1)).toContain("CASE WHEN TO_VARCHAR(c0) IS NULL THEN 'n'");
+  });
+
   test('a statement carries its tag, its time limit, its row cap and the limit of one statement', async () => {
     const { recorder, engine } = await open();
     await runOne(engine, 'SELECT 1', { timeoutMs: 2_500, maxRows: 7, tag: 'q7f i2.probe' });

@@ -344,6 +344,8 @@ const DIGEST: DigestWords<string> = {
     };
   },
   text: (name) => `TO_VARCHAR(${name})`,
+  // The null of JSON is not NULL, and has no text.
+  isNull: (name) => `TO_VARCHAR(${name}) IS NULL`,
   hash: (row) =>
     `MOD(MD5_NUMBER_UPPER64(${row}), ${MODULUS}) AS high, MOD(MD5_NUMBER_LOWER64(${row}), ${MODULUS}) AS low`,
   sums: ['COALESCE(SUM(high), 0)', 'COALESCE(SUM(low), 0)'],
