@@ -67,7 +67,8 @@ async function eventDelay(
   let text = '';
   let released = false;
   for (;;) {
-    const piece = (await reader.read()) as { readonly value?: Uint8Array };
+    const piece = (await reader.read()) as { readonly done: boolean; readonly value?: Uint8Array };
+    if (piece.done) throw new Error(`the stream of ${path} ended before it showed a turn`);
     text += Buffer.from(piece.value ?? []).toString();
     if (/Look(s|ed) at the data/.test(text)) break;
     if (released) continue;
