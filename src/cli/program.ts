@@ -17,6 +17,7 @@ import { STEERING_COMMANDS } from './steer';
 import { uiCommand } from './ui';
 import { opsCommand } from './ops';
 import { scheduleCommand } from './schedule';
+import { visible } from '../report/printable';
 import { packageVersion } from '../workers/package-folder';
 
 /** A command line of its own. */
@@ -91,8 +92,12 @@ function usageLine(text: string, command: Command): string {
     .trim()
     .replace(/^error: /, '')
     .replace(/\s*\n\(Did you mean (.*)\?\)$/s, '; did you mean $1?');
-  if (/^too many arguments/.test(line) && !/Expected 0/.test(line))
-    return `${rootOf(command).name()}: ${line.replace(/\.$/, '')}; put a text of several words in quotes; see ${pathOf(command)} --help\n`;
+  if (/^too many arguments/.test(line) && !/Expected 0/.test(line)) {
+    const [first = '', second = ''] = command.args;
+    const isName = command.options.some(({ long }) => long === '--db') && /^\S+$/.test(first) && /\s/.test(second);
+    const fix = isName ? `name the database by --db ${visible(first)}` : 'put a text of several words in quotes';
+    return `${rootOf(command).name()}: ${line.replace(/\.$/, '')}; ${fix}; see ${pathOf(command)} --help\n`;
+  }
   const hint = /did you mean|is invalid|cannot be used/.test(line) ? '' : `; see ${pathOf(command)} --help`;
   return `${rootOf(command).name()}: ${line.replace(/\.$/, '')}${hint}\n`;
 }

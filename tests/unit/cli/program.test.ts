@@ -89,6 +89,16 @@ describe('gate', () => {
       ['ask', 'how', 'many'],
       /^gate: too many arguments for 'ask'.*; put a text of several words in quotes/,
     ],
+    [
+      'a database before the query, without --db',
+      ['db', 'sql', 'shop', 'SELECT 1'],
+      /^gate: too many arguments for 'sql'.*; name the database by --db shop; see gate db sql --help$/m,
+    ],
+    [
+      'a database before the question, without --db',
+      ['ask', './shop.sqlite', 'how many orders?'],
+      /; name the database by --db \.\/shop\.sqlite; /,
+    ],
     ['a query without a database', ['db', 'sql', 'select 1'], /^gate: which database\? add --db/],
     [
       'documents that are missing',
