@@ -70,6 +70,7 @@ const OPEN_TIMEOUT_MS = 15_000;
 export class ChildSession implements Session {
   readonly #child: ChildProcess;
   #isUp = true;
+  readonly #gone = new AbortController();
   #stderr = '';
   /** Requests without an answer, in their order. */
   #waiting: ((reply: ChildReply | Error | 'timeout') => void)[] = [];
@@ -78,10 +79,10 @@ export class ChildSession implements Session {
   #begins: string | null = null;
   #isInRun = false;
 
-  /** `shown`: the file as it was given, for messages. */
+  /** `path` is given up with the session. `shown`: the file as it was given, for messages. */
   constructor(
     private readonly engine: ChildEngine,
-    private readonly path: () => Promise<string>,
+    private readonly path: (gone: AbortSignal) => Promise<string>,
     readonly shown: string,
   ) {
     const child = startChild(engine.program);
@@ -102,7 +103,7 @@ export class ChildSession implements Session {
   }
 
   async begin(): Promise<void> {
-    const path = await this.path();
+    const path = await this.path(this.#gone.signal);
     if (this.#wasOpened) this.#begins = path;
     // Opening it is not in the time of the first statement.
     else await this.#outside({ kind: 'begin', path });
@@ -158,6 +159,7 @@ export class ChildSession implements Session {
 
   cut(): void {
     this.#isUp = false;
+    this.#gone.abort(new Crashed('it was ended'));
     this.#child.kill('SIGKILL');
   }
 

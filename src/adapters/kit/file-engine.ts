@@ -27,8 +27,20 @@ export interface FileEngineSettings {
   readonly poolSize?: number;
 }
 
-/** How long a caller waits is meant for a database: a file that has to be made first takes its own time, and is kept. */
-const making = (): AbortSignal => AbortSignal.timeout(600_000);
+/**
+ * How long a caller waits is meant for a database: a file that has to be made first takes its own time, and is kept. It is given
+ * up with a caller who gives up for another reason.
+ */
+function making(caller?: AbortSignal): AbortSignal {
+  const left = new AbortController();
+  const leave = (): void => {
+    const { name } = caller?.reason as Error;
+    if (name !== 'TimeoutError') left.abort(caller?.reason);
+  };
+  if (caller?.aborted === true) leave();
+  else caller?.addEventListener('abort', leave, { once: true });
+  return AbortSignal.any([left.signal, AbortSignal.timeout(600_000)]);
+}
 const CHECK_TIMEOUT_MS = 15_000;
 const DESCRIBE_TIMEOUT_MS = 30_000;
 
@@ -42,7 +54,7 @@ export function createFileEngine(
     poolSize,
     async open(signal) {
       await source.path(signal);
-      return new ChildSession(kind, () => source.pathAgain(making()), shown);
+      return new ChildSession(kind, (gone) => source.pathAgain(making(gone)), shown);
     },
     toError: (error) => toChildError(kind, error, shown),
   });
@@ -50,8 +62,10 @@ export function createFileEngine(
     ...engine,
     async describe({ signal: given }) {
       // An open file outlives its name, so it is looked for.
-      const path = await source.path(making());
-      const signal = given.aborted ? making() : given;
+      const own = making(given);
+      const path = await source.path(own);
+      own.throwIfAborted();
+      const signal = given.aborted ? own : given;
       const asked = { signal, tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, maxRows: 100_000, again: true };
       const read: Read = async (texts) => {
         const { results } = await engine.run(texts, asked);
@@ -64,7 +78,7 @@ export function createFileEngine(
       };
       return describe(read, path, signal);
     },
-    revision: async () => revisionOfFile(await source.path(making()), kind.log),
+    revision: async ({ signal }) => revisionOfFile(await source.path(making(signal)), kind.log),
     async close() {
       await engine.close();
       await source.close();

@@ -1,11 +1,13 @@
 /** What is kept of an import, for whom, and what ends one. */
 import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,6 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { createDuckdbEngine } from '../../../../../src/adapters/duckdb';
 import { cacheEntries, importFiles, removeEntry } from '../../../../../src/adapters/duckdb/files';
+import { withFileLock } from '../../../../../src/file-lock';
 import { dataFormat } from '../../../../../src/data-file';
 
 const { signal } = new AbortController();
@@ -213,12 +216,48 @@ test('entries are listed with their sizes and removed; what was not used for lon
 test('an import that takes longer than the wait for a database is not given up', async () => {
   const engine = createDuckdbEngine({ path: orders, cacheFolder });
   try {
-    const { tables } = await engine.describe({ signal: AbortSignal.abort() });
+    const late = AbortSignal.timeout(0);
+    await once(late, 'abort');
+    const { tables } = await engine.describe({ signal: late });
     expect(tables.map(({ name }) => name)).toEqual(['orders']);
   } finally {
     await engine.close();
   }
 });
+
+test.each(['describe', 'revision', 'run', 'a run of files that changed'])(
+  'an import is given up with its caller: %s',
+  async (what) => {
+    const engine = createDuckdbEngine({ path: orders, cacheFolder });
+    const asked = (signal: AbortSignal) => ({ signal, timeoutMs: 60_000, maxRows: 1, tag: 'test' });
+    if (what.startsWith('a run')) {
+      await engine.run(['SELECT 1'], asked(signal));
+      writeFileSync(orders, 'id,name\n1,Ann\n2,Bob\n');
+    }
+    const lock = `${join(
+      cacheFolder,
+      'files',
+      createHash('sha256')
+        .update(JSON.stringify(realpathSync(orders)))
+        .digest('hex')
+        .slice(0, 32),
+    )}.lock`;
+    const caller = new AbortController();
+    // Another process imports it, and takes its time.
+    await withFileLock(lock, async () => {
+      const { signal: left } = caller;
+      const work =
+        what === 'describe'
+          ? engine.describe({ signal: left })
+          : what === 'revision'
+            ? engine.revision?.({ signal: left })
+            : engine.run(['SELECT 1'], asked(left));
+      setTimeout(() => caller.abort(new Error('the user left')), 200);
+      await expect(work).rejects.toThrow('the user left');
+    });
+    await engine.close();
+  },
+);
 
 test('what another version made is made again', async () => {
   const { path } = await importFiles(orders, options());
