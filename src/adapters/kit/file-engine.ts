@@ -27,20 +27,8 @@ export interface FileEngineSettings {
   readonly poolSize?: number;
 }
 
-/**
- * How long a caller waits is meant for a database: a file that has to be made first takes its own time, and is kept. It is given
- * up with a caller who gives up for another reason.
- */
-function making(caller?: AbortSignal): AbortSignal {
-  const left = new AbortController();
-  const leave = (): void => {
-    const { name } = caller?.reason as Error;
-    if (name !== 'TimeoutError') left.abort(caller?.reason);
-  };
-  if (caller?.aborted === true) leave();
-  else caller?.addEventListener('abort', leave, { once: true });
-  return AbortSignal.any([left.signal, AbortSignal.timeout(600_000)]);
-}
+/** For a file that has to be made first. */
+const MAKE_TIMEOUT_MS = 600_000;
 const CHECK_TIMEOUT_MS = 15_000;
 const DESCRIBE_TIMEOUT_MS = 30_000;
 
@@ -54,7 +42,7 @@ export function createFileEngine(
     poolSize,
     async open(signal) {
       await source.path(signal);
-      return new ChildSession(kind, (gone) => source.pathAgain(making(gone)), shown);
+      return new ChildSession(kind, (gone) => source.pathAgain(gone), shown);
     },
     toError: (error) => toChildError(kind, error, shown),
   });
@@ -62,10 +50,8 @@ export function createFileEngine(
     ...engine,
     async describe({ signal: given }) {
       // An open file outlives its name, so it is looked for.
-      const own = making(given);
-      const path = await source.path(own);
-      own.throwIfAborted();
-      const signal = given.aborted ? own : given;
+      const path = await made(source, given);
+      const signal = given.aborted ? AbortSignal.timeout(MAKE_TIMEOUT_MS) : given;
       const asked = { signal, tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, maxRows: 100_000, again: true };
       const read: Read = async (texts) => {
         const { results } = await engine.run(texts, asked);
@@ -78,12 +64,32 @@ export function createFileEngine(
       };
       return describe(read, path, signal);
     },
-    revision: async ({ signal }) => revisionOfFile(await source.path(making(signal)), kind.log),
+    revision: async ({ signal }) => revisionOfFile(await made(source, signal), kind.log),
     async close() {
       await engine.close();
       await source.close();
     },
   };
+}
+
+/**
+ * How long a caller waits is meant for a database: a file that has to be made first takes its own time, and is kept. It is given
+ * up with a caller who gives up for another reason.
+ */
+async function made(source: FileSource, caller: AbortSignal): Promise<string> {
+  const left = new AbortController();
+  const leave = (): void => {
+    if ((caller.reason as Error).name !== 'TimeoutError') left.abort(caller.reason);
+  };
+  if (caller.aborted) leave();
+  caller.addEventListener('abort', leave);
+  try {
+    const path = await source.path(AbortSignal.any([left.signal, AbortSignal.timeout(MAKE_TIMEOUT_MS)]));
+    left.signal.throwIfAborted();
+    return path;
+  } finally {
+    caller.removeEventListener('abort', leave);
+  }
 }
 
 /**
@@ -96,7 +102,7 @@ export async function checkFileEngine(
 ): Promise<DatabaseCheck> {
   let session: ChildSession | null = null;
   try {
-    const path = await source.path(making());
+    const path = await source.path(AbortSignal.timeout(MAKE_TIMEOUT_MS));
     session = new ChildSession(kind, () => Promise.resolve(path), shown);
     return await checked(kind, session, path);
   } catch (error) {

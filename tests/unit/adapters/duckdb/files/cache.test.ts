@@ -1,7 +1,7 @@
 /** What is kept of an import, for whom, and what ends one. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -258,6 +258,22 @@ test.each(['describe', 'revision', 'run', 'a run of files that changed'])(
     await engine.close();
   },
 );
+
+test('a session and a caller who ask many times gather no listeners', async () => {
+  const engine = createDuckdbEngine({ path: orders, cacheFolder });
+  const caller = new AbortController();
+  const warnings: string[] = [];
+  const warned = ({ message }: Error): void => void warnings.push(message);
+  process.on('warning', warned);
+  for (let times = 0; times < 12; times += 1) {
+    await engine.run(['SELECT 1'], { signal: caller.signal, timeoutMs: 60_000, maxRows: 1, tag: 'test' });
+    await engine.revision?.({ signal: caller.signal });
+  }
+  expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+  expect(warnings).toEqual([]);
+  process.off('warning', warned);
+  await engine.close();
+});
 
 test('what another version made is made again', async () => {
   const { path } = await importFiles(orders, options());
