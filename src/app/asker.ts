@@ -152,8 +152,9 @@ export class Askers {
     try {
       const starting = [...begun];
       const known = await (of === 'day' ? this.#costsToday(namespace) : this.#costsOf(begun));
-      // One that runs already is joined.
-      const others = [...new Map([...starting, ...known])].filter(([id]) => id !== searchId);
+      // One that is begun again may cost more than the store knows of. One that runs already is joined.
+      const costs = new Map(of === 'day' ? [...known, ...starting] : known);
+      const others = [...costs].filter(([id]) => id !== searchId);
       const spent = others.reduce((sum, [, cost]) => sum + cost, 0);
       if (spent + most > usd + 1e-9) throw new GateError(refusal({ usd, of }, spent, most), 'budget');
     } catch (error) {

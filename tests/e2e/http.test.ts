@@ -42,6 +42,7 @@ beforeAll(async () => {
     ann: { sha256: sha256('ann-secret'), databases: [db], scopes: all },
     bob: { sha256: sha256('bob-secret') },
     poor: { sha256: sha256('poor-secret'), scopes: all, usdPerDay: 1.5 },
+    rich: { sha256: sha256('rich-secret'), scopes: all, usdPerDay: 1.5 },
   };
   const databases = { [db]: { path }, [other]: { path, id: 'the-other' } };
   writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ databases, server: { tokens } }));
@@ -115,7 +116,7 @@ interface Answer {
 }
 
 interface Sent {
-  readonly as?: 'ann' | 'bob' | 'poor' | 'local';
+  readonly as?: 'ann' | 'bob' | 'poor' | 'rich' | 'local';
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
 }
@@ -368,7 +369,42 @@ describe('a budget of a day', () => {
     await ended(two, 'poor');
     expect(await ask(TEAMS, { as: 'poor' })).toBe(one);
   });
+
+  it('counts what a search may cost that is begun again, before the store knows that it is', async () => {
+    model.reset();
+    const release = model.holdAfter(0);
+    const own = { as: 'rich' } as const;
+    const one = await ask(TEAMS, own);
+    await call('POST', `/v1/questions/${one}/cancel`, { ...own, body: {} });
+    await ended(one, 'rich');
+    const held = holdNextIndexing();
+    const again = ask(TEAMS, own);
+    await held.reached;
+    const refused = await call('POST', '/v1/questions', { ...own, body: { question: QUESTION, db } });
+    held.release();
+    expect(refused).toMatchObject({ status: 402, body: { error: { code: 'budget' } } });
+    expect(await again).toBe(one);
+    release();
+    await ended(one, 'rich');
+  });
 });
+
+/** Until it is released, the store does not list the next search that is asked. */
+function holdNextIndexing(): { readonly reached: Promise<void>; readonly release: () => void } {
+  const { store } = app;
+  const put = store.put.bind(store);
+  let [arrive, release] = [(): void => undefined, (): void => undefined];
+  const reached = new Promise<void>((resolve) => (arrive = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
+  store.put = async (key, ...rest) => {
+    if (!key.startsWith('index/asked/')) return put(key, ...rest);
+    store.put = put;
+    arrive();
+    await released;
+    return put(key, ...rest);
+  };
+  return { reached, release: () => release() };
+}
 
 describe('databases and what is kept of them', () => {
   it('are those of the token, by name', async () => {
