@@ -80,8 +80,8 @@ export function ownDatabase(app: Pick<App, 'config'>, db: string | undefined, as
 
 /** Asks questions of several people. One for a process: it knows what it has begun. */
 export class Askers {
-  /** What searches may cost that count beside those of the index: being started, or all of a process. By namespace and search. */
-  readonly #begun = new Map<string, Map<string, number>>();
+  /** Searches that count beside those of the index: being started, or all of a process. By namespace and id. */
+  readonly #begun = new Map<string, Map<string, Begun>>();
   /** Of searches that have ended, by the key of their entry. */
   readonly #costs = new Map<string, number>();
 
@@ -128,10 +128,12 @@ export class Askers {
   }
 
   /** What the searches of this process cost, or may cost while they run. */
-  async #costsOf(begun: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
-    const costs = await each([...begun], async ([id, most]) => {
+  async #costsOf(begun: ReadonlyMap<string, Begun>): Promise<ReadonlyMap<string, number>> {
+    const costs = await each([...begun], async ([id, { most, atMs }]) => {
       const record = await recordOf(this.app.store, id);
-      return [id, record?.usage.costUsd ?? most] as const;
+      // One that was cancelled or failed, and was begun again since, has the record of before.
+      const isOver = record !== null && (isConclusive(record) || Date.parse(record.endedAt) >= atMs);
+      return [id, isOver ? record.usage.costUsd : most] as const;
     });
     return new Map(costs);
   }
@@ -142,15 +144,15 @@ export class Askers {
     const { usd, of } = budget;
     const most = settings.budgets.costUsd ?? (of === 'process' ? usd : null);
     if (most === null) throw new UsageError('budgets.costUsd: this token has a budget, so each question needs a limit');
-    const begun = this.#begun.get(namespace) ?? new Map<string, number>();
+    const begun = this.#begun.get(namespace) ?? new Map<string, Begun>();
     this.#begun.set(namespace, begun);
     const before = begun.get(searchId);
-    begun.set(searchId, most);
+    begun.set(searchId, { most, atMs: this.app.now() });
     const release = (): void => {
       begun.delete(searchId);
     };
     try {
-      const starting = [...begun];
+      const starting = [...begun].map(([id, one]) => [id, one.most] as const);
       const known = await (of === 'day' ? this.#costsToday(namespace) : this.#costsOf(begun));
       // One that is begun again may cost more than the store knows of. One that runs already is joined.
       const costs = new Map(of === 'day' ? [...known, ...starting] : known);
@@ -164,6 +166,12 @@ export class Askers {
     }
     return of === 'day' ? release : () => undefined;
   }
+}
+
+interface Begun {
+  /** What it may cost, in US dollars. */
+  readonly most: number;
+  readonly atMs: number;
 }
 
 function refusal({ usd, of }: Budget, spent: number, most: number): string {

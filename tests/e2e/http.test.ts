@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import { openApp, type App } from '../../src/app/app';
+import { openApp, searchOf, type App } from '../../src/app/app';
+import { Askers, type Asker } from '../../src/app/asker';
 import { stopBackground } from '../../src/app/background';
+import { command } from '../../src/app/steer';
+import { TOKEN_NAMESPACE } from '../../src/record/search-index';
 import { sha256 } from '../../src/sha256';
 import type { AnswerRecord } from '../../src/domain';
 import type { HttpServer } from '../../src/server/http/server';
@@ -387,6 +390,24 @@ describe('a budget of a day', () => {
     release();
     await ended(one, 'rich');
   });
+});
+
+test('the budget of a process counts a cancelled search that runs again with all that it may cost', async () => {
+  model.reset();
+  const release = model.holdAfter(0);
+  const askers = new Askers(app);
+  const asker: Asker = {
+    ...{ token: 'agent', namespace: `${TOKEN_NAMESPACE}agent`, databases: null },
+    budget: { usd: 1.5, of: 'process' },
+  };
+  const one = searchOf(await askers.ask(asker, { question: TEAMS, db }));
+  await command(one, { kind: 'cancel' }, app);
+  await ended(one, 'local');
+  expect(searchOf(await askers.ask(asker, { question: TEAMS, db }))).toBe(one);
+  await expect(askers.ask(asker, { question: QUESTION, db })).rejects.toMatchObject({ code: 'budget' });
+  release();
+  while ((await call('GET', `/v1/questions/${one}?wait=20`, { as: 'local' })).body.status !== 'answered');
+  expect(searchOf(await askers.ask(asker, { question: QUESTION, db }))).not.toBe(one);
 });
 
 /** Until it is released, the store does not list the next search that is asked. */
