@@ -113,9 +113,14 @@ async function query({ sql, digest, maxRows }: Extract<ChildRequest, { kind: 'qu
   }
   // Several at once cannot be prepared.
   const prepared = await connection.prepare(sql);
-  if (prepared.statementType !== StatementType.SELECT)
-    throw new Refusal('the statement is not a SELECT: write one SELECT that only reads');
-  return digest ? hashed(sql, prepared) : read(prepared, maxRows);
+  try {
+    if (prepared.statementType !== StatementType.SELECT)
+      throw new Refusal('the statement is not a SELECT: write one SELECT that only reads');
+    return await (digest ? hashed(sql, prepared) : read(prepared, maxRows));
+  } finally {
+    // The memory of its plan is not seen by the garbage collector, which would leave it.
+    prepared.destroySync();
+  }
 }
 
 /** Throws where DuckDB's parser reads what may not run, or another thing than the reader in front. */

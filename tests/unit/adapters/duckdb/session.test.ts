@@ -217,6 +217,21 @@ test('a process that ends in the middle of a statement is told, and the engine g
   await own.close();
 }); // prettier-ignore
 
+test('many statements do not fill the memory of their process', async () => {
+  const path = join(folder, 'many.duckdb');
+  await write(path, 'CREATE TABLE t AS SELECT range AS a FROM range(10)');
+  const own = createDuckdbEngine({ path, poolSize: 1 });
+  const sums = Array.from({ length: 300 }, (_, number) => `sum(a + ${number})`).join(', ');
+  const run = async (times: number): Promise<number> => {
+    for (let time = 0; time < times; time += 1) await runOne(own, `SELECT ${time}, ${sums} FROM t`);
+    const { stdout } = spawnSync('ps', ['-o', 'rss=,args=', '--ppid', String(process.pid)]);
+    return Number(/^ *(\d+) gate: reads .*many/m.exec(stdout.toString())?.[1]) / 1024;
+  };
+  const before = await run(100);
+  expect((await run(200)) - before).toBeLessThan(80);
+  await own.close();
+}, 60_000);
+
 test('a folder of data files is a database: what was read how is described, and a changed file is read again', async () => {
   const data = join(folder, 'data');
   mkdirSync(data);
