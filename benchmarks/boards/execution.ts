@@ -8,7 +8,8 @@ import { type SqlEngine, SqlEngineError, type SqlOptions } from '../../src/domai
 import { runAsWritten } from '../../src/questions/double-quoted';
 import { describeFailure } from '../../src/questions/execution-match';
 import type { Gold } from '../../src/questions/question-file';
-import { reliabilityPoints, summarise, type Verdict } from '../../src/questions/score';
+import { reliabilityPoints, summarise } from '../../src/questions/score';
+import type { Verdict } from '../../src/questions/verdict';
 import type { Rows } from '../../src/sql/equal';
 import type { BoardScore, Metrics, Prediction } from '../benchmark';
 

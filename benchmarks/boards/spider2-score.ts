@@ -5,7 +5,7 @@ import type { Dialect } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/domain/ports';
 import type { BoardScore, Prediction } from '../benchmark';
 import { describeFailure } from '../../src/questions/execution-match';
-import type { Verdict } from '../../src/questions/score';
+import type { Verdict } from '../../src/questions/verdict';
 import { csvIn, holdsColumns, tableOf, withFields, type CsvRows } from './pandas-table';
 
 export type Suite = 'lite' | 'snow';

@@ -1,6 +1,6 @@
 /** What `gate list` prints. It loads nothing of a search and its report. */
 import { openApp } from '../app/app';
-import { searches, type SearchRow } from '../app/searches';
+import { searches, type SearchRow } from '../app/search-list';
 import { cut, wrapped } from '../report/printable';
 import { eventPrinter } from './follow';
 import type { Io } from './io';

@@ -13,7 +13,7 @@ import * as z from 'zod';
 import type { ResultLine } from './result-line';
 import { JUDGE_MODES } from '../domain/judge-modes';
 import { groupBy } from '../group-by';
-import type { Verdict } from './score';
+import { OUTCOMES, POINTS, type Outcome, type Verdict } from './verdict';
 import { Agreement, agreementOf, estimate, Estimate } from './statistics';
 
 const Estimates = z.object({
@@ -121,29 +121,6 @@ function judgedOf(answers: readonly ResultLine[], first: readonly ResultLine[] |
     },
   };
 }
-
-export type Outcome = 'right' | 'wrong' | 'declined' | 'failed' | 'not-scored';
-
-export const OUTCOMES: Readonly<Record<Verdict, Outcome>> = {
-  correct: 'right',
-  'correct-abstained': 'right',
-  wrong: 'wrong',
-  'wrong-answered': 'wrong',
-  'wrong-abstained': 'declined',
-  infrastructure: 'failed',
-  cancelled: 'not-scored',
-  'gold-failed': 'not-scored',
-  undecided: 'not-scored',
-  'no-gold': 'not-scored',
-};
-
-export const POINTS: Readonly<Record<Outcome, number | null>> = {
-  right: 1,
-  wrong: 0,
-  declined: 0,
-  failed: null,
-  'not-scored': null,
-};
 
 export function countsOf(outcomes: readonly Outcome[]) {
   const count = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;

@@ -1,4 +1,4 @@
-export { compareMethods, Comparison, countsOf, OUTCOMES, type ComparedMethod, type Entrant } from './comparison';
+export { compareMethods, Comparison, countsOf, type ComparedMethod, type Entrant } from './comparison';
 export { describeFailure, executionMatch } from './execution-match';
 export { ResultLine } from './result-line';
 export { officialAnswerMatch } from './official-answer';
@@ -11,15 +11,7 @@ export {
   type Gold,
   type LoadOptions,
 } from './question-file';
-export {
-  judge,
-  reliabilityOf,
-  scoreAnswer,
-  summarise,
-  VERDICTS,
-  type BoardScore,
-  type Score,
-  type Verdict,
-} from './score';
+export { judge, reliabilityOf, scoreAnswer, summarise, type BoardScore, type Score } from './score';
 export { figuresOf, MethodFigures, type Group, type Metrics, type Spread } from './run-figures';
 export { agreementOf, RESAMPLES, type Estimate } from './statistics';
+export { OUTCOMES, VERDICTS, type Verdict } from './verdict';

@@ -1,7 +1,7 @@
 /** One answer of a run: a line of its `results.jsonl`, from which every figure of its report can be made again. */
 import * as z from 'zod';
 import { AnswerStatus, EndedBy, Reuse, SqlValue, Standing, Usage } from '../domain';
-import { VERDICTS } from './score';
+import { VERDICTS } from './verdict';
 
 /** Its JSON schema is `docs/schemas/results.schema.json`. */
 export const ResultLine = z.object({

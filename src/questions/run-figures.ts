@@ -9,7 +9,8 @@
  */
 import * as z from 'zod';
 import { groupBy } from '../group-by';
-import { countsOf, decidedVerdict, endedItself, mean, OUTCOMES, outcomeOf, POINTS, type Outcome } from './comparison';
+import { countsOf, decidedVerdict, endedItself, mean, outcomeOf } from './comparison';
+import { OUTCOMES, POINTS, type Outcome } from './verdict';
 import type { ResultLine } from './result-line';
 
 /** A benchmark's figures by name; null: nothing to take one of. */

@@ -8,30 +8,12 @@ import type { AnswerStatus, EndedBy, SqlResult } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../domain/ports';
 import { normaliseSql } from '../sql/body';
 import type { Digest } from '../sql/equal';
-import { OUTCOMES, POINTS } from './comparison';
 import { runAsWritten } from './double-quoted';
 import { executionMatch, type Match, type MatchOptions } from './execution-match';
 import { officialAnswerMatch } from './official-answer';
 import type { BenchmarkItem, Gold } from './question-file';
 import { rowOrder } from './row-order';
-
-export const VERDICTS = [
-  'correct',
-  /** The question is unanswerable, and the search said so. */
-  'correct-abstained',
-  'wrong',
-  /** The question is answerable, but the search gave no answer. */
-  'wrong-abstained',
-  /** The question is unanswerable, but the search gave an answer. */
-  'wrong-answered',
-  'cancelled',
-  /** The search or the database failed for a reason outside the search. */
-  'infrastructure',
-  'gold-failed',
-  'undecided',
-  'no-gold',
-] as const;
-export type Verdict = (typeof VERDICTS)[number];
+import { OUTCOMES, POINTS, VERDICTS, type Verdict } from './verdict';
 
 export interface Score {
   readonly verdict: Verdict;

@@ -11,7 +11,7 @@ import { selectsOf } from './sql/queries';
 import { parserScope, type SearchScope } from './shared/bodies';
 import { buildCommit } from './sql/commit-plan';
 import type { StepContext } from './shared/context';
-import { mended } from './shared/mended-commit';
+import { mended, type SaidTurn } from './shared/mended-commit';
 import { contentId, invalid, runModelStep, type Read } from './shared/model-step';
 import { promptContext } from './shared/prompt-context';
 import { columnsOfNamed, extraTables } from './shared/shown-tables';
@@ -97,13 +97,9 @@ export const lookRole: Prompt<LookPrompt, LookReply> = {
 };
 
 /** What one turn said, and what the program found. */
-export interface LookTurn {
-  /** As it was accepted, without what was left empty. */
-  readonly reply: LookReply;
+export interface LookTurn extends SaidTurn {
   /** Shown as data. */
   readonly found: string;
-  /** Statements of the claims that hold, of a commit. */
-  readonly holds?: readonly string[];
 }
 
 export interface LookPrompt extends shared.PromptContext {

@@ -1,9 +1,15 @@
 /** A commit that mends one which went back sends only what changes: the rest is taken over from before. */
 import type { LookReply } from '../../domain/turns';
-import type { LookTurn } from '../look';
+
+export interface SaidTurn {
+  /** As it was accepted, without what was left empty. */
+  readonly reply: LookReply;
+  /** Statements of the claims that hold, of a commit. */
+  readonly holds?: readonly string[];
+}
 
 /** A commit after one that went back, with what it leaves out as it was: operators, and claims that hold. */
-export function mended(reply: LookReply, turns: readonly Pick<LookTurn, 'reply' | 'holds'>[]): LookReply {
+export function mended(reply: LookReply, turns: readonly SaidTurn[]): LookReply {
   const last = turns.findLast((turn) => turn.reply.action === 'commit');
   if (reply.action !== 'commit' || last === undefined) return reply;
   const { reply: before, holds = [] } = last;

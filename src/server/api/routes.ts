@@ -85,7 +85,7 @@ function questions({ app, askers, events, loginUrl }: Api): ApiRoute[] {
       query: Page,
       replies: { 200: replies.Questions },
       handle: async ({ request: { caller }, query }) => {
-        const { searchRows } = await import('../../app/searches');
+        const { searchRows } = await import('../../app/search-list');
         const namespace = caller.token === null ? undefined : caller.namespace;
         const { rows, next } = await searchRows(app, { ...query, namespace });
         return { json: { questions: rows.filter(({ database }) => mayAsk(caller, database)), next } };

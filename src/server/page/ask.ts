@@ -1,6 +1,6 @@
 /** Where a question is asked, and the list of all that were. */
 import type { ListedDatabase } from '../../app/databases';
-import type { SearchRow } from '../../app/searches';
+import type { SearchRow } from '../../app/search-list';
 import { badge, head, type Html, markup, table } from '../../report/html';
 import { counted, dollars } from '../../report/printable';
 import { STATUS_WORDS, type Worded } from '../../report/words';

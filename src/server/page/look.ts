@@ -3,7 +3,7 @@ import type { App } from '../../app/app';
 import { errorText } from '../../app/errors';
 import { statusWithoutRecord } from '../../app/open-temporal';
 import { traceOf } from '../../app/report';
-import { searchRows, waitingIn, type RowPage } from '../../app/searches';
+import { searchRows, waitingIn, type RowPage } from '../../app/search-list';
 import { inputOf, recordOf } from '../../app/services';
 import type { SharedTemporal } from '../../app/shared-temporal';
 import type { SearchEvents } from '../../app/search-events';
