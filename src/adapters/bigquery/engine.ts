@@ -4,6 +4,7 @@
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
 import { createEngine, once } from '../kit/engine';
+import { refusalOf } from '../kit/statement';
 import type { Opening } from '../kit/module';
 import { openApi, type Api, type LoadLibrary } from './client';
 import { describeBigQuery } from './describe';
@@ -46,10 +47,7 @@ export function createBigQueryEngine({ url, options = {} }: BigQueryEngineSettin
     dialect: 'bigquery',
     poolSize,
     open: async (signal) => new BigQuerySession(await connect(signal), checks),
-    refuse(sql) {
-      const statement = readStatement(sql);
-      return Promise.resolve(statement.kind === 'select' ? null : { kind: 'refused', message: statement.message });
-    },
+    refuse: (sql) => Promise.resolve(refusalOf(readStatement(sql))),
     toError: (error) => toEngineError(error, target),
     digestSql: (session, sql, request) => session.digestSql(sql, request),
   });

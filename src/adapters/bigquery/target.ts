@@ -13,7 +13,7 @@ const ServiceKey = z.object({
   private_key: z.string(),
   private_key_id: z.string().optional(),
 });
-export type ServiceKey = z.infer<typeof ServiceKey>;
+type ServiceKey = z.infer<typeof ServiceKey>;
 
 export interface Target {
   readonly project: string;

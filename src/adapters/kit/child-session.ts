@@ -42,7 +42,7 @@ export interface Failure {
 }
 
 /** The process ended by itself. */
-export class Crashed extends Error {}
+class Crashed extends Error {}
 
 /** What went wrong outside of a statement, in one line. */
 export function toChildError({ name }: ChildEngine, error: unknown, path: string): SqlEngineError {

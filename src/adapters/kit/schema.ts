@@ -68,6 +68,9 @@ export function tablesOf({ tables, columns, primary, unique, foreign }: Catalogu
   }));
 }
 
+/** A cell of a catalogue; empty where it has none. */
+export const text = (cell: SqlValue | undefined): string => (cell === null || cell === undefined ? '' : String(cell));
+
 function keysIn<T extends KeyPart>(parts: readonly T[]): Map<string, T[][]> {
   const keys = [...groupBy(parts, ({ table, key }) => JSON.stringify([table, key])).values()];
   const whole = keys.filter((key) => key.every(({ column }) => column !== null));

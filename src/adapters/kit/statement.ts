@@ -2,7 +2,7 @@
  * A statement as every reader of tokens needs it: its tokens are known, it begins like a query, its brackets match, and no
  * second statement follows. The inspector reads on (`reader.ts`); an engine may check no more than this before it sends one.
  */
-import type { Dialect } from '../../domain';
+import type { Dialect, SqlResult } from '../../domain';
 import type { Inspection, SqlInspector } from '../../domain/ports/sql-inspector';
 import { statementIn, tokensOf, type Token } from '../../sql/lexer';
 import { inspected, MAX_STATEMENT_LENGTH, TOO_LONG } from './inspection';
@@ -36,6 +36,10 @@ export function readStatement(sql: string, dialect: Dialect, refused: Refused): 
   if (!isBalanced(tokens)) return refuse(`brackets do not match: ${ONE_SELECT}`);
   return { kind: 'select', text, tokens: tokens.filter(({ at }) => at < text.length) };
 }
+
+/** What an engine says of a statement that it does not send; null: it may be sent. */
+export const refusalOf = (statement: Statement): Extract<SqlResult, { kind: 'refused' }> | null =>
+  statement.kind === 'select' ? null : { kind: 'refused', message: statement.message };
 
 /** The reader of tokens as the inspector of a dialect. `read`: the dialect's `readStatement`. */
 export function createTokenInspector(read: (sql: string) => Statement, grammar: Grammar): SqlInspector {

@@ -2,11 +2,11 @@
  * Tables, columns, keys, comments and samples, from the information schema. Tables of the URL's database are shown without it,
  * those of other databases as `database.table`. Whether names of tables heed case is the server's (`lower_case_table_names`).
  */
-import type { DatabaseDescription, SqlValue } from '../../domain';
+import type { DatabaseDescription } from '../../domain';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { sha256 } from '../../sha256';
 import { identifier, literal } from '../kit/engine';
-import { described, SAMPLE_LENGTH, sampled, tablesOf } from '../kit/schema';
+import { described, SAMPLE_LENGTH, sampled, tablesOf, text } from '../kit/schema';
 import { isOfStatement } from './errors';
 import type { MysqlSession, Rows } from './session';
 
@@ -67,8 +67,6 @@ async function catalogueOf(session: MysqlSession, database: string, schemas: rea
       : [],
   ];
 }
-
-const text = (value: SqlValue | undefined): string => (value === null || value === undefined ? '' : String(value));
 
 export async function describeMysql(
   session: MysqlSession,

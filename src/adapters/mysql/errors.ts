@@ -12,7 +12,7 @@ export interface Target {
   readonly user: string;
 }
 
-export interface ServerError {
+interface ServerError {
   readonly message: string;
   readonly code?: string;
   /** Set only if the server sent the error. */

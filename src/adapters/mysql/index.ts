@@ -4,6 +4,7 @@
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
 import { createEngine, keptFor, once } from '../kit/engine';
+import { refusalOf } from '../kit/statement';
 import { readAddress } from './address';
 import { describeMysql, revisionOfMysql } from './describe';
 import { toEngineError } from './errors';
@@ -57,7 +58,7 @@ export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): S
     },
     async refuse(sql, signal) {
       const statement = readStatement(sql);
-      if (statement.kind !== 'select') return { kind: 'refused', message: statement.message };
+      if (statement.kind !== 'select') return refusalOf(statement);
       const views = await acting(signal);
       const [message] = statement.tokens.flatMap(({ text }) => views.get(text.toLowerCase()) ?? []);
       return message === undefined ? null : { kind: 'refused', message };

@@ -163,7 +163,7 @@ export const refuseFunction = refusingFunctions({
 const SECRET_RELATIONS =
   /^(pg_authid|pg_shadow|pg_user_mapping|pg_user_mappings|pg_hba_file_rules|pg_ident_file_mappings|pg_file_settings|pg_largeobject|pg_stat_ssl|pg_stat_activity|pg_stat_statements|pg_stat_replication|pg_stat_wal_receiver|pg_subscription|pg_foreign_server)$/;
 
-export function refuseRelation(name: string): string | null {
+function refuseRelation(name: string): string | null {
   const bare = name.toLowerCase().replace(/^pg_catalog\./, '');
   return SECRET_RELATIONS.test(bare)
     ? `the relation ${name} is not allowed: it shows the server and not the data`

@@ -4,7 +4,7 @@
  */
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { identifier, literal } from '../kit/engine';
-import { described, SAMPLE_LENGTH, sampled, tablesOf, type Sampled } from '../kit/schema';
+import { described, SAMPLE_LENGTH, sampled, tablesOf, text, type Sampled } from '../kit/schema';
 import { isOfStatement, Unanswered } from './errors';
 import type { Rows } from './session';
 
@@ -133,5 +133,3 @@ function typeOf(column: Row): string {
   const length = Number(column['character_maximum_length'] ?? LONGEST_TEXT);
   return name === 'text' && length < LONGEST_TEXT ? `varchar(${length})` : name;
 }
-
-const text = (value: SqlValue | undefined): string => (value === null || value === undefined ? '' : String(value));

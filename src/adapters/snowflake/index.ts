@@ -6,6 +6,7 @@
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
 import { createEngine, once } from '../kit/engine';
+import { refusalOf } from '../kit/statement';
 import { describeSnowflake } from './describe';
 import { toEngineError } from './errors';
 import { createSnowflakeInspector, readStatement } from './inspector';
@@ -75,10 +76,7 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
         },
       );
     },
-    refuse(sql) {
-      const statement = readStatement(sql);
-      return Promise.resolve(statement.kind === 'select' ? null : { kind: 'refused', message: statement.message });
-    },
+    refuse: (sql) => Promise.resolve(refusalOf(readStatement(sql))),
     toError: (error) => toEngineError(error, target),
     digestSql: (session, sql, request) => session.digestSql(sql, request),
   });

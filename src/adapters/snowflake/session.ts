@@ -284,7 +284,7 @@ const KINDS: Readonly<Record<string, ResultColumn['kind']>> = {
   map: 'json',
 };
 
-export function columnKind(type: string): ResultColumn['kind'] {
+function columnKind(type: string): ResultColumn['kind'] {
   return KINDS[type.toLowerCase()] ?? 'other';
 }
 
