@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import fc from '../helpers/property';
 import { createEncryptedStore, createKeyRing, KEY_BYTES } from '../../src/adapters/encryption';
 import { createLocalStore } from '../../src/adapters/local/store';
 import { createS3Store } from '../../src/adapters/s3/store';

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { contentHash, readRecording, recordingModel, replayModel } from '../../../src/adapters/recording';
 import { scriptedModel } from '../../helpers/scripted';
 import type { Role } from '../../../src/domain';

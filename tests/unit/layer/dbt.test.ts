@@ -1,6 +1,6 @@
 /** A layer as files of a dbt project. The tests run in SQLite here, after their Jinja was rendered. */
 import Database from 'libsql';
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { parse } from 'yaml';
 import type { LayerEntry } from '../../../src/domain';
 import { dbtFiles, fileName, plainJinja } from '../../../src/layer/dbt';

@@ -1,6 +1,6 @@
 /** A layer as an Ossie file, and what is read of one. */
 import Ajv2020 from 'ajv/dist/2020';
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { stringify } from 'yaml';
 import type { Dialect, LayerEntry } from '../../../src/domain';
 import { claimedEntries, ossieModel, OssieError } from '../../../src/layer/ossie';

@@ -1,5 +1,5 @@
 /** Tables in groups, as a lesson takes them. */
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { tableGroups } from '../../../src/layer/table-groups';
 
 type Links = readonly (readonly [string, string, number])[];

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { SearchState, type Settings } from '../../../src/domain';
 import { runAgent } from '../../../src/methods/agent/loop';
 import type { SearchHooks } from '../../../src/search/run';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { similarity } from '../../../src/methods/agent/steps';
 
 /** Figures of rapidfuzz 3, `fuzz.ratio`. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { compareMethods, type Entrant, type ResultLine, type Verdict } from '../../../src/questions';
 import { answerLine, USAGE } from '../../helpers/answers';
 import { agreementOf, estimate } from '../../../src/questions/statistics';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { executionMatch } from '../../../src/questions';
 import type { SqlResult, SqlValue } from '../../../src/domain';
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import type { Budgets, Settings } from '../../../src/domain';
 import { NO_USAGE } from '../../../src/domain/control-view';
 import { addUsage, callsLeft, exhaustedBudget, shareOfBudgets } from '../../../src/search/budgets';

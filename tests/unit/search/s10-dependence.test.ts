@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import type { SearchState, Trajectory } from '../../../src/domain';
 import { applyMemory, dependentsOf, withdraw, withdrawRefuted } from '../../../src/search/memory';
 import { candidateBodies } from '../../../src/search/candidate';

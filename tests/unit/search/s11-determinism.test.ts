@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { SearchState, type Settings, type Trajectory } from '../../../src/domain';
 import { canonical } from '../../../src/domain/canonical';
 import { runSearch } from '../../../src/search/search';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import type { PlanView, UpdateView } from '../../../src/domain';
 import { applyBody } from '../../../src/search/plan-view';
 import { applyMemory, fittingUpdates, structuralKey, updateKey } from '../../../src/search/memory';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import type { Trajectory } from '../../../src/domain';
 import { rootTrajectory } from '../../../src/search/remember';
 import { density, freshness, rankTrajectories, score, staleness } from '../../../src/search/select-plan';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { isCutShort } from '../../../src/domain/control-view';
 import { exhaustedBudget } from '../../../src/search/budgets';
 import { SearchState, type Settings, type Steering } from '../../../src/domain';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { FLOOR, loses, NEARLY, standingOf, type Agreement, leftStanding } from '../../../src/sql/agreement';
 import type { HypothesisOutcome, PredicateOutcome } from '../../../src/domain';
 

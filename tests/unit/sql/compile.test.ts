@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { compilePlan, compileSelect, type PlanOperator } from '../../../src/sql/compile';
 import { quoteIdentifier } from '../../../src/sql/dialects';
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import type { SqlResult, SqlValue } from '../../../src/domain';
 import { COVERED, coverageText, readCoverage } from '../../../src/sql/coverage';
 

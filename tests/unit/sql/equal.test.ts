@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import type { ResultColumn, SqlResult, SqlValue } from '../../../src/domain';
 import { equalResults, isTrivial, canMatch, closeNumbers, type Vector } from '../../../src/sql/equal';
 

@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import type { HypothesisOutcome, PredicateOutcome, SqlResult, SqlValue, Test, TestOutcome } from '../../../src/domain';
 import {
   hypothesisOutcomes,

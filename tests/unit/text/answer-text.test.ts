@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import type { AnswerRecord, ResultColumn, SqlValue } from '../../../src/domain';
 import { caveatTexts, headlineText, standingTexts, statedText, tellsRow } from '../../../src/text/answer-text';
 import { standingText } from '../../../src/text/standing';

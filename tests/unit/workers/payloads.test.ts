@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { initialState } from '../../../src/search/run';
 import { CompressingCodec } from '../../../src/workers/payloads';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../../helpers/property';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { EncryptingCodec } from '../../../../src/adapters/encryption';
 import { ringOf } from './keys';

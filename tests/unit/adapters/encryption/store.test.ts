@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
+import fc from '../../../helpers/property';
 import { createEncryptedStore } from '../../../../src/adapters/encryption';
 import { createMemoryStore, type MemoryStore } from '../../../helpers/scripted';
 import { ringOf } from './keys';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../../helpers/property';
 import { Places } from '../../../../src/app/run/ask-arms';
 
 test('the first batch has all places, the next one what it has no question for', () => {

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import fc from '../../../helpers/property';
 import { extractJson } from '../../../../src/roles/shared/json';
 
 describe('a JSON object is found', () => {
