@@ -76,12 +76,12 @@ function formatOf(name: string, text: string): 'array' | 'newline_delimited' | '
 /** What a double keeps of any number. */
 const DIGITS = 15;
 
-/** DuckDB reads numbers with a fraction as doubles, and of members with the same name the first. */
+/** DuckDB reads numbers with a fraction or an exponent as doubles, and of members with the same name the first. */
 async function changesIn(query: Query, file: string, all: string): Promise<string[]> {
-  const long = `'[0-9]*[.][0-9]*'`;
+  const long = `'[0-9]+[.][0-9]*|[0-9]+[eE]'`;
   const outside = `regexp_replace(CAST(json AS VARCHAR), '"([^"\\\\]|\\\\.)*"', '', 'g')`;
   const digits = `list_max(list_transform(regexp_extract_all(${outside}, ${long}), lambda x: strlen(ltrim(x, '0.'))))`;
-  const isLong = `CASE WHEN regexp_matches(CAST(json AS VARCHAR), '[0-9.]{${DIGITS + 2}}') THEN ${digits} > ${DIGITS + 1} END`;
+  const isLong = `CASE WHEN regexp_matches(CAST(json AS VARCHAR), '[0-9.eE]{${DIGITS + 2}}') THEN ${digits} > ${DIGITS + 1} END`;
   const [[rounded, doubled] = []] = await query(
     `SELECT count(*) FILTER (${isLong}), count(*) FILTER (len(json_keys(json)) > len(list_distinct(json_keys(json))))
       FROM ${all} WHERE is_object`,
@@ -89,7 +89,10 @@ async function changesIn(query: Query, file: string, all: string): Promise<strin
   const told = (count: string | null | undefined, what: string): string[] =>
     Number(count) > 0 ? [`${file}: ${counted(Number(count), 'object')} ${what}`] : [];
   return [
-    ...told(rounded, `with numbers of more than ${DIGITS} digits and a fraction, rounded to what a double keeps`),
+    ...told(
+      rounded,
+      `with numbers of more than ${DIGITS} digits and a fraction or an exponent, rounded to what a double keeps`,
+    ),
     ...told(doubled, 'with two members of one name, of which the first is read'),
   ];
 }

@@ -416,9 +416,11 @@ describe('nothing is lost or changed in silence', () => {
     expect(columns).toEqual(['a DOUBLE', 'column BIGINT', 'x/~y JSON']);
     expect(rows).toEqual([[0.12345678901234568, '1', '{"z":1}'], [2, null, null]]);
     expect(notes).toEqual([
-      'a.json: 1 object with numbers of more than 15 digits and a fraction, rounded to what a double keeps',
+      'a.json: 1 object with numbers of more than 15 digits and a fraction or an exponent, rounded to what a double keeps',
       'a.json: 1 object with two members of one name, of which the first is read',
     ]);
+    const powers = await read('p.json', '[{"a":1234567890123456789e3},{"a":1234567890123456E-3},{"a":123456789012345e12},{"a":1.5e3}]');
+    expect(powers.notes).toEqual(['p.json: 2 objects with numbers of more than 15 digits and a fraction or an exponent, rounded to what a double keeps']);
     const exact = await read('b.json', '[{"a":123456789012345678901234567890,"s":"1.23456789012345678901"},{"a":1}]');
     expect([exact.columns, exact.notes]).toEqual([['a HUGEINT', 's VARCHAR'], []]);
     expect((await read('c.json', '[{"a":1e400},{"a":2.5}]')).rows).toEqual([['1e400'], ['2.5']]);
