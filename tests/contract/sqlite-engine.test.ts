@@ -87,6 +87,22 @@ test('a file in WAL mode is read while another process writes to it', async () =
   writer.close();
 });
 
+test('when all its processes are killed at once, the next statement runs in a new one', async () => {
+  const engine = keep(createSqliteEngine({ path: file, poolSize: 3 }));
+  const ids = (): number[] => {
+    const { stdout } = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)]);
+    return Array.from(stdout.toString().matchAll(/^ *(\d+) .*(?:child|gate: reads)/gm), ([, id]) => Number(id));
+  };
+  const before = ids();
+  await Promise.all(Array.from({ length: 3 }, () => runOne(engine, recursiveSeries(20_000))));
+  const own = ids().filter((id) => !before.includes(id));
+  expect(own).toHaveLength(3);
+  for (const id of own) process.kill(id, 'SIGKILL');
+  // Nothing is awaited before, so that this process has not heard of their end.
+  spawnSync('sleep', ['0.2']);
+  expect(await runOne(engine, 'SELECT 1')).toMatchObject({ kind: 'rows', rows: [[1]] });
+});
+
 test('a query of a process that was killed ends soon, also in the middle', async () => {
   const script = `const { createSqliteEngine } = require(${JSON.stringify(require.resolve('../../src/adapters/sqlite/index.ts'))});
     createSqliteEngine({ path: ${JSON.stringify(file)} }).run([${JSON.stringify(ENDLESS)}], { timeoutMs: 60000, maxRows: 1, tag: 't', signal: new AbortController().signal });`;

@@ -63,6 +63,7 @@ export interface Engine<S> extends Pick<SqlEngine, 'dialect' | 'digest' | 'close
   readonly inSession: <T>(
     options: Pick<SqlOptions, 'timeoutMs' | 'signal' | 'tag'>,
     use: (session: S) => Promise<T>,
+    isFresh?: boolean,
   ) => Promise<T>;
 }
 
@@ -78,8 +79,8 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
     }
   }
 
-  const inSession: Engine<S>['inSession'] = (options, use) =>
-    pool.use(options.signal, (session) =>
+  const inSession: Engine<S>['inSession'] = (options, use, isFresh) => {
+    const work = (session: S): ReturnType<typeof use> =>
       telling(options.signal, async () => {
         const cut = (): void => session.cut();
         options.signal.addEventListener('abort', cut, { once: true });
@@ -94,8 +95,9 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
         } finally {
           options.signal.removeEventListener('abort', cut);
         }
-      }),
-    );
+      });
+    return pool.use(options.signal, work, isFresh);
+  };
 
   async function run(statements: readonly string[], options: Asked): ReturnType<SqlEngine['run']> {
     const asked: { readonly sql: string; readonly tries: SqlResult[]; settled: SqlResult | null }[] = [];
@@ -106,7 +108,8 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
     for (;;) {
       let takenAt = '';
       const results: SqlResult[] = [];
-      await inSession(options, async (session) => {
+      const isFresh = asked.some(({ tries }) => tries.length > 0);
+      const work = async (session: S): Promise<void> => {
         takenAt = new Date().toISOString();
         const last = asked.findLast(({ settled }) => settled === null);
         for (const each of asked) {
@@ -123,7 +126,8 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
           }
           results.push(result);
         }
-      });
+      };
+      await inSession(options, work, isFresh);
       if (results.length === asked.length) return { takenAt, results };
     }
   }

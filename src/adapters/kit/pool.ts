@@ -21,9 +21,10 @@ export class Pool<T extends Pooled> {
     this.#places = limiter(size);
   }
 
-  use<R>(signal: AbortSignal, work: (connection: T) => Promise<R>): Promise<R> {
+  /** `isFresh`: on a new connection; idle ones are closed, since they may be as broken as the one before. */
+  use<R>(signal: AbortSignal, work: (connection: T) => Promise<R>, isFresh = false): Promise<R> {
     return this.#places.run(async () => {
-      const connection = this.#kept() ?? (await this.open(signal));
+      const connection = this.#kept(isFresh) ?? (await this.open(signal));
       this.#all.add(connection);
       let isKept = false;
       try {
@@ -47,10 +48,10 @@ export class Pool<T extends Pooled> {
     this.#idle.push({ connection, timer: setTimeout(() => this.#discard(connection), IDLE_MS).unref() });
   }
 
-  #kept(): T | undefined {
+  #kept(isFresh: boolean): T | undefined {
     for (let kept = this.#idle.pop(); kept !== undefined; kept = this.#idle.pop()) {
       clearTimeout(kept.timer);
-      if (this.#all.has(kept.connection) && kept.connection.isUp()) return kept.connection;
+      if (!isFresh && this.#all.has(kept.connection) && kept.connection.isUp()) return kept.connection;
       this.#discard(kept.connection);
     }
     return undefined;
