@@ -133,10 +133,10 @@ export class MysqlSession implements Session {
    */
   async limit(timeoutMs: number): Promise<void> {
     const milliseconds = Math.max(1, Math.ceil(timeoutMs));
-    const time = this.isMariaDb
-      ? `max_statement_time = ${milliseconds / 1000}`
+    const merges = this.server.size?.isSmall === true ? 'off' : 'on';
+    const limits = this.isMariaDb
+      ? `max_statement_time = ${milliseconds / 1000}, optimizer_switch = 'derived_merge=${merges}'`
       : `max_execution_time = ${milliseconds}`;
-    const limits = this.server.size?.isSmall === true ? `${time}, optimizer_switch = 'derived_merge=off'` : time;
     if (this.#limits === limits) return;
     await this.query(`SET SESSION ${limits}`);
     this.#limits = limits;

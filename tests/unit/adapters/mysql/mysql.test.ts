@@ -3,7 +3,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkMysql, createMysqlEngine } from '../../../../src/adapters/mysql';
+import { readAddress } from '../../../../src/adapters/mysql/address';
 import { toEngineError } from '../../../../src/adapters/mysql/errors';
+import { MysqlSession, type Server } from '../../../../src/adapters/mysql/session';
 import type { SqlResult } from '../../../../src/domain';
 import type { SqlEngine } from '../../../../src/domain/ports/sql-engine';
 import { createAuthority } from '../../../helpers/certificates';
@@ -129,6 +131,19 @@ it('sessions read standard SQL', async () => {
   expect(await one("SELECT 'A' = 'a', TIMESTAMP '2024-01-01 00:00:00' AS at")).toMatchObject({
     rows: [[1, '2024-01-01 00:00:00']],
   });
+});
+
+it('MariaDB merges subqueries again when the database has grown large, also in a session that is open', async () => {
+  const [known, switches]: [Server, string[]] = [{}, []];
+  const session = await MysqlSession.open(readAddress(server.url('mysql_unit', READER)), known);
+  for (const isSmall of [true, false]) {
+    known.size = { isSmall, at: Date.now() };
+    await session.limit(1_000);
+    const [[flags] = []] = await session.query("SELECT REGEXP_SUBSTR(@@optimizer_switch, 'derived_merge=[a-z]+')");
+    switches.push(String(flags));
+  }
+  await session.close();
+  expect(switches).toEqual([`derived_merge=${session.isMariaDb ? 'off' : 'on'}`, 'derived_merge=on']);
 });
 
 it('a recursion goes on for more than 1,000 rounds', async () => {
