@@ -27,6 +27,6 @@ export async function eventually<T>(
   for (const started = Date.now(); ; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const seen = await look();
     if (holds(seen)) return seen;
-    if (Date.now() - started > 60_000) throw new Error(`still ${JSON.stringify(seen)} after a minute`);
+    if (Date.now() - started > 240_000) throw new Error(`still ${JSON.stringify(seen)} after four minutes`);
   }
 }

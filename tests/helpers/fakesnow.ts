@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { userFolders } from '../../src/config/folders';
+import { withFileLock } from '../../src/file-lock';
 
 /** Pinned: fakesnow names no upper bound for the connector, whose later versions it cannot load. */
 const PACKAGES = ['fakesnow[server]==0.12.1', 'snowflake-connector-python==4.8.1'];
@@ -25,7 +26,7 @@ export interface TestSnowflake {
 }
 
 export async function startFakesnow(): Promise<TestSnowflake> {
-  const python = await environment();
+  const python = await fakesnowPython();
   const child = spawn(python, ['-W', 'ignore', SERVER], { stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   child.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-4000)));
@@ -50,13 +51,16 @@ export async function startFakesnow(): Promise<TestSnowflake> {
 }
 
 /** The interpreter of an environment that holds the packages. */
-async function environment(): Promise<string> {
+export async function fakesnowPython(): Promise<string> {
   const version = createHash('sha256').update(PACKAGES.join()).digest('hex').slice(0, 8);
-  const parent = join(userFolders(process.env).cache, 'test');
-  const folder = join(parent, `fakesnow-${version}`);
+  const folder = join(userFolders(process.env).cache, 'test', `fakesnow-${version}`);
+  return withFileLock(`${folder}.lock`, () => made(folder));
+}
+
+/** By one process at a time. */
+async function made(folder: string): Promise<string> {
   const python = join(folder, 'bin', 'python');
   if (existsSync(join(folder, 'ready'))) return python;
-  mkdirSync(parent, { recursive: true });
   const making = `${folder}.${process.pid}`;
   const run = promisify(execFile);
   try {
@@ -67,8 +71,8 @@ async function environment(): Promise<string> {
     await run('python3', ['-m', 'venv', '--copies', making]);
     await run(join(making, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...PACKAGES], { timeout: 300_000 }); // prettier-ignore
     mkdirSync(join(making, 'ready'));
-    // Scripts keep the old path, the interpreter does not mind; another process may have been faster.
-    if (!existsSync(folder)) renameSync(making, folder);
+    // Scripts keep the old path, the interpreter does not mind.
+    renameSync(making, folder);
   } catch (error) {
     throw new Error(
       `no stand-in for Snowflake: it needs Python 3.11 with venv and pip (python3): ${(error as Error).message}`,
@@ -96,7 +100,7 @@ async function listening(accessUrl: string, log: () => string): Promise<void> {
       () => false,
     );
     if (answered) return;
-    if (Date.now() - started > 30_000) throw new Error(`the stand-in for Snowflake does not answer: ${log()}`);
+    if (Date.now() - started > 120_000) throw new Error(`the stand-in for Snowflake does not answer: ${log()}`);
   }
 }
 

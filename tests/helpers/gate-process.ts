@@ -128,9 +128,10 @@ function startProcess(args: readonly string[], cwd: string, env: NodeJS.ProcessE
   let out = '';
   let err = '';
   const listeners = new Set<() => void>();
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => {
-    err += chunk.toString();
+  // A letter may come in two pieces.
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
     for (const listener of listeners) listener();
   });
   const ended = new Promise<Ended>((resolveEnd) => child.once('close', (code) => resolveEnd({ code, out, err })));

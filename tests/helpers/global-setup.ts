@@ -8,7 +8,9 @@ import { userFolders } from '../../src/config/folders';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { startServerProcess } from '../../src/workers/temporal-process';
 import { writeWorkflowBundle } from '../../scripts/workflow-bundle';
+import { fakesnowPython } from './fakesnow';
 import { runFolder } from './run-folder';
+import { findVersitygw } from './s3-server';
 
 export default async function globalSetup(): Promise<void> {
   const folder = runFolder();
@@ -17,6 +19,8 @@ export default async function globalSetup(): Promise<void> {
     cacheFolder: userFolders(process.env).cache,
     onProgress: (line) => process.stderr.write(`${line}\n`),
   });
+  // On a fresh machine they take longer than a test may. A test that needs one of them says why there is none.
+  await Promise.allSettled([findVersitygw(), fakesnowPython()]);
   const codePath = join(folder, 'workflow-bundle.js');
   const [server] = await Promise.all([
     startServerProcess({

@@ -206,7 +206,7 @@ async function ready(server: ChildProcess, url: URL, log: () => string): Promise
       await withConnection(url, undefined, (connection) => connection.query('SELECT 1'));
       return;
     } catch (error) {
-      if (server.exitCode !== null || Date.now() - started > 30_000)
+      if (server.exitCode !== null || Date.now() - started > 120_000)
         throw new Error(`MariaDB did not start: ${log()}`, { cause: error });
       await new Promise((resolve) => setTimeout(resolve, 25));
     }

@@ -198,7 +198,7 @@ async function ready(server: ChildProcess, url: string, log: () => string): Prom
       await withClient(url, (client) => client.query('SELECT 1'));
       return;
     } catch (error) {
-      if (server.exitCode !== null || Date.now() - started > 20_000)
+      if (server.exitCode !== null || Date.now() - started > 120_000)
         throw new Error(`PostgreSQL did not start: ${log()}`, { cause: error });
       await new Promise((resolve) => setTimeout(resolve, 25));
     }

@@ -14,9 +14,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
+import { isAlive } from '../../src/workers/process-identity';
 
 /** Made by whichever global set-up comes first. */
 export function runFolder(): string {
@@ -47,7 +48,6 @@ export default function setUp(): void {
  */
 export async function onceInRun<T extends object>(name: string, make: () => Promise<T>): Promise<T> {
   const folder = join(runFolder(), 'shared');
-  mkdirSync(folder, { recursive: true });
   const file = join(folder, `${name}.json`);
   if (!existsSync(file) && isFirst(join(folder, `${name}.begun`))) {
     const made = await make().then(
@@ -63,23 +63,28 @@ export async function onceInRun<T extends object>(name: string, make: () => Prom
   return made.value;
 }
 
-function isFirst(mark: string): boolean {
+/** Whether nobody in the run has made this mark, a folder, before. */
+export function isFirst(mark: string): boolean {
+  mkdirSync(dirname(mark), { recursive: true });
   try {
     mkdirSync(mark);
     return true;
-  } catch {
-    return false; // another file of tests makes it
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   }
 }
 
-/** Ends the processes that `onceInRun` left for the whole run. */
-export function endShared(): void {
+/** Ends the processes that `onceInRun` left for the whole run, and waits until they are gone. */
+export async function endShared(): Promise<void> {
   const folder = join(runFolder(), 'shared');
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).filter((each) => each.endsWith('.json'))) {
     const { value } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as {
       readonly value?: { readonly pid?: number; readonly endedBy?: NodeJS.Signals };
     };
-    if (value?.pid !== undefined) process.kill(value.pid, value.endedBy ?? 'SIGQUIT');
+    if (value?.pid === undefined || !isAlive(value.pid)) continue;
+    process.kill(value.pid, value.endedBy ?? 'SIGQUIT');
+    while (isAlive(value.pid)) await sleep(20);
   }
 }

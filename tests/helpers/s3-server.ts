@@ -26,7 +26,7 @@ import { onceInRun } from './run-folder';
 
 export const VERSITYGW_VERSION = 'v1.8.0';
 const GO_PACKAGE = `github.com/versity/versitygw/cmd/versitygw@${VERSITYGW_VERSION}`;
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 
 export interface S3ServerOptions {
