@@ -34,7 +34,7 @@ const HEADERS = [
 export function databaseFile(given: string): DatabaseFile {
   try {
     const path = realpathSync(given);
-    const info = statSync(path);
+    const info = statSync(path, { bigint: true });
     if (info.isDirectory()) {
       if (dataFolder(path).files.length === 0)
         throw fail(
@@ -43,12 +43,11 @@ export function databaseFile(given: string): DatabaseFile {
       return file(path, 'duckdb');
     }
     if (!info.isFile()) throw fail(`${given} is not a regular file; name a database file`);
-    const head = headOf(path);
-    const found = HEADERS.find(({ at, text }) => head.startsWith(text, at));
-    if (found !== undefined) return file(path, found.dialect);
+    const found = dialectIn(path, info.ino);
+    if (found !== undefined) return file(path, found);
     if (isData(path)) return file(path, 'duckdb');
     // An empty file is an SQLite database without tables.
-    if (info.size === 0) return file(path, 'sqlite');
+    if (info.size === 0n) return file(path, 'sqlite');
     throw fail(`${given} is neither an SQLite nor a DuckDB database, and by its name no CSV, Parquet or JSON file`);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -75,15 +74,24 @@ export function fileVersion(path: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-function headOf(path: string): string {
-  const open = openSync(path, 'r');
-  try {
-    const buffer = Buffer.alloc(20);
-    const read = readSync(open, buffer, 0, buffer.length, 0);
-    return buffer.toString('latin1', 0, read);
-  } finally {
-    closeSync(open);
-  }
+const held = new Map<string, { readonly ino: bigint; readonly open: number }>();
+
+/**
+ * A database stays open until another file is at its place: closing it would drop the locks (POSIX) that this process has on it,
+ * where it writes it itself.
+ */
+function dialectIn(path: string, ino: bigint): DatabaseFile['dialect'] | undefined {
+  const before = held.get(path);
+  const open = before?.ino === ino ? before.open : openSync(path, 'r');
+  const buffer = Buffer.alloc(20);
+  const head = buffer.toString('latin1', 0, readSync(open, buffer, 0, buffer.length, 0));
+  const found = HEADERS.find(({ at, text }) => head.startsWith(text, at));
+  if (open === before?.open) return found?.dialect;
+  if (before !== undefined) closeSync(before.open);
+  held.delete(path);
+  if (found === undefined) closeSync(open);
+  else held.set(path, { ino, open });
+  return found?.dialect;
 }
 
 function fail(message: string): ConfigError {

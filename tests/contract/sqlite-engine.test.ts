@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'libsql';
 import { createSqliteEngine } from '../../src/adapters/sqlite';
+import { databaseFile } from '../../src/config/database-file';
 import type { SqlEngine } from '../../src/domain/ports/sql-engine';
 import { ENDLESS, eventually, options, rowsOf, runOne } from '../helpers/engine';
 import { recursiveSeries } from './engines/subject';
@@ -74,6 +75,20 @@ test('a result that was cut keeps no lock', async () => {
   });
   await runOne(keep(createSqliteEngine({ path: file })), 'SELECT * FROM team a, team b, team c', { maxRows: 1 });
   await write("INSERT INTO team VALUES (7, 'X', 'Y'); DELETE FROM team WHERE id = 7");
+});
+
+test('a file that this process writes stays locked while it is read', async () => {
+  const path = join(folder, 'own.sqlite');
+  const own = new Database(path);
+  own.exec('CREATE TABLE t (n integer); BEGIN IMMEDIATE');
+  for (let times = 0; times < 2; times += 1) expect(databaseFile(path)).toMatchObject({ dialect: 'sqlite' });
+  const engine = keep(createSqliteEngine({ path }));
+  expect(await runOne(engine, 'SELECT count(*) FROM t')).toMatchObject({ rows: [[0]] });
+  await engine.describe(options());
+  await engine.revision?.(options());
+  const other = spawnSync(process.execPath, ['-e', WRITE, require.resolve('libsql'), path, 'INSERT INTO t VALUES (1)']);
+  expect(other.stderr.toString()).toContain('database is locked');
+  own.close();
 });
 
 test('a file in WAL mode is read while another process writes to it', async () => {

@@ -11,8 +11,6 @@ export const duckdb: ChildEngine = {
   called: 'a DuckDB file',
   version: VERSION,
   log: '.wal',
-  isOne: (start) => start.toString('latin1', 8, 12) === 'DUCK',
-  refuseOther: (given) => throwIfBroken({ code: 'IO', message: 'not a valid DuckDB database file' }, given),
   throwIfBroken,
   explained,
 };
@@ -39,7 +37,8 @@ const BROKEN: EngineErrors = [
   [/^(ERR_)?MODULE_NOT_FOUND /, 'not-configured', 'install @duckdb/node-api: npm install @duckdb/node-api'],
   [/^ENOENT /, 'not-found', 'there is no file {path}: check the path of the database'],
   [/Could not set lock on file/, 'connection', '{path} is open for writing in another program{by}: close it there, or copy the file and name the copy'],
-  [/not a valid DuckDB database file/, 'not-found', '{path} is not a DuckDB database: name a DuckDB file, or a data file by its ending (.csv, .parquet, .json)'],
+  // An extension would read a file of SQLite.
+  [/not a valid DuckDB database file|external extensions is disabled/, 'not-found', '{path} is not a DuckDB database: name a DuckDB file, or a data file by its ending (.csv, .parquet, .json)'],
   [/database file with version number|newer version of DuckDB|serialized with a newer|storage version/i, 'not-found', '{path} was made by another version of DuckDB, which @duckdb/node-api cannot read: install a newer @duckdb/node-api, or write the file again (EXPORT DATABASE)'],
   [/[Ee]ncrypt/, 'not-configured', '{path} is encrypted, and no key can be given here: copy it into a file without encryption'],
   [/[Cc]orrupt|checksum|not read enough bytes/, 'not-found', '{path} is damaged: {message}'],
@@ -50,6 +49,9 @@ function throwIfBroken({ code, message }: Failure, path: string): void {
   const [, writer, pid] = /held in (?:.*\/)?(.+?) \(PID (\d+)\)/.exec(message) ?? [];
   const facts = { path, message: oneLine(message), by: pid === undefined ? '' : ` (${writer}, process ${pid})` };
   const isOfFile = /^(IO|Serialization|(ERR_)?MODULE_NOT_FOUND|ENOENT)$/.test(code);
-  const found = isOfFile || /[Ee]ncrypted database/.test(message) ? sorted(BROKEN, `${code} ${message}`, facts) : null;
+  const found =
+    isOfFile || /[Ee]ncrypted database|^Permission Error: Loading external extensions/.test(message)
+      ? sorted(BROKEN, `${code} ${message}`, facts)
+      : null;
   if (found !== null) throw new SqlEngineError(found.code, found.line);
 }

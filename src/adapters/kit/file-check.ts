@@ -3,7 +3,7 @@
  * changed, and what could write it.
  */
 import { createHash } from 'node:crypto';
-import { access, constants, open, realpath, stat } from 'node:fs/promises';
+import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import type { WritingRight } from './database-check';
@@ -13,27 +13,20 @@ export interface FileKind {
   readonly name: string;
   /** With its article and version, as a user should give one: `a SQLite 3 file`. */
   readonly called: string;
-  /** By the first 16 bytes, fewer of a shorter file. */
-  readonly isOne: (start: Buffer) => boolean;
-  /** Throws what is said of another file. */
-  readonly refuseOther: (given: string) => void;
 }
 
-/** `given`: the path as the user wrote it, for messages. */
-export async function checkDatabaseFile({ name, called, isOne, refuseOther }: FileKind, given: string, path: string) {
+/**
+ * `given`: the path as the user wrote it, for messages. The file is not opened: closing it would drop the locks that this process
+ * has on it, where it is written here, too.
+ */
+export async function checkDatabaseFile({ name, called }: FileKind, given: string, path: string): Promise<void> {
   try {
     const found = await stat(path);
     if (found.isDirectory())
       throw new SqlEngineError('not-found', `${given} is a directory: name the ${name} file in it`);
     // Opening a pipe would wait for a writer and block this process, even its exit.
     if (!found.isFile()) throw new SqlEngineError('not-found', `${given} is no ordinary file: name ${called}`);
-    const file = await open(path, 'r');
-    try {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(16), 0, 16, 0);
-      if (!isOne(buffer.subarray(0, bytesRead))) refuseOther(given);
-    } finally {
-      await file.close();
-    }
+    await access(path, constants.R_OK);
   } catch (error) {
     if (error instanceof SqlEngineError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;

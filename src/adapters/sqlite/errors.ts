@@ -10,8 +10,6 @@ export const sqlite: ChildEngine = {
   called: 'a SQLite 3 file',
   version: 'sqlite_version()',
   log: '-wal',
-  isOne: (start) => start.length === 0 || start.toString('latin1') === 'SQLite format 3\0',
-  refuseOther: (given) => throwIfBroken({ code: 'SQLITE_NOTADB', message: '' }, given),
   throwIfBroken,
   explained,
 };

@@ -367,6 +367,12 @@ describe('files that cannot be read', () => {
   test('another file, a damaged one, none, and a folder each get one line', async () => {
     writeFileSync(join(folder, 'text.duckdb'), 'this is a text and no database');
     expect(await lineOf(join(folder, 'text.duckdb'))).toMatch(/^FOLDER\/text.duckdb is not a DuckDB database: name/);
+    for (const text of ['', 'short', 'SQLite format 3\0', 'x'.repeat(20_000)]) {
+      writeFileSync(join(folder, 'other.duckdb'), text);
+      expect(await lineOf(join(folder, 'other.duckdb'))).toMatch(
+        /^FOLDER\/other.duckdb is not a DuckDB database: name/,
+      );
+    }
     const damaged = join(folder, 'damaged.duckdb');
     copyFileSync(file, damaged);
     const bytes = readFileSync(damaged);
