@@ -63,7 +63,7 @@ const oneLine = (error: unknown): string => (error as ServerError).message.repla
 const ERRORS: EngineErrors = [
   [/^(1045|1698|1251|1524|3118|3955) /, 'authentication', 'MySQL at {host} refused user {user}: {message}; check user and password in the URL'],
   [/^(1862|1820) /, 'authentication', 'MySQL at {host}: the password of {user} has expired; set a new one there'],
-  [/^(1044|1142|1143|1227|1370) /, 'authentication', 'MySQL at {host}: {message}; grant it to {user} or use another user'],
+  [/^(1044|1142|1143|1227|1370) /, 'authentication', 'MySQL at {host}: {message}; grant it to {user}, turn on the role that has it (SET DEFAULT ROLE), or use another user'],
   [/^1049 /, 'not-found', 'MySQL at {host} has no database {database}: check the name in the URL'],
   [/^(1129|1130) /, 'authentication', 'MySQL at {host} lets no one in from this machine: {message}'],
   [/^(1040|1203|1226) /, 'connection', 'MySQL at {host} has no free connection: {message}; lower maxConnections of this database or raise the limit there'],

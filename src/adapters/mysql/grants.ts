@@ -15,56 +15,75 @@ const READING = /^(USAGE|SELECT|SHOW VIEW|SHOW DATABASES|REFERENCES|SHOW CREATE 
 const NAME = '`(?:[^`]|``)*`';
 const ACCOUNT = `${NAME}(?:@${NAME})?`;
 const OBJECT = `(?:[A-Z ]+ )?(?:\\*|${NAME})\\.(?:\\*|${NAME})`;
-const ROLES = new RegExp(`^GRANT (${ACCOUNT}(?:,\\s*${ACCOUNT})*) TO `);
+const ROLES = new RegExp(`^GRANT (${ACCOUNT}(?:,\\s*${ACCOUNT})*) TO (${ACCOUNT})`);
 const RIGHTS = new RegExp(`^GRANT (.+?) ON (${OBJECT}) TO (PUBLIC|${ACCOUNT})`, 's');
+
+/** What a line grants besides reading. */
+interface Grant {
+  readonly rights: readonly string[];
+  /** Null: none of the data, as in a line that is not understood, which counts as a right. */
+  readonly object: string | null;
+  readonly grantee: string;
+}
 
 /** Empty: the login only reads. */
 export async function writingRights(address: Address): Promise<WritingRight[]> {
   const connection = await connect(address);
   try {
-    // Names in backticks, whatever the server's mode is.
+    // Names in backticks, whatever the server's mode is. MySQL tells the rights of an active role as the login's own.
     await query(connection, "SET SESSION sql_mode = ''");
-    const own = await grantsOf(connection);
-    const roles = own.flatMap((line) => ROLES.exec(line)?.[1]?.match(new RegExp(ACCOUNT, 'g')) ?? []);
-    const lines = new Set(own);
-    for (const role of roles) {
-      await query(connection, `SET ROLE ${role}`);
-      for (const line of await grantsOf(connection)) lines.add(line);
+    await query(connection, 'SET ROLE NONE');
+    const lines = await linesOf(connection);
+    const own = lines.flatMap(grantIn);
+    const found = own.map((grant) => ({ what: told(grant), fix: fixOf(grant, address.target.database) }));
+    const held = new Set(own.flatMap(({ rights, object }) => rights.map((right) => `${right} ${object}`)));
+    for (const line of lines) {
+      const [, roles = '', account] = ROLES.exec(line) ?? [];
+      for (const role of roles.match(new RegExp(ACCOUNT, 'g')) ?? []) {
+        await query(connection, `SET ROLE ${role}`);
+        const more = (await linesOf(connection)).flatMap(grantIn).flatMap(({ rights, object }) => {
+          const others = rights.filter((right) => !held.has(`${right} ${object}`));
+          return others.length === 0 ? [] : [told({ rights: others, object, grantee: `the role ${role}` })];
+        });
+        if (more.length > 0) found.push({ what: more.join(', '), fix: `REVOKE ${role} FROM ${account};` });
+      }
     }
-    return [...lines].flatMap((line) => rightIn(line, address.target.database));
+    return found;
   } finally {
     connection.destroy();
   }
 }
 
-const grantsOf = async (connection: Connection): Promise<string[]> =>
+const linesOf = async (connection: Connection): Promise<string[]> =>
   (await query(connection, 'SHOW GRANTS')).map(([line]) => String(line));
 
-/** A line may hold the hash of a password, so none is shown as it is; one that is not understood counts as a right. */
-function rightIn(line: string, database: string): WritingRight[] {
+/** A line may hold the hash of a password, so none is shown as it is. */
+function grantIn(line: string): Grant[] {
+  // What is taken away; MariaDB's default role.
+  if (/^(REVOKE|SET DEFAULT ROLE) /.test(line)) return [];
   if (ROLES.test(line) && !line.includes(' WITH ADMIN OPTION')) return [];
-  const [, rights, object, grantee] = RIGHTS.exec(line) ?? [];
+  const [, rights, object = '', grantee = ''] = RIGHTS.exec(line) ?? [];
   if (rights === undefined) {
-    if (line.startsWith('REVOKE ')) return [];
     const what = line.startsWith('GRANT PROXY ') ? 'act as other users' : 'grant roles, or has a right not known here';
-    return [{ what: `it may ${what}`, fix: readerStatements(database) }];
+    return [{ rights: [what], object: null, grantee: 'it' }];
   }
-  const all = [
-    ...rights.replace(/\s*\((?:`(?:[^`]|``)*`|[^)`])*\)/g, '').split(/,\s*/),
-    ...(/ WITH GRANT OPTION/.exec(line) ? ['GRANT OPTION'] : []),
-  ];
+  const all = rights.replace(/\s*\((?:`(?:[^`]|``)*`|[^)`])*\)/g, '').split(/,\s*/);
+  if (line.includes(' WITH GRANT OPTION')) all.push('GRANT OPTION');
   const writing = [...new Set(all.filter((name) => !READING.test(name)))];
-  if (writing.length === 0) return [];
-  const [shown, isAll] = [
-    writing.slice(0, 4).join(', '),
-    (object === '*.*' && grantee !== 'PUBLIC') || / ALL PRIVILEGES/.test(line),
-  ];
-  return [
-    {
-      what: `${grantee} has ${shown}${writing.length > 4 ? ` and ${writing.length - 4} more` : ''} on ${object}`,
-      fix: isAll ? readerStatements(database) : `REVOKE ${writing.join(', ')} ON ${object} FROM ${grantee};`,
-    },
-  ];
+  return writing.length === 0 ? [] : [{ rights: writing, object, grantee }];
+}
+
+function told({ rights, object, grantee }: Grant): string {
+  if (object === null) return `${grantee} may ${rights.join(', ')}`;
+  const more = rights.length > 4 ? ` and ${rights.length - 4} more` : '';
+  return `${grantee} has ${rights.slice(0, 4).join(', ')}${more} on ${object}`;
+}
+
+function fixOf({ rights, object, grantee }: Grant, database: string): string {
+  const isAll = rights.includes('ALL PRIVILEGES') || (object === '*.*' && grantee !== 'PUBLIC');
+  return object === null || isAll
+    ? readerStatements(database)
+    : `REVOKE ${rights.join(', ')} ON ${object} FROM ${grantee};`;
 }
 
 export async function refuseWriter(address: Address): Promise<void> {

@@ -262,7 +262,7 @@ describe('logins', () => {
     [
       'a role that is not active',
       ['SELECT ON mysql_unit.*', 'mysql_unit_role'],
-      /`mysql_unit_role`.* has INSERT|has INSERT on `mysql_unit`/,
+      /\(the role `mysql_unit_role`\S* has INSERT on `mysql_unit`/,
     ],
   ];
 
@@ -279,21 +279,45 @@ describe('logins', () => {
     expect((error as Error).message).not.toMatch(/\n|PASSWORD '\*/);
   });
 
+  it('one whose rights come from a role that only reads is taken', async () => {
+    await server.query(
+      'DROP ROLE IF EXISTS mysql_unit_reading; CREATE ROLE mysql_unit_reading; GRANT SELECT ON mysql_unit.* TO mysql_unit_reading',
+    );
+    await server.createUser('mysql_unit_member', 'secret', 'mysql_unit_reading');
+    const url = server.url('mysql_unit', { user: 'mysql_unit_member', password: 'secret' });
+    expect(await failing(url)).toMatchObject({ code: 'authentication', message: matching(/SET DEFAULT ROLE/) });
+    const to = server.isMariaDb ? 'FOR' : 'TO';
+    await server.query(`SET DEFAULT ROLE mysql_unit_reading ${to} 'mysql_unit_member'@'%'`);
+    const member = createMysqlEngine({ url });
+    expect((await member.run(['SELECT id FROM kinds'], options())).results).toMatchObject([{ rows: [[1]] }]);
+    await member.close();
+  });
+
   it('gate db check tries to write and tells the rights with what removes them', async () => {
     await server.createUser(
       'mysql_unit_writer',
       'secret',
       'SELECT ON mysql_unit.*',
       'INSERT, DELETE ON mysql_unit.pairs',
+      'mysql_unit_role',
     );
-    const check = await checkMysql(server.url('mysql_unit', { user: 'mysql_unit_writer', password: 'secret' }));
+    const to = server.isMariaDb ? 'FOR' : 'TO';
+    await server.query(`SET DEFAULT ROLE mysql_unit_role ${to} 'mysql_unit_writer'@'%'`);
+    const url = server.url('mysql_unit', { user: 'mysql_unit_writer', password: 'secret' });
+    const check = await checkMysql(url);
     expect(check.attempts.map(({ outcome }) => outcome)).toEqual(Array(8).fill('refused'));
     expect(check.rights).toEqual([
       {
         what: '`mysql_unit_writer`@`%` has INSERT, DELETE on `mysql_unit`.`pairs`',
         fix: 'REVOKE INSERT, DELETE ON `mysql_unit`.`pairs` FROM `mysql_unit_writer`@`%`;',
       },
+      {
+        what: matching(/^the role `mysql_unit_role`\S* has INSERT on `mysql_unit`\.\*$/),
+        fix: matching(/^REVOKE `mysql_unit_role`\S* FROM `mysql_unit_writer`@`%`;$/),
+      },
     ]);
+    for (const { fix } of check.rights) await server.query(fix);
+    expect((await checkMysql(url)).rights).toEqual([]);
     expect(await checkMysql(server.url('mysql_unit', READER))).toMatchObject({
       rights: [],
       user: 'mysql_unit_reader@%',
