@@ -92,7 +92,7 @@ export async function describeMysql(
     })),
     columns: columns.map((row) => {
       const [table, name] = [nameOf(row), text(row[2])];
-      const [type, comment] = checks.has(`${table} ${name}`) ? ['json', ''] : [text(row[3]), text(row[5])];
+      const [type, comment] = checks.has(`${table} ${name}`) ? ['json', ''] : [typeIn(row), text(row[5])];
       return { table, name, type, comment, nullable: row[4] !== 'NO' };
     }),
     primary: unique.filter(isPrimary).map(partOf),
@@ -118,6 +118,9 @@ export async function describeMysql(
   );
   return described('mysql', session.serverName, shown, samples);
 }
+
+/** `int(11)`, as MariaDB has it, is no narrower than `int`. `tinyint(1)` is told: it may hold truth values. */
+const typeIn = (row: Row): string => text(row[3]).replace(/^((?:small|medium|big)?int)\(\d+\)(?!.*zerofill)/, '$1');
 
 const isView = (row: Row): boolean => row[2] === 'VIEW';
 

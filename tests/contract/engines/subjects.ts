@@ -396,7 +396,7 @@ const mysql: Subject = {
           `SELECT id FROM information_schema.processlist WHERE user = '${name}' AND command <> 'Sleep'`,
         );
         // One that ended since it was listed needs no end.
-        const unlessGone = (error: { errno?: number }): void => {
+        const unlessGone = (error: Error & { errno?: number }): void => {
           if (error.errno !== 1094) throw error;
         };
         for (const [id] of running) await server.query(`KILL ${Number(id)}`).catch(unlessGone);

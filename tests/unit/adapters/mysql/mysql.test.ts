@@ -432,7 +432,10 @@ describe('a server of its own', () => {
 
   it('what everybody may write is refused, with the line that takes it away', async () => {
     const rights = 'SELECT, INSERT, CREATE ROUTINE ON `test\\_%`.*';
-    await own.query(`GRANT ${rights} TO PUBLIC`);
+    const granted = own.query(`GRANT ${rights} TO PUBLIC`);
+    // MySQL knows no PUBLIC.
+    if (!own.isMariaDb) return expect(granted).rejects.toMatchObject({ errno: 1410 });
+    await granted;
     expect(await failing(url(''))).toMatchObject({
       code: 'not-read-only',
       message: expect.stringMatching(
