@@ -109,11 +109,12 @@ function formattedAnew(sql: string): string {
   );
   if (isJoined) return sql;
   const before = tokens(sql);
-  return (
-    Dialect.options
-      .map((language) => laidOut(sql, language))
-      .find((text) => text !== null && tokens(text) === before) ?? sql
-  );
+  // A layout takes long enough to hold up a live page: the first that serves ends the search.
+  for (const language of Dialect.options) {
+    const text = laidOut(sql, language);
+    if (text !== null && tokens(text) === before) return text;
+  }
+  return sql;
 }
 
 function laidOut(sql: string, language: Dialect): string | null {

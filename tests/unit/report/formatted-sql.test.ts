@@ -33,6 +33,24 @@ test('a formatter that is not installed is no reason to show the SQL as it is', 
   jest.dontMock('sql-formatter');
 });
 
+test('a statement is laid out by the first dialect that reads it, and by no other', () => {
+  const languages: string[] = [];
+  jest.isolateModules(() => {
+    jest.doMock('sql-formatter', () => ({
+      format: (sql: string, { language }: { language: string }) => {
+        languages.push(language);
+        return sql.replace(' FROM', '\nFROM');
+      },
+    }));
+    const { formattedSql: counted } = jest.requireActual<{ formattedSql: typeof formattedSql }>(
+      '../../../src/report/sql-section',
+    );
+    expect(counted(LONG)).toContain('amount\nFROM');
+  });
+  jest.dontMock('sql-formatter');
+  expect(languages).toEqual(['postgresql']);
+});
+
 test.each([
   ['SQLite', 'SELECT [a b], `c` FROM "t" WHERE x == 1 AND name GLOB \'a*\' AND length(name) > 12345678901234567890'],
   [
