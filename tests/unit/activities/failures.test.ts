@@ -1,6 +1,7 @@
 import { ApplicationFailureCategory, ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { publicMessage, toFailure } from '../../../src/activities/failures';
 import { ModelError, SqlEngineError, StoreError, WebError } from '../../../src/domain/ports';
+import { computingMs } from '../../helpers/computing';
 
 const model = (...rest: ConstructorParameters<typeof ModelError>) => new ModelError(...rest);
 const sql = (...rest: ConstructorParameters<typeof SqlEngineError>) => new SqlEngineError(...rest);
@@ -122,7 +123,6 @@ test('a long message is cut to 500 characters', () => {
 });
 
 test('a message of one long word is cleaned at once', () => {
-  const started = performance.now();
-  expect(publicMessage(`${'a.'.repeat(100_000)} postgres://ann:pass@host/db`.slice(-150_000))).toContain('a.a.');
-  expect(performance.now() - started).toBeLessThan(2_000);
+  const word = `${'a.'.repeat(100_000)} postgres://ann:pass@host/db`.slice(-150_000);
+  expect(computingMs(() => expect(publicMessage(word)).toContain('a.a.'))).toBeLessThan(2_000);
 });

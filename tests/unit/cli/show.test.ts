@@ -164,7 +164,7 @@ describe('what is stored is shown without Temporal', () => {
     Object.assign(process.io.env, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     const since = performance.now();
     const { code, out, err } = await process.gate('list');
-    expect(performance.now() - since).toBeLessThan(8_000);
+    expect(performance.now() - since).toBeLessThan(60_000);
     expect(code).toBe(0);
     expect(out).toMatch(/q-0123456789abcdef\s+unknown/);
     expect(err).toMatch(/^no Temporal answers at 127\.0\.0\.1:1: showing what the store holds.*\n$/);

@@ -3,6 +3,7 @@ import { renderReport, renderTraceText } from '../../../src/report';
 import { anchor } from '../../../src/report/html';
 import { headlineText } from '../../../src/text/answer-text';
 import { HOSTILE, hostile, record, state, trace } from './fixture';
+import { computingMs } from '../../helpers/computing';
 
 const report = renderReport(trace);
 /** The beginning of HOSTILE as a page and as a terminal may show it. */
@@ -109,9 +110,9 @@ describe('renderReport', () => {
 
   test('of 10,000 rows the first stand in a table, and all in the file', () => {
     const rows = Array.from({ length: 10_000 }, (_, index) => [`row ${index + 1}`]);
-    const began = performance.now();
-    const page = renderReport({ ...trace, record: { ...record, rows, truncated: true } });
-    expect(performance.now() - began).toBeLessThan(3_000);
+    let page = '';
+    const render = () => void (page = renderReport({ ...trace, record: { ...record, rows, truncated: true } }));
+    expect(computingMs(render)).toBeLessThan(3_000);
     expect(page.match(/<td>row \d+</g)).toHaveLength(1_000);
     expect(page).toContain('Result: first 1,000 rows of more than 10,000 rows');
     expect(csvOf(page).split('\r\n')).toHaveLength(10_002);

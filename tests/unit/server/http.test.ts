@@ -11,6 +11,8 @@ import { sha256 } from '../../../src/sha256';
 import { LOCAL } from '../../../src/server/http/caller';
 import type { Route, ServerEvent } from '../../../src/server/http/route';
 import { startHttpServer, type HttpServer, type ServerOptions } from '../../../src/server/http/server';
+import { eventually } from '../../helpers/engine';
+import { freePort } from '../../helpers/free-port';
 
 const state = mkdtempSync(join(tmpdir(), 'gate-http-'));
 const open = new Set<HttpServer>();
@@ -156,7 +158,8 @@ describe('who may ask', () => {
   });
 
   it('exchanges a token in an address once for a cookie that lasts beyond a restart', async () => {
-    const server = await serverWith();
+    const port = await freePort();
+    const server = await serverWith({ port });
     const login = server.loginUrl(LOCAL, '/who');
     const first = await ask(login);
     expect([first.status, first.headers.location]).toEqual([303, '/who']);
@@ -167,7 +170,6 @@ describe('who may ask', () => {
     expect(away.headers.location).toBe('/evil.example/');
     const headers = { cookie: `a=b; ${cookie.split(';')[0] ?? ''}` };
     expect((await ask(`${server.url}/who`, { headers })).status).toBe(200);
-    const port = Number(new URL(server.url).port);
     await server.close(0);
     const again = await serverWith({ port });
     expect((await ask(`${again.url}/who`, { headers })).status).toBe(200);
@@ -397,9 +399,7 @@ describe('limits', () => {
     );
     const closed = () => sockets.filter(({ destroyed }) => destroyed).length;
     // Beyond the limit they are dropped, and those that say nothing are cut.
-    for (let waits = 0; closed() < 1_000 && waits < 200; waits += 1)
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(closed()).toBe(1_000);
+    await eventually(closed, (count) => count === 1_000);
     expect((await ask(`${url}/open`)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });

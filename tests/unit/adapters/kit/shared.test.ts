@@ -2,6 +2,7 @@ import { createSqliteInspector } from '../../../../src/adapters/sqlite';
 import { inspectingOnce } from '../../../../src/adapters/kit/inspection';
 import type { SqlInspector } from '../../../../src/domain/ports';
 import { compactJson, exactNumber } from '../../../../src/adapters/kit/value-text';
+import { computingMs } from '../../../helpers/computing';
 
 function counting(): { readonly inspector: SqlInspector; readonly asked: string[] } {
   const asked: string[] = [];
@@ -79,7 +80,8 @@ test('a small number is one in whatever way it is printed, a whole one beyond 2^
 
 test('a number of 16,000 digits takes no time', () => {
   const text = `0.${'0'.repeat(16_000)}1`;
-  const started = performance.now();
-  for (let count = 0; count < 100; count += 1) expect(exactNumber(text)).toBe(text);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  const read = () => {
+    for (let count = 0; count < 100; count += 1) expect(exactNumber(text)).toBe(text);
+  };
+  expect(computingMs(read)).toBeLessThan(2_000);
 });

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createWeb } from '../../../../src/adapters/web';
+import { freePort } from '../../../helpers/free-port';
 
 const servers: Server[] = [];
 const seen: string[] = [];
@@ -248,10 +249,7 @@ describe('limits', () => {
   });
 
   test('a closed port is a connection error, an unknown name is not found', async () => {
-    const port = await serve(() => undefined);
-    const server = servers.pop()!;
-    server.close();
-    await once(server, 'close');
+    const port = await freePort();
     const web = webFor({ ports: [port] });
     await expect(web.fetch(`http://a.example.com:${port}/`, { signal: never })).rejects.toMatchObject({
       code: 'connection',
