@@ -10,7 +10,7 @@ import type { SqlEngine } from '../../src/domain/ports';
 import { sharedPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
-const SQL_OPTIONS = { timeoutMs: 30_000, maxRows: 100_000, signal: new AbortController().signal, tag: 'test' };
+const SQL_OPTIONS = { timeoutMs: 240_000, maxRows: 100_000, signal: new AbortController().signal, tag: 'test' };
 const folder = mkdtempSync(join(tmpdir(), 'gate-gold-'));
 const engines = new Map<string, SqlEngine>();
 let postgres: TestPostgres;

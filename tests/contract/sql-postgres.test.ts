@@ -204,10 +204,10 @@ describe('load', () => {
 
   test('a statement that had to be stopped costs none of the later ones its time', async () => {
     // Its rows come slowly: each page of 100 stays below the limit of the server, all of them together do not.
-    const slow = 'SELECT pg_sleep(0.02) FROM generate_series(1, 300)';
+    const slow = 'SELECT pg_sleep(0.04) FROM generate_series(1, 300)';
     // Together they take longer than the limit of one.
-    const later = 'SELECT pg_sleep(1.6)';
-    const { results } = await open().run([slow, later, later], options({ timeoutMs: 2_900 }));
+    const later = 'SELECT pg_sleep(3.2)';
+    const { results } = await open().run([slow, later, later], options({ timeoutMs: 6_000 }));
     expect(results.map(({ kind }) => kind)).toEqual(['timeout', 'rows', 'rows']);
   });
 
@@ -302,7 +302,7 @@ describe('round trips', () => {
 
   test('every transaction has all settings, whatever a statement set before', async () => {
     const engine = open({ poolSize: 1, role: 'none' });
-    const usual = [['\\x00ff', 'ISO, MDY', '5s', '30s']];
+    const usual = [['\\x00ff', 'ISO, MDY', '5s', '4min']];
     expect(await runOne(engine, LOOK)).toMatchObject({ rows: usual });
     await runOne(
       engine,
@@ -531,7 +531,7 @@ describe('values', () => {
     await admin.query('CREATE TABLE fleeting (a int)');
     const engine = open();
     expect(await runOne(engine, 'SELECT * FROM fleeting')).toMatchObject({ rows: [] });
-    const statements = ['SELECT pg_sleep(2)', 'SELECT * FROM fleeting', 'SELECT 1'];
+    const statements = ['SELECT pg_sleep(5)', 'SELECT * FROM fleeting', 'SELECT 1'];
     const running = engine.run(statements, options({ tag: 'between' }));
     await eventually(async () => (await sessions('gate between', 'active')) === 1);
     await admin.query('DROP TABLE fleeting');

@@ -52,7 +52,7 @@ interface Outcome {
 
 async function outcomes(dialect: string, statements: readonly string[]): Promise<Outcome[]> {
   const { results } = await engines[dialect]!.run(statements, {
-    timeoutMs: 30_000,
+    timeoutMs: 240_000,
     maxRows: 100,
     signal: new AbortController().signal,
     tag: 'legitimate',

@@ -23,7 +23,7 @@ import { fingerprint, preySql } from './postgresql/prey';
 
 const DATABASE = 'prey';
 /** What a loaded machine, or a computation that cannot be interrupted, takes longer. */
-const SLACK_MS = 20_000;
+const SLACK_MS = 60_000;
 const TIMEOUT_MS = 150;
 const folder = mkdtempSync(join(tmpdir(), 'gate-hostile-'));
 chmodSync(folder, 0o777);
@@ -120,7 +120,7 @@ const IN_SESSION = `SELECT (SELECT count(*) FROM pg_prepared_statements), (SELEC
 
 /** The server, and the session that the statements had. */
 async function look(engine: SqlEngine): Promise<string[]> {
-  const session = await engine.run([IN_SESSION], { ...options, timeoutMs: 5_000 });
+  const session = await engine.run([IN_SESSION], { ...options, timeoutMs: 60_000 });
   const [result] = session.results;
   const row = result?.kind === 'rows' ? JSON.stringify(result.rows[0]) : JSON.stringify(result);
   await bystander.query('SELECT 1');

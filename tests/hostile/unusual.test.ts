@@ -41,7 +41,7 @@ interface Outcome {
 
 async function ours(engine: SqlEngine, statements: readonly string[]): Promise<Outcome[]> {
   const signal = new AbortController().signal;
-  const { results } = await engine.run(statements, { timeoutMs: 30_000, maxRows: 10_000, signal, tag: 'unusual' });
+  const { results } = await engine.run(statements, { timeoutMs: 240_000, maxRows: 10_000, signal, tag: 'unusual' });
   return results.map((result, index) => ({
     sql: statements[index] ?? '',
     ...(result.kind === 'rows'

@@ -220,7 +220,7 @@ test('a 429 is retried after the delay that the server named', async () => {
   });
   // The policy's own first delay is one second.
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1790);
-  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeLessThan(15_000);
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeLessThan(60_000);
 });
 
 test('asking again joins the running search', async () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -33,9 +33,10 @@ function freshStore(): EmbeddedPlace {
   return placeOf({ HOME: testFolder() });
 }
 
-/** Another process that joins, says what it got, and leaves when its input ends. */
-function otherProcess(place: EmbeddedPlace) {
+/** Another process that joins, says what it got, and leaves when its input ends. `before`: code that it begins with. */
+function otherProcess(place: EmbeddedPlace, before = '') {
   const code = `
+    ${before}
     const { joinEmbeddedServer } = require(${JSON.stringify(join(__dirname, '../../src/workers/embedded-server'))});
     joinEmbeddedServer({ place: ${JSON.stringify(place)}, env: process.env, uiPort: null }).then((server) => {
       process.stdout.write(JSON.stringify({ pid: server.info.pid, started: server.started }) + '\\n');
@@ -101,10 +102,17 @@ test('a user that was killed does not keep the server; the next one joins it and
 
 test('one that is killed while its server starts leaves no second one behind: the next one joins it', async () => {
   const place = freshStore();
-  const killed = otherProcess(place);
   const file = join(place.home, 'server.json');
-  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 2));
-  killed.child.kill('SIGKILL');
+  // As soon as the server that starts is recorded.
+  const killed = otherProcess(
+    place,
+    `const fs = require('node:fs');
+    const { renameSync } = fs;
+    fs.renameSync = (from, to) => {
+      renameSync(from, to);
+      if (to === ${JSON.stringify(file)}) process.kill(process.pid, 'SIGKILL');
+    };`,
+  );
   await new Promise((resolve) => killed.child.once('exit', resolve));
   const { pid, version } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; version: string };
   expect(version).toBe('starting');

@@ -285,12 +285,16 @@ async function idle(gate: GateClient, batchId: string): Promise<number> {
 
 test('a paused batch starts nothing while those in flight finish, and stays paused with the next worker', async () => {
   const fixture = new Fixture(16, true);
-  const steps = fixture.steps();
+  const late = new Set(fixture.entries.slice(8).map(({ searchId }) => searchId));
+  // So that some are left, however late the pause comes.
+  const hold = holdAt(({ name, searchId }) => name === 'plan' && late.has(searchId));
+  const steps = fixture.steps(hold.onStep);
   let done = 0;
   await fixture.run(steps, async (gate) => {
     await fixture.start(gate, 2, 10);
     await until(() => Promise.resolve(fixture.count('finish') > 0));
     await signalBatch(gate, fixture.batchId, 'pause', { author: 'ann', now: false });
+    hold.release();
     done = await idle(gate, fixture.batchId);
     expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'ann', now: false });
     expect(done).toBeLessThan(16);

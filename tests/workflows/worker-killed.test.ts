@@ -100,7 +100,7 @@ async function killedIn(
   step: string,
   { searchId, log, options }: { searchId: string; log: string; options: WorkerProcessArguments },
 ) {
-  const first = startWorker({ ...options, stepMs: 500 });
+  const first = startWorker({ ...options, hangsAt: step });
   const isBegun = () => lines(log).some((line) => line.startsWith(`begin ${searchId} `) && line.endsWith(step));
   while (!isBegun()) await sleep(10);
   await killed(first);

@@ -10,16 +10,20 @@ export interface WorkerProcessArguments {
   readonly database: string;
   readonly log: string;
   readonly stepMs: number;
+  /** The step whose position ends so never ends. */
+  readonly hangsAt?: string;
 }
 
 async function main(): Promise<void> {
-  const { address, codePath, database, log, stepMs } = JSON.parse(process.argv[2] ?? '') as WorkerProcessArguments;
+  const { address, codePath, database, log, stepMs, hangsAt } = JSON.parse(
+    process.argv[2] ?? '',
+  ) as WorkerProcessArguments;
   installLogger('ERROR', () => undefined);
   const steps = scriptedSteps({
     operators: 4,
     onStep: async ({ searchId, position }) => {
       appendFileSync(log, `begin ${searchId} ${position}\n`);
-      await sleep(stepMs);
+      await (hangsAt !== undefined && position.endsWith(hangsAt) ? new Promise(() => undefined) : sleep(stepMs));
       appendFileSync(log, `end ${searchId} ${position}\n`);
     },
   });

@@ -48,7 +48,7 @@ async function makeCurrent({ client }: GateClient, { deploymentName, buildId }: 
       await client.workflowService.setWorkerDeploymentCurrentVersion(request);
       return;
     } catch (error) {
-      if (tries > 100) throw error;
+      if (tries > 1_000) throw error;
       await sleep(100);
     }
   }
