@@ -29,7 +29,11 @@ export function readsClock(relations: readonly string[]): boolean {
 
 /** The operator that the compiler puts in front of SQL that reads the clock. */
 export function clockOperator(clock: string, dialect: Dialect): PlanOperator {
-  return { name: CLOCK, body: { sql: clockSql(clock, dialect), reads: [], hasWith: false }, bindings: {} };
+  return {
+    name: CLOCK,
+    body: { sql: clockSql(clock, dialect), reads: [], relations: [], hasWith: false },
+    bindings: {},
+  };
 }
 
 function clockSql(clock: string, dialect: Dialect): string {

@@ -1,6 +1,6 @@
 /**
- * Compiles operators to one SQL text (rule S8). The text of a body is never edited: if it reads an operator under a name
- * other than this plan's, nested WITH scopes define aliases.
+ * Compiles operators to one SQL text (rule S8). The text of a body is not edited: if it reads an operator under a name other
+ * than this plan's, nested WITH scopes define aliases. Where such a scope may reach too far (`flatWith`), the name is replaced.
  *
  * 1. The last body is the main query and not a CTE, so that its ORDER BY holds.
  * 2. Only operators that the main query reads, directly or through others, are compiled, in dependency order.
@@ -8,11 +8,11 @@
  */
 import type { Body, Dialect } from '../domain';
 import { DIALECTS, quoteIdentifier } from './dialects';
-import { closing, tokensOf } from './lexer';
+import { closing, rewritten, tokensOf, type Token } from './lexer';
 
 export interface PlanOperator {
   readonly name: string;
-  readonly body: Pick<Body, 'sql' | 'reads' | 'hasWith'>;
+  readonly body: Pick<Body, 'sql' | 'reads' | 'hasWith' | 'relations'>;
   /** The operator that each name in the body's text stands for; a name that is not listed stands for itself. */
   readonly bindings: Readonly<Record<string, string>>;
 }
@@ -88,11 +88,39 @@ function assemble(
   operators: readonly PlanOperator[] = earlier,
 ): string {
   const ctes = earlier.map((operator): Cte => [operator.name, scoped(operator, operators, dialect).sql]);
+  if (DIALECTS[dialect].flatWith === true) {
+    refuseHiding('the statement', main.sql, earlier, dialect);
+    for (const each of earlier)
+      refuseHiding(each.name, each.body.sql, ancestors(operators, targets(each), [each.name]), dialect);
+  }
   return withCtes(ctes, main, dialect).sql;
+}
+
+/**
+ * MySQL looks up what the body of a CTE reads from where the CTE is read, so that a WITH around that place may hide a table or
+ * an operator from it.
+ */
+function refuseHiding(name: string, sql: string, read: readonly PlanOperator[], dialect: Dialect): void {
+  const tokens = tokensOf(sql, dialect);
+  const own = new Set(tokens.filter((_, at) => definesAt(tokens, at)).map(({ text }) => text.toLowerCase()));
+  for (const operator of read)
+    for (const relation of operator.body.relations.map((local) => boundTo(operator, local)))
+      if (own.has(relation.toLowerCase()))
+        throw new CompileError(
+          `${name} has a CTE called ${relation} and reads ${operator.name}, which reads a relation of that name; MySQL could take the one for the other: give the CTE another name`,
+        );
+}
+
+/** `name AS (` or `name (columns) AS (` in a WITH. */
+function definesAt(tokens: readonly Token[], at: number): boolean {
+  if (!/^(?:with|recursive|,)$/.test(tokens[at - 1]?.text ?? '')) return false;
+  const end = tokens[at + 1]?.text === '(' ? closing(tokens, at + 1) : at;
+  return tokens[end + 1]?.text === 'as' && tokens[end + 2]?.text === '(';
 }
 
 /** Wraps the body in the scopes that its text expects: its own name if it recurses, and the names of its inputs. */
 function scoped(operator: PlanOperator, operators: readonly PlanOperator[], dialect: Dialect): Query {
+  if (DIALECTS[dialect].flatWith === true) return renamed(operator, dialect);
   const self = operator.body.reads.find((local) => boundTo(operator, local) === operator.name);
   const query = self === undefined ? operator.body : recursive(self, operator.body.sql, dialect);
   const aliases = operator.body.reads
@@ -111,6 +139,18 @@ function scoped(operator: PlanOperator, operators: readonly PlanOperator[], dial
   const inner = aliases.map(({ local }, index) => alias(local, neutral[index] ?? local, dialect));
   const outer = aliases.map(({ target }, index) => alias(neutral[index] ?? target, target, dialect));
   return withCtes(outer, withCtes(inner, query, dialect), dialect);
+}
+
+/** The body in the names of this plan. A qualifier or an alias is called like the operator, and gets its new name too. */
+function renamed(operator: PlanOperator, dialect: Dialect): Query {
+  const { reads, sql, hasWith } = operator.body;
+  const text = rewritten(sql, dialect, (token) => {
+    const local = token.text.toLowerCase();
+    const target = reads.includes(local) ? boundTo(operator, local) : local;
+    return target === local ? token.raw : quoteIdentifier(target, dialect);
+  });
+  const isRecursive = reads.some((local) => boundTo(operator, local) === operator.name);
+  return isRecursive ? recursive(operator.name, text, dialect) : { sql: text, hasWith };
 }
 
 function recursive(self: string, sql: string, dialect: Dialect): Query {
@@ -161,11 +201,7 @@ function lifted(ctes: readonly Cte[], sql: string, dialect: Dialect): Query {
 function flat(list: string, { sql }: Query, dialect: Dialect): Query {
   const tokens = tokensOf(sql, dialect);
   const known = new Set(tokensOf(list, dialect).map(({ text }) => text.toLowerCase()));
-  const definesAt = (at: number): boolean => {
-    const end = tokens[at + 1]?.text === '(' ? tokens.findIndex(({ text }, n) => n > at && text === ')') : at;
-    return tokens[end + 1]?.text === 'as' && tokens[end + 2]?.text === '(';
-  };
-  const isTaken = tokens.some(({ text }, at) => known.has(text.toLowerCase()) && definesAt(at));
+  const isTaken = tokens.some(({ text }, at) => known.has(text.toLowerCase()) && definesAt(tokens, at));
   if (isTaken) return { sql: `WITH ${list},\ngate_body AS (\n${sql}\n)\nSELECT * FROM gate_body`, hasWith: true };
   const isRecursive = tokens[1]?.text === 'recursive' && tokens[2]?.text !== 'as';
   const rest = sql.slice(tokens[isRecursive ? 2 : 1]?.at);

@@ -146,7 +146,7 @@ everyEngine('schema', (claim, the) => {
       const inspection = the.inspector().inspect(sql);
       if (inspection.kind !== 'select') throw new Error(inspection.message);
       const reads = inspection.relations.filter((relation) => /^op_|^gate_clock$/i.test(relation));
-      return { name, body: { sql, reads, hasWith: inspection.hasWith }, bindings };
+      return { name, body: { sql, reads, relations: [...inspection.relations], hasWith: inspection.hasWith }, bindings };
     };
     const rows = async (...operators: PlanOperator[]): Promise<unknown[][]> =>
       rowsOf(await runOne(guarded, compilePlan(operators, dialect)));
@@ -157,6 +157,9 @@ everyEngine('schema', (claim, the) => {
     expect(await rows(a, ordered)).toEqual([['GHI'], ['DEF'], ['ABC']]);
     const swapped = { op_a: 'op_b', op_b: 'op_a' };
     expect(await rows(a, b, operator('op_c', 'SELECT x.v AS a, y.v AS b FROM op_a x, op_b y', swapped))).toEqual([['b', 'a']]);
+    // A name of a body means the same wherever the body is read.
+    const over = operator('op_v', 'SELECT v FROM op_a');
+    expect(await rows(a, b, over, operator('op_w', 'SELECT x.v AS a, y.v AS b FROM op_a x, op_v y', { op_a: 'op_b' }))).toEqual([['b', 'a']]);
     expect(await rows(operator('op_r', 'SELECT 1 AS n UNION ALL SELECT n + 1 FROM op_r WHERE n < 3'))).toEqual([[1], [2], [3]]);
     const clock = clockOperator('2026-11-22 09:30:00', dialect);
     const [[now, today] = []] = await rows(clock, operator('op_n', 'SELECT now, today FROM gate_clock'));

@@ -45,7 +45,10 @@ export interface DialectFacts {
   readonly strictNames?: true;
   /** In a text in quotes a backslash escapes. */
   readonly escapes?: true;
-  /** A WITH in a subquery sees no CTE of a WITH around it. In a CTE it does. */
+  /**
+   * A WITH in a subquery sees no CTE of a WITH around it (MariaDB; in a CTE it does), and a name in the body of a CTE is looked up
+   * from where the CTE is read (MySQL).
+   */
   readonly flatWith?: true;
   /** For prompts: where models go wrong in it. */
   readonly notes: string;

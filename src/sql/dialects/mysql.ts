@@ -57,7 +57,6 @@ export const mysql: DialectFacts = {
   numbersAsTruth: true,
   sample: () => null,
   hidden: null,
-  // MariaDB; MySQL would see it.
   flatWith: true,
   notes: `MySQL, in a session that reads standard SQL:
 - '…' is a text, "…" and \`…\` are names; || joins texts; a backslash in '…' is a plain character.

@@ -8,9 +8,10 @@ const operator = (
   sql: string,
   reads: string[] = [],
   bindings: Record<string, string> = {},
+  relations = reads,
 ): PlanOperator => ({
   name,
-  body: { sql, reads, hasWith: /^with\b/i.test(sql) },
+  body: { sql, reads, relations, hasWith: /^with\b/i.test(sql) },
   bindings,
 });
 
@@ -73,6 +74,21 @@ describe('S8: the plan becomes one WITH query', () => {
       `WITH op_a AS (\nSELECT 1 AS n\n),\ngate_with_1 AS (\n${read}\n)\nSELECT n, ${own} FROM (SELECT * FROM gate_with_1) AS u`,
     );
     expect(compilePlan([a, operator('op_z', sql, ['op_a'])], 'sqlite')).not.toContain('gate_with_1');
+  }); // prettier-ignore
+
+  test('there other names for operators stand in the text, and a CTE that would hide what an operator reads is refused', () => {
+    const [a, b] = [operator('op_a', "SELECT 'a' AS v"), operator('op_b', "SELECT 'b' AS v")];
+    const swapped = operator('op_c', "SELECT op_a.v, 'op_a' FROM op_a, \"OP_B\" y", ['op_a', 'op_b'], { op_a: 'op_b', op_b: 'op_a' });
+    expect(compilePlan([a, b, swapped], 'mysql')).toContain("\nSELECT op_b.v, 'op_a' FROM op_b, op_a y");
+    const table = operator('op_t', 'SELECT n FROM orders', [], {}, ['orders']);
+    const hiding = 'WITH more (n) AS (SELECT 1), Orders AS (SELECT 2 AS n) SELECT op_t.n FROM op_t, orders';
+    const last = operator('op_z', hiding, ['op_t']);
+    const refused = /has a CTE called orders and reads op_t, .* give the CTE another name/;
+    expect(() => compilePlan([table, last], 'mysql')).toThrow(refused);
+    expect(() => compilePlan([table, last, operator('op_zz', 'SELECT 1 FROM op_z', ['op_z'])], 'mysql')).toThrow(refused);
+    expect(() => compilePlan([table, last], 'sqlite')).not.toThrow();
+    const harmless = operator('op_y', 'WITH t AS (SELECT n FROM orders) SELECT t.n FROM t, op_t', ['op_t'], {}, ['orders', 'op_t']);
+    expect(compilePlan([table, harmless], 'mysql')).toMatch(/^WITH op_t AS/);
   }); // prettier-ignore
 
   test('only the ancestors of the asked operator are compiled', () => {

@@ -20,7 +20,7 @@ const table = (name: string, rowEstimate: number): TableDescription => ({
 const EVENTS = table('own-project.club.events_*', 1e9);
 
 const operator = (name: string, sql: string, reads: readonly string[] = [], bindings = {}): PlanOperator => ({
-  ...{ name, body: { sql, reads: [...reads], hasWith: false }, bindings },
+  ...{ name, body: { sql, reads: [...reads], relations: [...reads], hasWith: false }, bindings },
 });
 const hypothesis = (matching: string, examined: string) => ({
   ...{ id: 'h1', mapping: '', expectation: '', predicates: ['(SELECT n FROM observation) > 0'], bodyId: null },
