@@ -6,7 +6,7 @@ export type DataFormat = 'csv' | 'json' | 'parquet';
 
 const ENDINGS: readonly (readonly [RegExp, DataFormat])[] = [
   [/\.(csv|tsv)(\.gz)?$/i, 'csv'],
-  [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'json'],
+  [/\.(json|jsonl|ndjson|geojson)(\.gz)?$/i, 'json'],
   [/\.parquet$/i, 'parquet'],
 ];
 
@@ -14,6 +14,9 @@ const ENDINGS: readonly (readonly [RegExp, DataFormat])[] = [
 export function dataFormat(path: string): DataFormat | null {
   return ENDINGS.find(([ending]) => ending.test(path))?.[1] ?? null;
 }
+
+export const isSpreadsheet = (path: string): boolean => /\.(xls|xls[xmb]|ods|numbers)$/i.test(path);
+export const SPREADSHEET = 'a spreadsheet: save each sheet of it as CSV (in Excel: CSV UTF-8)';
 
 export interface DataFile {
   /** Real path. */
@@ -60,7 +63,7 @@ function look(folder: string, at: string, entry: Dirent): Omit<DataFile, 'name'>
   if (entry.name.startsWith('.')) return 'hidden';
   if (entry.isDirectory()) return null;
   if (entry.name === CONFIG_FILE) return 'the configuration of gate';
-  if (dataFormat(entry.name) === null) return 'its ending is not one of data';
+  if (dataFormat(entry.name) === null) return isSpreadsheet(entry.name) ? SPREADSHEET : 'its ending is not one of data';
   let path = at;
   if (entry.isSymbolicLink()) {
     if (statSync(at, { throwIfNoEntry: false }) === undefined) return 'a link to nothing';

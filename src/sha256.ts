@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-export async function sha256OfFile(path: string): Promise<string> {
+export async function sha256OfFile(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash, { signal });
   return hash.digest('hex');
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import type { Dialect } from '../domain/question';
-import { dataFile, dataFolder, dataFormat } from '../data-file';
+import { dataFile, dataFolder, dataFormat, isSpreadsheet, SPREADSHEET } from '../data-file';
 import { ConfigError } from './file';
 
 export interface DatabaseFile {
@@ -48,7 +48,10 @@ export function databaseFile(given: string): DatabaseFile {
     if (isData(path)) return file(path, 'duckdb');
     // An empty file is an SQLite database without tables.
     if (info.size === 0n) return file(path, 'sqlite');
-    throw fail(`${given} is neither an SQLite nor a DuckDB database, and by its name no CSV, Parquet or JSON file`);
+    if (isSpreadsheet(path)) throw fail(`${given} is ${SPREADSHEET}`);
+    throw fail(
+      `${given} is neither an SQLite nor a DuckDB database, and by its name no CSV, Parquet or JSON file; if it holds a table as text, name it .csv`,
+    );
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const { code = 'error' } = error as NodeJS.ErrnoException;

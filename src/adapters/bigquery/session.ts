@@ -9,7 +9,7 @@
  * Each statement sees what was committed before it began. An abort and a time limit cancel its job.
  */
 import { randomUUID } from 'node:crypto';
-import type { Scan, SqlOptions } from '../../domain/ports/sql-engine';
+import type { SqlOptions } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { overCeiling, type Outcome, type Session } from '../kit/engine';
 import { size } from '../../size';
@@ -17,7 +17,8 @@ import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
 import { path, type Api } from './client';
 import type { TableReference } from './describe';
-import { ApiFailure, gone, isStopped, toOutcome } from './errors';
+import { ApiFailure, gone, toOutcome } from './errors';
+import { readStatement } from './inspector';
 import type { Target } from './target';
 import { DIGEST, kindOf, valuesOf, type Field, type Row } from './values';
 
@@ -28,7 +29,7 @@ export interface Checks {
   readonly usdPerTiB: number;
 }
 
-type Request = Pick<SqlOptions, 'tag' | 'traceparent' | 'timeoutMs' | 'maxRows' | 'signal' | 'onBilled'>;
+type Request = Pick<SqlOptions, 'tag' | 'traceparent' | 'timeoutMs' | 'maxRows' | 'signal'>;
 
 /** What the server found out without running the statement. */
 interface DryRun {
@@ -51,8 +52,6 @@ interface Job {
 }
 interface Page {
   readonly jobComplete?: boolean;
-  readonly totalBytesProcessed?: string;
-  readonly cacheHit?: boolean;
   readonly schema?: { readonly fields?: readonly Field[] };
   readonly rows?: readonly Row[];
   readonly pageToken?: string;
@@ -64,9 +63,8 @@ const PAGE_ROWS = 20_000;
 /** How long after the time limit a job is cancelled from here, if the server's own limit fails. */
 const CANCEL_AFTER_MS = 1_000;
 const CANCEL_TIMEOUT_MS = 3_000;
-/** Bytes are billed in these, and for each table that a job reads at least ten of them. */
-const MIB = 1024 ** 2;
-const LEAST_BILLED = 10 * MIB;
+/** For each table that a job reads, at least this is billed. */
+const LEAST_BILLED = 10 * 1024 * 1024;
 const TIB = 1024 ** 4;
 
 export class BigQuerySession implements Session {
@@ -92,29 +90,33 @@ export class BigQuerySession implements Session {
   execute(sql: string, request: Request): Promise<Outcome> {
     return this.timed<Outcome>(request, async (signal) => {
       const deadline = Date.now() + request.timeoutMs;
-      const dry = await this.dryRun(sql, request, signal);
-      const refused = await this.refuse(sql, dry, signal);
+      const { text = sql } = readStatement(sql);
+      const dry = await this.dryRun(text, request, signal);
+      const refused = await this.refuse(text, dry, signal);
       if (refused !== null) return { kind: 'refused', message: refused };
       const left = (): Request => ({ ...request, timeoutMs: Math.max(1, deadline - Date.now()) });
-      return this.run(sql, dry, left(), signal).catch((error: unknown) => {
+      return this.run(text, dry, left(), signal).catch((error: unknown) => {
         // The job failed, not a request.
         if (!(error instanceof ApiFailure) || !error.isPassing) throw error;
-        return this.run(sql, dry, left(), signal);
+        return this.run(text, dry, left(), signal);
       });
     });
   }
 
   digestSql(sql: string, request: Request): Promise<string | Outcome> {
+    const { text = sql } = readStatement(sql);
     return this.timed(request, async (signal) => {
-      const { fields } = await this.dryRun(sql, request, signal);
-      return digestSql(sql, fields, DIGEST);
+      const { fields } = await this.dryRun(text, request, signal);
+      return digestSql(text, fields, DIGEST);
     });
   }
 
-  /** What the statement would scan at most; null: it is not one that may run. */
-  async estimate(sql: string, request: Request): Promise<Scan | null> {
+  /** Bytes that the statement would scan at most, and their price; null: it is not one that may run. */
+  async estimate(sql: string, request: Request): Promise<{ readonly bytes: number; readonly usd: number } | null> {
+    const { kind, text } = readStatement(sql);
+    if (kind !== 'select') return null;
     try {
-      const { bytes } = await this.dryRun(sql, request, request.signal);
+      const { bytes } = await this.dryRun(text, request, request.signal);
       return { bytes, usd: this.usd(bytes) };
     } catch (error) {
       if (toOutcome(error, this.checks.target).kind === 'sql-error') return null;
@@ -203,7 +205,7 @@ export class BigQuerySession implements Session {
     return false;
   }
 
-  private async run(sql: string, { bytes, tables }: DryRun, request: Request, signal: AbortSignal): Promise<Outcome> {
+  private async run(sql: string, { tables }: DryRun, request: Request, signal: AbortSignal): Promise<Outcome> {
     const { target, maxScanBytes } = this.checks;
     const projectId = target.billing;
     // A name of our own: the job can be cancelled even if the answer to its creation is lost.
@@ -213,10 +215,6 @@ export class BigQuerySession implements Session {
       labels: labelsOf(request),
       jobTimeoutMs: String(request.timeoutMs),
       query: { ...queryOf(sql, target), maximumBytesBilled: String(ceiling) },
-    };
-    const bill = (read: number): void => {
-      const billed = read === 0 ? 0 : Math.max(Math.ceil(read / MIB) * MIB, LEAST_BILLED * Math.max(1, tables.length));
-      request.onBilled?.({ bytes: billed, usd: this.usd(billed) });
     };
     let location = target.location ?? undefined;
     const job = { jobReference: { projectId, jobId, location }, configuration };
@@ -229,13 +227,8 @@ export class BigQuerySession implements Session {
           throw error;
         });
       location ??= jobReference?.location;
-      const results = path`projects/${projectId}/queries/${jobId}`;
-      const { read, ...rows } = await this.pages(results, location, request.maxRows, signal);
-      bill(read);
-      return rows;
+      return await this.pages(path`projects/${projectId}/queries/${jobId}`, location, request.maxRows, signal);
     } catch (error) {
-      // One that fails costs nothing; one that is stopped may be billed as a whole.
-      if (!(error instanceof ApiFailure) || isStopped(error)) bill(bytes);
       // One that has ended stays as it is.
       const cancelled = this.api.post(path`projects/${projectId}/jobs/${jobId}/cancel`, {}, AbortSignal.timeout(CANCEL_TIMEOUT_MS), { location }); // prettier-ignore
       await cancelled.catch(() => undefined);
@@ -248,10 +241,9 @@ export class BigQuerySession implements Session {
     location: string | undefined,
     maxRows: number,
     signal: AbortSignal,
-  ): Promise<Outcome & { readonly read: number }> {
+  ): Promise<Outcome> {
     const capped = new CappedRows(maxRows);
     let fields: readonly Field[] = [];
-    let read = 0;
     for (let pageToken: string | undefined; ;) {
       // One row more than the cap shows that there are more.
       const maxResults = Math.min(PAGE_ROWS, maxRows + 1 - capped.rows.length);
@@ -259,13 +251,12 @@ export class BigQuerySession implements Session {
       const page = await this.api.get<Page>(results, how, signal);
       if (page.jobComplete !== true) continue;
       fields = page.schema?.fields ?? fields;
-      read = page.cacheHit === true ? 0 : Number(page.totalBytesProcessed ?? read);
       const wasCut = (page.rows ?? []).some((row) => !capped.add(valuesOf(fields, row)));
       ({ pageToken } = page);
       if (wasCut || pageToken === undefined) break;
     }
     const columns = fields.map((field) => ({ name: field.name, kind: kindOf(field) }));
-    return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated, read };
+    return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated };
   }
 
   private readonly figure = (bytes: number): string => `${size(bytes)}, about $${price(this.usd(bytes))}`;
@@ -280,10 +271,7 @@ function queryOf(query: string, { project, dataset }: Target): object {
 }
 
 function labelsOf({ tag, traceparent }: Request): Readonly<Record<string, string>> {
-  const [search = '', ...step] = tag
-    .replace(/^gate /, '')
-    .trim()
-    .split(/\s+/);
+  const [search = '', ...step] = tag.trim().split(/\s+/);
   return {
     gate_search: label(search),
     ...(step.length > 0 && { gate_step: label(step.join('_')) }),

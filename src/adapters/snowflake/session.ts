@@ -12,6 +12,7 @@ import { literal, optionalPackage, type Outcome, type Session } from '../kit/eng
 import { byArithmetic, byBars, digestSql, type DigestWords } from '../kit/digest';
 import { CappedRows, compactJson, exactNumber } from '../kit/value-text';
 import { NoAnswer, toOutcome, Unanswered } from './errors';
+import { readStatement } from './inspector';
 import { refuseScan } from './scan';
 import type { Target } from './target';
 
@@ -98,17 +99,18 @@ export class SnowflakeSession implements Session {
   async execute(sql: string, request: Request): Promise<Outcome> {
     const { asSubquery, maxScanBytes, target } = this.checks;
     const started = Date.now();
+    const text = readStatement(sql).text ?? sql;
     try {
       if (asSubquery)
-        await this.query(`SELECT 1 FROM (\n${sql}\n) AS gate_check LIMIT 0`, { ...request, describeOnly: true });
+        await this.query(`SELECT 1 FROM (\n${text}\n) AS gate_check LIMIT 0`, { ...request, describeOnly: true });
       const refused =
         maxScanBytes === undefined
           ? null
-          : await refuseScan((sql, how) => this.query(sql, { ...request, ...how }), sql, maxScanBytes);
+          : await refuseScan((sql, how) => this.query(sql, { ...request, ...how }), text, maxScanBytes);
       if (refused !== null) return refused;
       // The plan was read within the statement's time limit.
       const left = maxScanBytes === undefined ? 0 : Date.now() - started;
-      const { types: _types, ...rows } = await this.query(sql, {
+      const { types: _types, ...rows } = await this.query(text, {
         ...request,
         timeoutMs: Math.max(1, request.timeoutMs - left),
       });
@@ -120,9 +122,10 @@ export class SnowflakeSession implements Session {
 
   /** The columns' types come without reading a row. */
   async digestSql(sql: string, request: Request): Promise<string | Outcome> {
+    const text = readStatement(sql).text ?? sql;
     try {
-      const { types } = await this.query(sql, { ...request, describeOnly: true });
-      return digestSql(sql, types, DIGEST);
+      const { types } = await this.query(text, { ...request, describeOnly: true });
+      return digestSql(text, types, DIGEST);
     } catch (error) {
       return toOutcome(error, this.checks.target);
     }

@@ -97,7 +97,6 @@ const RunConfig = Settings.extend({
       sql: wholeLimit,
       'sql-seconds': limit,
       'sql-rows': wholeLimit,
-      'sql-gb': limit,
     })
     .partial()
     .optional(),

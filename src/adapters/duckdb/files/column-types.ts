@@ -6,6 +6,7 @@
  * 3. Words for "no value" become NULL only in columns that have another type than text, and are counted.
  */
 import { cut } from '../../../clip';
+import { counted } from '../../../counted';
 import { identifier } from '../../kit/engine';
 
 /** Gives the rows of a statement, values as texts. */
@@ -43,6 +44,15 @@ const number = (text: string): string => {
   const double = `TRY_CAST(${text} AS DOUBLE)`;
   return `CASE WHEN ${significant(text)} = ${significant(`CAST(${double} AS VARCHAR)`)} THEN ${double} END`;
 };
+/** Between thousands, and nowhere else. */
+const APART = "\u00a0\u202f''\u2019";
+
+/** `between`: the characters between thousands, as in a text of SQL. */
+function thousands(name: string, between: string, fraction: string, rest: Partial<Kind>): Kind {
+  const decimal = (text: string): string => `replace(translate(${text}, '${between}', ''), ',', '.')`;
+  const pattern = new RegExp(`^-?(${PLAIN}|[1-9][0-9]{0,2}([${between}][0-9]{3})+)${fraction}$`);
+  return { name, pattern, cast: (text) => number(decimal(text)), decimal, ...rest };
+}
 const parsed = (format: string) => (text: string) => `try_strptime(${text}, '${format}')`;
 
 function dates(separator: '/' | '-' | '.'): Kind[] {
@@ -78,23 +88,16 @@ const KINDS: readonly Kind[] = [
   { name: 'true or false', pattern: /^(true|false)$/i, cast: (text) => `TRY_CAST(${text} AS BOOLEAN)` },
   { name: 'an integer', pattern: new RegExp(`^-?${PLAIN}$`), cast: (text) => `TRY_CAST(${text} AS BIGINT)`, isExact: true },
   { name: 'an integer', pattern: new RegExp(`^-?${PLAIN}$`), cast: (text) => `TRY_CAST(${text} AS HUGEINT)`, isExact: true },
+  { name: 'an integer', pattern: new RegExp(`^-?${PLAIN}$`), cast: number, decimal: plain },
   { name: 'a decimal', pattern: new RegExp(`^-?(${PLAIN}([.][0-9]+)?|[.][0-9]+)$`), cast: number, decimal: plain, rival: 'a decimal with comma', convention: 'point' },
   { name: 'a number', pattern: new RegExp(`^-?${PLAIN}([.][0-9]+|[.][0-9]+[eE][-+]?[0-9]+|[eE][-+][0-9]+)?$`), cast: number },
   { name: 'any number', pattern: /^[-+.eE0-9]+$/, cast: number },
-  {
-    name: 'a decimal with comma',
-    pattern: new RegExp(`^-?(${PLAIN}|[1-9][0-9]{0,2}([.][0-9]{3})+)(,[0-9]+)?$`),
-    cast: (text) => number(`replace(replace(${text}, '.', ''), ',', '.')`),
-    decimal: (text) => `replace(replace(${text}, '.', ''), ',', '.')`,
-    ...{ rival: 'a number with thousands', convention: 'comma', format: '1.234,56' },
-  },
-  {
-    name: 'a number with thousands',
-    pattern: new RegExp(`^-?(${PLAIN}|[1-9][0-9]{0,2}(,[0-9]{3})+)([.][0-9]+)?$`),
-    cast: (text) => number(`replace(${text}, ',', '')`),
-    decimal: (text) => `replace(${text}, ',', '')`,
-    ...{ rival: 'a decimal with comma', convention: 'point', format: '1,234.56' },
-  },
+  thousands('a decimal with comma', '.', `(,[0-9]+)?`, { rival: 'a number with thousands', convention: 'comma', format: '1.234,56' }),
+  thousands('a number with thousands', ',', `([.][0-9]+)?`, { rival: 'a decimal with comma', convention: 'point', format: '1,234.56' }),
+  // Spaces that break no line, and apostrophes: what people type between the parts of a key are other spaces.
+  thousands('an integer with thousands', APART, '', { format: '1 234' }),
+  thousands('a decimal with comma', APART, `(,[0-9]+)?`, { convention: 'comma', format: '1 234,56' }),
+  thousands('a number with thousands', APART, `([.][0-9]+)?`, { convention: 'point', format: '1 234.56' }),
   { name: 'yyyy-mm-dd', pattern: /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, cast: (text) => `TRY_CAST(${text} AS DATE)`, isExact: true },
   { name: 'a time of a day', pattern: new RegExp(`^${DAY}[ T]${clock(MICROSECONDS)}$`), cast: (text) => `TRY_CAST(${text} AS TIMESTAMP)` },
   { name: 'a time of a day', pattern: new RegExp(`^${DAY}[ T]${clock('[0-9]{1,9}')}$`), cast: (text) => `TRY_CAST(${text} AS TIMESTAMP_NS)` },
@@ -109,7 +112,39 @@ const KINDS: readonly Kind[] = [
 /** JSON says by itself what is a number. */
 const FOR_TEXT = KINDS.filter(({ name }) => name !== 'any number');
 
-const NO_VALUE = ['na', 'n/a', '#n/a', 'nan', 'null', 'none', 'nil', '-', '--', '?', '\\n'];
+/** Texts that all have spaces around them. */
+const PADDED: Kind = { name: 'a text', pattern: /./, cast: (text) => `trim(${text})` };
+
+const SIGN = /[%€$£¥]|EUR|USD|GBP|CHF|PLN|zł|Kč|kr/;
+
+/** Numbers that all have the sign of one currency, or that of percent, beside them. */
+function withSign(sample: readonly string[]): Kind[] {
+  const [sign] = SIGN.exec(sample.find((text) => SIGN.test(text)) ?? '') ?? [];
+  if (sign === undefined) return [];
+  const space = '[ \u00a0\u202f]?';
+  const beside = `${space}${sign.length === 1 ? `[${sign}]` : sign}${space}`;
+  const bare = (text: string): string => `regexp_replace(${text}, '${beside}', '')`;
+  return KINDS.flatMap(
+    ({ name, pattern, decimal, rival, format = name === 'an integer' ? '1234' : '1234.56', ...kind }) => {
+      if (decimal === undefined) return [];
+      const digits = pattern.source.slice('^-?'.length, -'$'.length);
+      return {
+        ...kind,
+        ...{ name: `${name} with ${sign}`, format: `${format} ${sign}`, rival: `${rival ?? ''} with ${sign}` },
+        pattern: new RegExp(`^(-?${beside}${digits}|${beside}-${digits}|-?${digits}${beside})$`),
+        cast: (text) => kind.cast(bare(text)),
+        decimal: (text) => decimal(bare(text)),
+      };
+    },
+  );
+}
+
+/** Words for "no value", in small letters; also of Excel, SAS, SPSS, Eurostat and the World Bank. */
+const NO_VALUE = [
+  ...['', 'na', 'n/a', 'nan', 'null', '(null)', 'none', 'nil', 'k.a.', '-', '--', '–', '—', '?', '.', '..', ':', '\\n'],
+  ...['#n/a', '#nv', '#div/0!', '#value!', '#wert!', '#ref!', '#bezug!', '#name?', '#num!', '#zahl!', '#null!'],
+];
+export const isNoValue = (text: string): boolean => NO_VALUE.includes(text.trim().toLowerCase());
 
 interface Attempt {
   readonly kind: Kind;
@@ -127,11 +162,15 @@ const NEARLY = 0.1;
 /** Of amounts. */
 const MOST_SCALE = 9;
 
-/** `from`: a table of texts. `kinds`: which types a column of JSON may get, which has a null of its own; left out: any. */
+/**
+ * `from`: a table of texts. `areCommasBetween`: whether cells are, so that decimals hardly have them. `kinds`: which types a
+ * column of JSON may get, which has a null of its own; left out: any.
+ */
 export async function typeColumns(
   query: Query,
   from: string,
   names: readonly string[],
+  areCommasBetween: boolean,
   kinds?: (name: string) => readonly string[],
 ): Promise<TypedColumn[]> {
   const columns = [];
@@ -143,7 +182,7 @@ export async function typeColumns(
   const sure = columns.flatMap(({ found }) => (found?.rival === null ? [found.kind.convention] : []));
   const typed: TypedColumn[] = [];
   for (const { name, found, notes } of columns) {
-    const meant = found === null ? null : meantBy(found, new Set(sure), notes);
+    const meant = found === null ? null : meantBy(found, new Set(sure), areCommasBetween, notes);
     const sql = meant === null ? null : await valueSql(query, from, identifier(name), meant, notes);
     typed.push({
       name,
@@ -168,7 +207,11 @@ async function foundIn(
     `SELECT ${column} FROM ${from} WHERE ${valueOf(column, isJson)} IS NOT NULL LIMIT ${SAMPLE_ROWS}`,
   );
   const sample = rows.map(([value]) => value ?? '');
-  const attempts = attemptsFor(sample, isJson ? KINDS.filter(({ name }) => allowed.includes(name)) : FOR_TEXT, isJson);
+  const attempts = attemptsFor(
+    sample,
+    isJson ? KINDS.filter(({ name }) => allowed.includes(name)) : [...FOR_TEXT, ...withSign(sample)],
+    isJson,
+  );
   if (attempts.length === 0 && !isJson) notes.push(...mixedDates(sample));
   const missed: string[] = [];
   for (const [index, attempt] of attempts.entries()) {
@@ -181,14 +224,16 @@ async function foundIn(
         FROM (SELECT ${column} AS x, ${valueOf(column, isRaw)} AS v FROM ${from}))`,
     );
     if (fails === '0') {
-      if (words !== '0') notes.push(`read as NULL: ${words} times a word such as ${word}`);
+      if (words !== '0') notes.push(`${counted(Number(words), 'value')} such as ${word} read as NULL`);
       return { ...attempt, rival: rivalFails === '0' ? (rival ?? null) : null };
     }
     if (isRaw === isJson && Number(fails) < NEARLY * Number(values))
       missed.push(`${fails} of ${values} values are not ${kind.name}, such as '${cut(example ?? '', 40)}'`);
   }
   notes.push(...missed.slice(0, 1));
-  return null;
+  if (isJson || sample.length === 0 || !sample.every((text) => /^ | $/.test(text))) return null;
+  notes.push('spaces around its texts are left out');
+  return { kind: PADDED, isRaw: true, rival: null };
 }
 
 function attemptsFor(sample: readonly string[], kinds: readonly Kind[], isJson: boolean): Attempt[] {
@@ -205,12 +250,12 @@ function attemptsFor(sample: readonly string[], kinds: readonly Kind[], isJson: 
 }
 
 /** What is meant where every value could be meant in two ways; null: text. */
-function meantBy(found: Found, sure: ReadonlySet<Convention | undefined>, notes: string[]): Attempt | null {
+function meantBy(found: Found, sure: ReadonlySet<Convention | undefined>, areCommasBetween: boolean, notes: string[]) {
   const { kind, rival, isRaw } = found;
   if (rival === null) return found;
   const [only, other] = [kind, rival].filter(({ convention }) => sure.has(convention));
   if (only !== undefined && other === undefined) return { kind: only, isRaw };
-  const isDecimal = kind.name === 'a decimal';
+  const isDecimal = areCommasBetween && kind.name === 'a decimal';
   const choice = isDecimal ? `read as ${kind.name}` : 'kept as text';
   notes.push(`every value could be ${kind.name} or ${rival.name}: ${choice}`);
   return isDecimal ? found : null;
@@ -246,7 +291,7 @@ function misses({ pattern, cast, decimal, isExact = false }: Kind, text: string)
 
 function valueOf(column: string, isRaw: boolean): string {
   if (isRaw) return column;
-  return `CASE WHEN lower(trim(${column})) IN (${NO_VALUE.map((word) => `'${word}'`).join(', ')}, '') THEN NULL ELSE trim(${column}) END`;
+  return `CASE WHEN lower(trim(${column})) IN (${NO_VALUE.map((word) => `'${word}'`).join(', ')}) THEN NULL ELSE trim(${column}) END`;
 }
 
 function mixedDates(sample: readonly string[]): string[] {

@@ -4,7 +4,7 @@ import { cut, visibleLine } from '../../../clip';
 import { identifier, literal } from '../../kit/engine';
 import type { Query } from './column-types';
 import { CsvRows, type CsvRow } from './csv-rows';
-import { dialectOf, type CsvDialect } from './dialect';
+import { dialectOf, isComment, type CsvDialect } from './dialect';
 import { piecesOf, writeText, type Text } from './encoding';
 import { MAX_REJECTS, type ImportedTable, type Reject } from './report';
 import type { SourceFile } from './sources';
@@ -12,8 +12,9 @@ import type { SourceFile } from './sources';
 /** What one file of a table became. */
 export type Staged = Pick<ImportedTable, 'rejected' | 'rejects' | 'notes'> & {
   readonly columns: readonly string[];
-  /** Of a CSV file alone. */
+  /** Of a CSV file alone, as is the delimiter. */
   readonly reading?: string;
+  readonly delimiter?: string | null;
 };
 
 /** DuckDB takes sixteen times the longest row as a buffer. */
@@ -36,25 +37,27 @@ export async function stageCsv(
   const total = await totals(query, file, stage, dialect.columns, written.last);
   return {
     columns: dialect.columns,
+    delimiter: dialect.delimiter,
     reading: readingOf(text, dialect),
     rejected: written.rejected + total.rejects.length,
     rejects: [...written.rejects, ...total.rejects].slice(0, MAX_REJECTS),
-    notes: [...notesOf(file, text, dialect), ...written.notes, ...total.notes],
+    notes: [...notesOf(text, dialect), ...written.notes, ...total.notes],
   };
 }
 
 /** `last`: the last rows, if they read like totals. They are not written. */
-async function writeRows(file: string, text: Text, { delimiter, columns, above, headerLine }: CsvDialect, to: string) {
+async function writeRows(file: string, text: Text, dialect: CsvDialect, to: string) {
+  const { delimiter, isEscaped, columns, above, header, under } = dialect;
   const reader = new CsvRows(delimiter);
   const rejects: Reject[] = [];
   const last: CsvRow[] = [];
-  let left = above.length + (headerLine === null ? 0 : 1);
+  let left = above.length + (header === null ? 0 : 1) + under.length;
   let [rows, rejected, open, longest] = [0, 0, 0, LINE_BYTES];
   const lines: string[] = [];
   const write = (row: CsvRow): void => {
     const line = row.quoted?.isOdd === true ? row.cells.map(quoted).join(delimiter ?? '') : row.text;
     const bytes = line.length * 3 > LINE_BYTES ? Buffer.byteLength(line) + 1 : 0;
-    const reason = reasonOf(row.width, columns.length, bytes);
+    const reason = reasonOf(row, dialect, bytes);
     if (reason === null) {
       rows += 1;
       longest = Math.max(longest, bytes);
@@ -77,21 +80,22 @@ async function writeRows(file: string, text: Text, { delimiter, columns, above, 
     return lines.length === 0 ? '' : `${lines.splice(0).join('\n')}\n`;
   };
   const all = async function* (): AsyncGenerator<string> {
-    for await (const piece of piecesOf(text)) yield add(piece, false);
+    for await (const piece of piecesOf(text, isEscaped)) yield add(piece, false);
     yield add('', true);
   };
   await writeText(to, all());
-  const notes =
-    open === 0 ? [] : [`${file}: ${counted(open, 'row')} with a quote that is not closed, taken for a character`];
+  const notes = open === 0 ? [] : [`${counted(open, 'row')} with a quote that is not closed, taken for a character`];
   return { rows, rejected, rejects, notes, longest, last };
 }
 
 const shown = ({ text }: CsvRow): string => cut(visibleLine(cut(text, 200)), 60);
 
-function reasonOf(cells: number, columns: number, bytes: number): string | null {
+function reasonOf({ width, text }: CsvRow, { columns, header, isSure }: CsvDialect, bytes: number): string | null {
   if (bytes > MAX_LINE_BYTES) return 'a line that is too long';
-  if (cells === columns) return null;
-  return cells < columns ? 'too few cells' : 'too many cells';
+  if (isSure && text === header?.text) return 'the header again';
+  if (width === columns.length) return null;
+  if (isComment(text)) return 'a comment';
+  return width < columns.length ? 'too few cells' : 'too many cells';
 }
 
 const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
@@ -105,27 +109,35 @@ function readCsv(path: string, { delimiter, columns }: CsvDialect, longest: numb
   return `FROM read_csv(${pathLiteral(path)}, ${options.join(', ')})`;
 }
 
-function readingOf({ encoding }: Text, { delimiter, headerLine }: CsvDialect): string {
+function readingOf({ encoding }: Text, { delimiter, isEscaped, header }: CsvDialect): string {
   return [
-    encoding === 'Windows-1252' ? 'taken for Windows-1252, because it is no UTF-8' : encoding,
+    encoding.startsWith('Windows')
+      ? `taken for ${encoding}, because it is no UTF-8 (save it as that if letters look wrong)`
+      : encoding,
     ...(delimiter === null ? [] : [`delimiter ${delimiter === '\t' ? 'tab' : delimiter}`]),
-    headerLine === null ? 'no header' : `header in line ${headerLine}`,
+    ...(isEscaped ? ['\\" for a quote in a cell'] : []),
+    ...(header === null ? [] : [`header in line ${header.line}`]),
   ].join(', ');
 }
 
-function notesOf(file: string, { damaged }: Text, { delimiter, above, headerLine, columns }: CsvDialect): string[] {
-  const texts = above.map((line) => `'${cut(visibleLine(line), 60)}'`);
+function notesOf({ damaged }: Text, dialect: CsvDialect): string[] {
+  const { delimiter, above, under, header, columns } = dialect;
+  const hasRowNames = header !== null && header.width < columns.length && columns[0] === 'column_1';
+  const leftOut = (where: string, lines: readonly CsvRow[]): string[] => {
+    const texts = lines.map(({ text }) => `'${cut(visibleLine(text), 200)}'`);
+    return lines.length > 0
+      ? [`${counted(lines.length, 'line')} ${where} left out: ${cut(texts.join(', '), 400)}`]
+      : [];
+  };
   return [
-    ...(above.length > 0
-      ? [`${file}: ${counted(above.length, 'line')} above the table left out: ${cut(texts.join(', '), 300)}`]
+    ...leftOut('above the table', above),
+    ...leftOut('under the header', under),
+    ...(header === null ? [`no header: columns are named column_1 to column_${columns.length}`] : []),
+    ...(hasRowNames ? ['the header has no name for the first column, taken for names of rows'] : []),
+    ...(delimiter === null && /[\t;|,^]|" "/.test(columns[0] ?? '')
+      ? ['no delimiter gives most lines the same number of cells, so each line is one']
       : []),
-    ...(headerLine === null
-      ? [`${file} has no header: its columns are named column_1 to column_${columns.length}`]
-      : []),
-    ...(delimiter === null && /[\t;|,]/.test(columns[0] ?? '')
-      ? [`${file}: no delimiter gives most lines the same number of cells, so each line is one`]
-      : []),
-    ...(damaged > 0 ? [`${file}: ${counted(damaged, 'character')} not in UTF-8, replaced`] : []),
+    ...(damaged > 0 ? [`${counted(damaged, 'character')} not in UTF-8, replaced`] : []),
   ];
 }
 
@@ -154,7 +166,6 @@ async function totals(query: Query, file: string, stage: string, columns: readon
     rejects: last
       .slice(kept + 1)
       .map((each) => ({ file, line: each.line, reason: 'a total at the end', text: shown(each) })),
-    notes:
-      kept < 0 || row === undefined ? [] : [`${file}: the last row reads like a total and is kept: '${shown(row)}'`],
+    notes: kept < 0 || row === undefined ? [] : [`the last row reads like a total and is kept: '${shown(row)}'`],
   };
 }

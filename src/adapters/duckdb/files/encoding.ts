@@ -8,7 +8,7 @@ import { unreadable } from './sources';
 /** How a file is read. */
 export interface Text {
   readonly path: string;
-  readonly encoding: 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'Windows-1252';
+  readonly encoding: 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'Windows-1250' | 'Windows-1252';
   /** That are not in its encoding, each of which becomes `U+FFFD`. */
   readonly damaged: number;
   /** The first characters. */
@@ -41,7 +41,7 @@ export async function readText(path: string, maxBytes: number): Promise<Text | n
   count(decoder.decode());
   if (isBlank) return null;
   const start = Buffer.concat(head).subarray(0, HEAD_BYTES);
-  const encoding = utf16Of(start) ?? (bad > good ? 'Windows-1252' : 'UTF-8');
+  const encoding = utf16Of(start) ?? (bad > good ? windowsOf(start) : 'UTF-8');
   return {
     path,
     encoding,
@@ -52,19 +52,26 @@ export async function readText(path: string, maxBytes: number): Promise<Text | n
   };
 }
 
-/** The text in pieces, with one kind of line ends. */
-export async function* piecesOf({ path, encoding, maxBytes }: Text): AsyncGenerator<string> {
+/** The text in pieces, with one kind of line ends. `isEscaped`: as `doubled` makes it. */
+export async function* piecesOf({ path, encoding, maxBytes }: Text, isEscaped = false): AsyncGenerator<string> {
+  const even = (text: string): string => (isEscaped ? doubled(evenLines(text)) : evenLines(text));
   const decoder = new TextDecoder(encoding);
   let held = '';
   for await (const chunk of bytesOf(path, maxBytes)) {
     const text = held + decoder.decode(chunk, { stream: true });
-    held = text.endsWith('\r') ? '\r' : '';
-    yield evenLines(text.slice(0, text.length - held.length));
+    let end = text.length;
+    // What comes next decides what these are.
+    while (text[end - 1] === '\r' || text[end - 1] === '\\') end -= 1;
+    held = text.slice(end);
+    yield even(text.slice(0, end));
   }
-  yield evenLines(held + decoder.decode());
+  yield even(held + decoder.decode());
 }
 
 const evenLines = (text: string): string => text.replace(/\r\n?/g, '\n');
+
+/** Of a text with `\"` for a quote and `\\` for `\`, as MySQL writes it: with `""`, as CSV has it. */
+export const doubled = (text: string): string => text.replace(/\\(["\\])/g, (_, of) => (of === '"' ? '""' : '\\'));
 
 /** Writes pieces of a text as UTF-8. */
 export async function writeText(path: string, pieces: AsyncIterable<string>): Promise<void> {
@@ -111,4 +118,11 @@ function utf16Of(start: Buffer): 'UTF-16LE' | 'UTF-16BE' | null {
   const [evens, odds] = [even?.length ?? 0, odd?.length ?? 0];
   if (odds > many && evens < many / 4) return 'UTF-16LE';
   return evens > many && odds < many / 4 ? 'UTF-16BE' : null;
+}
+
+/** Letters of Polish stand for signs that western texts do not have within words. */
+function windowsOf(start: Buffer): 'Windows-1250' | 'Windows-1252' {
+  const text = new TextDecoder('Windows-1252').decode(start);
+  const signs = new Set(Array.from(text.matchAll(/(?<=\p{Ll})[³¹¿](?=\p{Ll})/gu), ([sign]) => sign));
+  return signs.size > 1 ? 'Windows-1250' : 'Windows-1252';
 }

@@ -157,7 +157,8 @@ async function fromText(
   }
   if (staged.length === 0) throw unreadable(left[0] ?? 'there is no file');
   const kinds = format === 'json' ? await jsonTexts(query, 'staged', names) : undefined;
-  const columns = await typeColumns(query, 'staged', names, kinds);
+  const areCommasBetween = staged.every(({ delimiter }) => delimiter === ',');
+  const columns = await typeColumns(query, 'staged', names, areCommasBetween, kinds);
   const cells = columns.map(({ sql, name }) => `${sql} AS ${identifier(name)}`);
   await query(`CREATE TABLE ${target} AS SELECT ${cells.join(', ')} FROM staged`);
   await query('DROP TABLE staged');
@@ -169,7 +170,7 @@ async function fromText(
     readings: [...new Set(staged.flatMap(({ reading }) => reading ?? []))],
     notes: [
       ...(left.length === 0 ? [] : [`left out: ${cut(left.join('; '), 300)}`]),
-      ...staged.flatMap(({ notes }) => notes),
+      ...staged.flatMap(({ file, notes }) => notes.map((note) => (files.length > 1 ? `${file}: ${note}` : note))),
       ...differing(staged.map((part) => ({ ...part, columns: new Map(part.columns.map((name) => [name, ''])) }))),
       ...columns.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
     ],

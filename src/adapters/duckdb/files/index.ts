@@ -8,13 +8,13 @@
  *    reads on, who opens it later has to import again.
  * 3. Folders are 0700 and files 0600.
  */
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { DataFile } from '../../../data-file';
 import { SqlEngineError } from '../../../domain/ports/sql-engine';
 import { withFileLock } from '../../../file-lock';
+import { sha256, sha256OfFile } from '../../../sha256';
 import { startChild } from '../../kit/child-process';
 import type { ImportReply, ImportRequest } from './import-child';
 import { Kept, type Imported, type Stamp } from './report';
@@ -38,7 +38,7 @@ export interface CacheEntry {
 }
 
 /** Changes with what an import makes of the same files. */
-const VERSION = 2;
+const VERSION = 3;
 const MAX_BYTES = 20 * 1024 ** 3;
 
 /**
@@ -174,16 +174,14 @@ async function stampsOf(sources: Sources, known: readonly Stamp[], signal: Abort
   const stamps: Stamp[] = [];
   for (const { name, path, bytes, modifiedMs } of allFiles(sources)) {
     const same = known.find((stamp) => stamp.name === name && stamp.bytes === bytes && stamp.modifiedMs === modifiedMs);
-    stamps.push({ name, bytes, modifiedMs, hash: same?.hash ?? (await contentHash(path, signal).catch(ifUnreadable)) });
+    stamps.push({
+      name,
+      bytes,
+      modifiedMs,
+      hash: same?.hash ?? (await sha256OfFile(path, signal).catch(ifUnreadable)),
+    });
   }
   return stamps;
-}
-
-async function contentHash(path: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024, signal }))
-    hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }
 
 async function readKept(folder: string): Promise<Kept | null> {
@@ -219,8 +217,7 @@ const looksOf = (files: readonly Pick<Stamp, 'name' | 'bytes' | 'modifiedMs'>[])
   files.map(({ name, bytes, modifiedMs }) => [name, bytes, modifiedMs]);
 const asOf = (sources: Sources): string =>
   new Date(Math.round(Math.max(...allFiles(sources).map(({ modifiedMs }) => modifiedMs)))).toISOString();
-const hashOf = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+const hashOf = (value: unknown): string => sha256(JSON.stringify(value)).slice(0, 32);
 const entryFolder = (cacheFolder: string, root: string): string => join(cacheFolder, 'files', hashOf(root));
 
 async function lockOf(folder: string): Promise<string> {

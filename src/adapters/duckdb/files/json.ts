@@ -32,6 +32,7 @@ export async function stageJson(
     const where = /at byte .*?: .*?(?=[.]? *\n|$)/.exec((error as Error).message)?.[0] ?? '';
     throw unreadable(`it is no whole JSON ${where}`.trim(), error);
   });
+  const inside = isLines(file) ? [] : await rowsInside(query, all);
   const bad = await query(
     `SELECT rowid + 1, CAST(json AS VARCHAR), count(*) OVER () FROM ${all} WHERE NOT is_object ORDER BY 1 LIMIT ${MAX_REJECTS}`,
   );
@@ -41,10 +42,12 @@ export async function stageJson(
   );
   const keys = found.map(([key]) => key ?? '');
   if (keys.length === 0)
-    throw unreadable(bad.length > 0 ? 'it has no JSON object' : 'it is empty: name a file with a header or rows');
+    throw unreadable(
+      bad.length > 0 ? 'it has no JSON object, and each row is one' : 'it is empty: name a file with a header or rows',
+    );
   if (keys.length > MAX_COLUMNS)
     throw unreadable(`it has ${keys.length} names of members, and a table at most ${MAX_COLUMNS} columns`);
-  const notes = await changesIn(query, file, all);
+  const notes = [...inside, ...(await changesIn(query, all))];
   const columns = unique(keys.map((key) => key.replace(/\s+/g, ' ').trim() || 'column'));
   const members = columns.map((name, index) => `${member(keys[index] ?? '')} AS ${identifier(name)}`);
   await query(`CREATE TABLE ${stage} AS SELECT ${members.join(', ')} FROM ${all} WHERE is_object`);
@@ -58,13 +61,33 @@ export async function stageJson(
   return { columns, rejected: Number(bad[0]?.[2] ?? 0), rejects, notes };
 }
 
-/** By a pointer, which takes any name. */
-const member = (key: string): string => `json -> ${literal(`/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)}`;
+/** A pointer takes any name. */
+const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+const member = (key: string): string => `json -> ${literal(pointer(key))}`;
+
+/** Where the file is one object with one list of objects in it, those are the rows: as services answer, and GeoJSON. */
+async function rowsInside(query: Query, all: string): Promise<string[]> {
+  const members = await query(
+    `SELECT key, json_type(value, '/0') = 'OBJECT', substr(CAST(value AS VARCHAR), 1, 100) FROM ${all}, json_each(json)
+      WHERE is_object AND (SELECT count(*) FROM ${all}) = 1 ORDER BY id`,
+  );
+  const [[key = null] = [], second] = members.filter(([, isList]) => isList === 'true');
+  if (key === null || second !== undefined) return [];
+  // To take a member rounds its numbers.
+  const changes = await changesIn(query, all);
+  await query(`CREATE OR REPLACE TABLE ${all} AS SELECT json, coalesce(json_type(json) = 'OBJECT', false) AS is_object
+    FROM (SELECT unnest(from_json(${member(key)}, '["JSON"]')) AS json FROM ${all})`);
+  const beside = members.filter(([name]) => name !== key).map(([name, , text]) => `${name} ${text}`);
+  const left = beside.length > 0 ? `; left out beside: ${cut(beside.join(', '), 300)}` : '';
+  return [`the rows are the objects in ${key}${left}`, ...changes];
+}
+
+const isLines = (name: string): boolean => /\.(jsonl|ndjson)(\.gz)?$/i.test(name);
 
 /** One array, a value a line, or values of several lines. */
 function formatOf(name: string, text: string): 'array' | 'newline_delimited' | 'unstructured' {
   if (text.startsWith('[')) return 'array';
-  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return 'newline_delimited';
+  if (isLines(name)) return 'newline_delimited';
   try {
     JSON.parse(text.split('\n', 1)[0] ?? '');
     return 'newline_delimited';
@@ -77,7 +100,7 @@ function formatOf(name: string, text: string): 'array' | 'newline_delimited' | '
 const DIGITS = 15;
 
 /** DuckDB reads numbers with a fraction or an exponent as doubles, and of members with the same name the first. */
-async function changesIn(query: Query, file: string, all: string): Promise<string[]> {
+async function changesIn(query: Query, all: string): Promise<string[]> {
   const long = `'[0-9]+[.][0-9]*|[0-9]+[eE]'`;
   const outside = `regexp_replace(CAST(json AS VARCHAR), '"([^"\\\\]|\\\\.)*"', '', 'g')`;
   const digits = `list_max(list_transform(regexp_extract_all(${outside}, ${long}), lambda x: strlen(ltrim(x, '0.'))))`;
@@ -87,7 +110,7 @@ async function changesIn(query: Query, file: string, all: string): Promise<strin
       FROM ${all} WHERE is_object`,
   );
   const told = (count: string | null | undefined, what: string): string[] =>
-    Number(count) > 0 ? [`${file}: ${counted(Number(count), 'object')} ${what}`] : [];
+    Number(count) > 0 ? [`${counted(Number(count), 'object')} ${what}`] : [];
   return [
     ...told(
       rounded,

@@ -74,15 +74,22 @@ describe('encodings', () => {
     const { rows, columns, reading } = await read(what.includes('gzip') ? 'a.csv.gz' : 'a.csv', content);
     expect(rows).toEqual([['München €', '1'], ['Köln', '2']]);
     expect(columns).toEqual(['name VARCHAR', 'x BIGINT']);
-    const told = encoding === 'Windows-1252' ? 'taken for Windows-1252, because it is no UTF-8' : encoding;
+    const told = encoding === 'Windows-1252' ? 'taken for Windows-1252, because it is no UTF-8 (save it as that if letters look wrong)' : encoding;
     expect(reading).toBe(`${told}, delimiter ;, header in line 1`);
+  });
+
+  test('Polish of Excel', async () => {
+    const content = Buffer.from('Imi\xea;Miasto\nPawe\xb3;Bia\xb3ystok\nBo\xbfena;D\xb9browa\n', 'latin1');
+    const { columns, rows, reading } = await read('a.csv', content);
+    expect([columns, rows]).toEqual([['Imię VARCHAR', 'Miasto VARCHAR'], [['Paweł', 'Białystok'], ['Bożena', 'Dąbrowa']]]);
+    expect(reading).toMatch(/^taken for Windows-1250, because it is no UTF-8/);
   });
 
   test('a damaged character in a file of UTF-8 is replaced and told', async () => {
     const content = Buffer.concat([Buffer.from('a,b\nKöln,1\nMünchen,2\n'), Buffer.from([0x58, 0xff]), Buffer.from(',3\n')]);
     const { rows, notes } = await read('a.csv', content);
     expect(rows).toEqual([['Köln', '1'], ['München', '2'], ['X\ufffd', '3']]);
-    expect(notes).toEqual(['a.csv: 1 character not in UTF-8, replaced']);
+    expect(notes).toEqual(['1 character not in UTF-8, replaced']);
   });
 }); // prettier-ignore
 
@@ -108,10 +115,10 @@ describe('lines around the table', () => {
     expect(reading).toBe('UTF-8, delimiter ;, header in line 3');
     expect(rejected).toBe(1);
     expect(rejects).toEqual([{ file: 'sales.csv', line: 6, reason: 'a total at the end', text: 'Total;;1015,75' }]);
-    expect(notes).toEqual(["sales.csv: 2 lines above the table left out: 'Sales report', 'made by: office'"]);
+    expect(notes).toEqual(["2 lines above the table left out: 'Sales report', 'made by: office'"]);
     const comments = await rowsOf(imported.path, `SELECT comment FROM duckdb_tables() UNION ALL SELECT comment FROM duckdb_columns() WHERE comment IS NOT NULL AND NOT internal`);
     expect(comments).toEqual([
-      ["from sales.csv; 1 line rejected; sales.csv: 2 lines above the table left out: 'Sales report', 'made by: office'"],
+      ["from sales.csv; 1 line rejected; 2 lines above the table left out: 'Sales report', 'made by: office'"],
       ['written in the file as 1.234,56'],
     ]);
   });
@@ -125,7 +132,7 @@ describe('lines around the table', () => {
   test('a row that only reads like a total stays, and is told', async () => {
     const { rows, rejected, notes } = await read('a.csv', 'company,sales\nAcme,5\nTotal,7\n');
     expect(rows).toEqual([['Acme', '5'], ['Total', '7']]);
-    expect([rejected, notes]).toEqual([0, ["a.csv: the last row reads like a total and is kept: 'Total,7'"]]);
+    expect([rejected, notes]).toEqual([0, ["the last row reads like a total and is kept: 'Total,7'"]]);
   });
 
   test('ragged lines and a footnote are rejected with their lines; blank ones are nothing', async () => {
@@ -142,7 +149,7 @@ describe('lines around the table', () => {
   test('a quote that is not closed takes no line with it', async () => {
     const { rows, rejected, notes } = await read('a.csv', 'a,b\n0,"w, w"\n1,"x\n2,y\n3,"z ""q"""\n');
     expect(rows).toEqual([['0', 'w, w'], ['1', '"x'], ['2', 'y'], ['3', 'z "q"']]);
-    expect([rejected, notes]).toEqual([0, ['a.csv: 1 row with a quote that is not closed, taken for a character']]);
+    expect([rejected, notes]).toEqual([0, ['1 row with a quote that is not closed, taken for a character']]);
   });
 
   test('a ragged line with a quoted line break is rejected alone', async () => {
@@ -168,11 +175,21 @@ describe('lines around the table', () => {
     expect((await read('b.csv', 'a,b\n1,2\n3,4\r\n5,6\n')).rows).toEqual([['1', '2'], ['3', '4'], ['5', '6']]);
   });
 
+  test.each<[string, string, unknown[][]]>([
+    ['before quotes, and others', '1,"he said \\"hi\\", ok",5\n2,"D:\\\\",6\n3,"a ""b"" \\"",7\n', [['1', 'he said "hi", ok', '5'], ['2', 'D:\\', '6'], ['3', 'a "b" "', '7']]],
+    ['at the end of a cell', '1,"D:\\a\\",5\n2,"E:\\b",6\n', [['1', 'D:\\a\\', '5'], ['2', 'E:\\b', '6']]],
+  ])('backslashes %s', async (_what, content, rows) => {
+    const found = await read('a.csv', `id,text,n\n${content}`);
+    expect([found.rows, found.rejected, found.notes]).toEqual([rows, 0, []]);
+  });
+
   test('quoted line breaks, delimiters and quotes; quotes in the middle of a word', async () => {
     const { rows } = await read('a.csv', 'id,text\n1,"one\ntwo, three"\n2,"he said ""hi"""\n3,5" disk\n4,\'tis\n');
     expect(rows).toEqual([['1', 'one\ntwo, three'], ['2', 'he said "hi"'], ['3', '5" disk'], ['4', "'tis"]]);
   });
 }); // prettier-ignore
+
+const ROW_NAMES = 'the header has no name for the first column, taken for names of rows';
 
 describe('headers', () => {
   test.each<[string, string, string[], unknown[][]]>([
@@ -187,6 +204,39 @@ describe('headers', () => {
   ])('%s', async (_what, content, columns, rows) => {
     const found = await read('a.csv', content);
     expect([found.columns, found.rows]).toEqual([columns, rows]);
+  });
+
+  test.each<[string, string, string, string[], unknown[][], string[]]>([
+    ['names of rows, as R quotes them', 'a.csv', '"mpg","cyl"\n"Mazda RX4",21,6\n"Datsun 710",22.8,4\n', ['column_1 VARCHAR', 'mpg DECIMAL(18,1)', 'cyl BIGINT'], [['Mazda RX4', '21.0', '6'], ['Datsun 710', '22.8', '4']], [ROW_NAMES]],
+    ['labels of numbers, with tabs between', 'a.tsv', 's1\ts2\nTP53\t1\t2\nBRCA\tNA\t4\n', ['column_1 VARCHAR', 's1 BIGINT', 's2 BIGINT'], [['TP53', '1', '2'], ['BRCA', null, '4']], [ROW_NAMES, 's1: 1 value such as NA read as NULL']],
+    ['a decimal comma between commas is no name of a row', 'a.csv', 'name,amount\nAnn,12,50\nBob,3,99\n', ['column_1 VARCHAR', 'column_2 BIGINT', 'column_3 BIGINT'], [['Ann', '12', '50'], ['Bob', '3', '99']], ["1 line above the table left out: 'name,amount'", 'no header: columns are named column_1 to column_3']],
+    ['a delimiter at the end of the rows alone', 'a.csv', 'id,name\n1,x,\n2,y,\n', ['id BIGINT', 'name VARCHAR', 'column_3 VARCHAR'], [['1', 'x', null], ['2', 'y', null]], []],
+    ['a delimiter at the end of the header alone', 'a.csv', 'id,name,\n1,x\n2,y\n', ['id BIGINT', 'name VARCHAR'], [['1', 'x'], ['2', 'y']], []],
+    ['units', 'a.csv', 'Time,Temp\ns,°C\n1,20.5\n2,20.6\n3,20\n', ['Time BIGINT', 'Temp DECIMAL(18,1)'], [['1', '20.5'], ['2', '20.6'], ['3', '20.0']], ["1 line under the header left out: 's,°C'"]],
+    ['questions and marks of a survey', 'a.csv', 'Start,Q1,Q2,Q3,Id\nStart Date,How old?,How happy?,How long?,Response ID\n{s},{q1},{q2},{q3},{id}\n2024-01-01,21,1,3,a\n2024-01-02,22,1,3,b\n2024-01-03,23,1,3,c\n', ['Start DATE', 'Q1 BIGINT', 'Q2 BIGINT', 'Q3 BIGINT', 'Id VARCHAR'], [['2024-01-01', '21', '1', '3', 'a'], ['2024-01-02', '22', '1', '3', 'b'], ['2024-01-03', '23', '1', '3', 'c']], ["2 lines under the header left out: 'Start Date,How old?,How happy?,How long?,Response ID', '{s},{q1},{q2},{q3},{id}'"]],
+    ['a first row with words for numbers stays', 'a.csv', 'team,home,away\nX,W,L\nY,3,1\nZ,2,2\nQ,2,1\n', ['team VARCHAR', 'home VARCHAR', 'away VARCHAR'], [['X', 'W', 'L'], ['Y', '3', '1'], ['Z', '2', '2'], ['Q', '2', '1']], []],
+    ['again and again, in files put together', 'a.csv', 'id,n\n1,5\nid,n\n2,6\n', ['id BIGINT', 'n BIGINT'], [['1', '5'], ['2', '6']], []],
+    ['titles as long as the table but for a cell', 'a.csv', 'Umsätze;Konto;\nIBAN:;DE00;\nBuchung;Betrag;Zweck\n31.12.2024;-12,50;Miete\n30.12.2024;1.000,00;Gehalt\n', ['Buchung DATE (dd.mm.yyyy)', 'Betrag DECIMAL(18,2) (1.234,56)', 'Zweck VARCHAR'], [['2024-12-31', '-12.50', 'Miete'], ['2024-12-30', '1000.00', 'Gehalt']], ["2 lines above the table left out: 'Umsätze;Konto;', 'IBAN:;DE00;'"]],
+  ])('%s', async (_what, name, content, columns, rows, told) => {
+    const found = await read(name, content);
+    expect([found.columns, found.rows, found.notes]).toEqual([columns, rows, told]);
+  });
+
+  test.each<[string, string, string[], number, string[]]>([
+    ['as wide as the table', '# by tool, v1\n# in m, s\nid,len\n1,2.5\n', ['id BIGINT', 'len DECIMAL(18,1)'], 1, ["2 lines above the table left out: '# by tool, v1', '# in m, s'"]],
+    ['more than there are rows', `${'# a: b\n'.repeat(5)}id,len\n1,2.5\n`, ['id BIGINT', 'len DECIMAL(18,1)'], 1, [`5 lines above the table left out: ${Array(5).fill("'# a: b'").join(', ')}`]],
+    ['the last one is the header', '##v=1\n#id,len\n1,2.5\n', ['#id BIGINT', 'len DECIMAL(18,1)'], 1, ["1 line above the table left out: '##v=1'"]],
+    ['which are rows', 'channel,n\n#general,10\n# of orders,7\n', ['channel VARCHAR', 'n BIGINT'], 2, []],
+    ['which are the first rows', '#general,10\n#random,7\nops,3\n', ['column_1 VARCHAR', 'column_2 BIGINT'], 3, ['no header: columns are named column_1 to column_2']],
+  ])('comments %s', async (_what, content, columns, count, told) => {
+    const { columns: found, rows, notes } = await read('a.csv', content);
+    expect([found, rows.length, notes]).toEqual([columns, count, told]);
+  });
+
+  test('comments among the rows, and a header that comes again, are rejected by their names', async () => {
+    const { rows, rejects } = await read('a.csv', 'id,len\n1,2\n# a note\nid,len\n3,4\n');
+    expect(rows).toEqual([['1', '2'], ['3', '4']]);
+    expect(rejects.map(({ line, reason }) => [line, reason])).toEqual([[3, 'a comment'], [4, 'the header again']]);
   });
 
   test('300 columns', async () => {
@@ -208,7 +258,20 @@ describe('values', () => {
     ['decimal commas', ['1.234,56', '7', '-0,5'], 'DECIMAL(18,2) (1.234,56)', ['1234.56', '7.00', '-0.50'], []],
     ['thousands', ['1,234,567', '1,234.5'], 'DECIMAL(18,1) (1,234.56)', ['1234567.0', '1234.5'], []],
     ['thousands or decimals', ['1,234', '5,678'], 'VARCHAR', ['1,234', '5,678'], ['x: every value could be a decimal with comma or a number with thousands: kept as text']],
-    ['decimals or thousands', ['1.234', '5.678'], 'DECIMAL(18,3)', ['1.234', '5.678'], ['x: every value could be a decimal or a decimal with comma: read as a decimal']],
+    ['decimals or thousands', ['1.234', '5.678'], 'VARCHAR', ['1.234', '5.678'], ['x: every value could be a decimal or a decimal with comma: kept as text']],
+    ['thousands of Excel in French', ['1\u202f234,5', '7,25'], 'DECIMAL(18,2) (1 234,56)', ['1234.50', '7.25'], []],
+    ['thousands without decimals', ['3\u00a0645\u00a0000', '12\u00a0000'], 'DECIMAL(18,0) (1 234)', ['3645000', '12000'], []],
+    ['keys with spaces', ['732 829 320', '123 456 789'], 'VARCHAR', ['732 829 320', '123 456 789'], []],
+    ['Swiss thousands', ["1'234.50", '12\u2019000', '7.25'], 'DECIMAL(18,2) (1 234.56)', ['1234.50', '12000.00', '7.25'], []],
+    ['percent', ['12,5 %', '3 %', '-0,5%'], 'DECIMAL(18,1) (1.234,56 %)', ['12.5', '3.0', '-0.5'], []],
+    ['one currency', ['€ 1.234,50', '-€ 3,00', '7 €', '- ', ''], 'DECIMAL(18,2) (1.234,56 €)', ['1234.50', '-3.00', '7.00', null, null], ['x: 1 value such as - read as NULL']],
+    ['two currencies', ['€ 5,00', '$ 7,00'], 'VARCHAR', ['€ 5,00', '$ 7,00'], []],
+    ['some in percent', ['12 %', '0,5'], 'VARCHAR', ['12 %', '0,5'], []],
+    ['a currency, two readings', ['$1,234', '$5,678'], 'VARCHAR', ['$1,234', '$5,678'], ['x: every value could be a decimal with comma with $ or a number with thousands with $: kept as text']],
+    ['negative in brackets', ['1,234.50', '(7.25)'], 'VARCHAR', ['1,234.50', '(7.25)'], []],
+    ['errors of Excel and points of SAS', ['#DIV/0!', '5', '.', '#NV'], 'BIGINT', [null, '5', null, null], ['x: 3 values such as #DIV/0! read as NULL']],
+    ['spaces around all texts', [' Ann', ' Bob '], 'VARCHAR', ['Ann', 'Bob'], ['x: spaces around its texts are left out']],
+    ['spaces around some texts', [' Ann', 'Bob'], 'VARCHAR', [' Ann', 'Bob'], []],
     ['dates of ISO', ['2024-02-29', '2023-12-31'], 'DATE', ['2024-02-29', '2023-12-31'], []],
     ['a day that is none', ['2024-02-30', '2023-12-31'], 'VARCHAR', ['2024-02-30', '2023-12-31'], []],
     ['dates with dots', ['29.02.2024', '1.3.2024'], 'DATE (dd.mm.yyyy)', ['2024-02-29', '2024-03-01'], []],
@@ -220,7 +283,7 @@ describe('values', () => {
     ['times', ['2024-02-29T08:15:00', '2024-03-01 23:59:59.5'], 'TIMESTAMP', ['2024-02-29 08:15:00', '2024-03-01 23:59:59.5'], []],
     ['times with their zones', ['2024-02-29T08:15:00Z', '2024-03-01 23:59:59+02:00'], 'TIMESTAMP WITH TIME ZONE', ['2024-02-29 08:15:00+00', '2024-03-01 21:59:59+00'], []],
     ['true and false', ['true', 'FALSE'], 'BOOLEAN', [true, false], []],
-    ['words for "no value" in numbers', ['NA', '5', 'n/a', '', ' 7 '], 'BIGINT', [null, '5', null, null, '7'], ['x: read as NULL: 2 times a word such as NA']],
+    ['words for "no value" in numbers', ['NA', '5', 'n/a', '', ' 7 '], 'BIGINT', [null, '5', null, null, '7'], ['x: 2 values such as NA read as NULL']],
     ['words for "no value" in texts', ['NA', 'b', '', 'null'], 'VARCHAR', ['NA', 'b', null, 'null'], []],
     ['no value at all', ['', ''], 'VARCHAR', [null, null], []],
   ])('%s', async (_what, values, type, read_, told) => {
@@ -228,6 +291,11 @@ describe('values', () => {
     expect(columns[1]).toBe(`x ${type}`);
     expect(rows.map((row) => row[1])).toEqual(read_);
     expect(notes).toEqual(told);
+  });
+
+  test('between commas a point is that of a decimal', async () => {
+    const { columns, notes } = await read('a.csv', 'k,x\na,1.234\nb,5.678\n');
+    expect([columns[1], notes]).toEqual(['x DECIMAL(18,3)', ['x: every value could be a decimal or a decimal with comma: read as a decimal']]);
   });
 
   test('what other columns show decides between two ways', async () => {
@@ -270,9 +338,21 @@ describe('JSON', () => {
     expect([columns, rows]).toEqual([['a DECIMAL(18,1)', 'A_2 VARCHAR'], [['1000.0', null]]]);
   });
 
+  test('the rows in one object, as services answer; lines stay rows', async () => {
+    const text = '{"page":1,"items":[{"id":1,"t":[{"x":1}]},{"id":2},3]}';
+    const { columns, rows, rejected, notes } = await read('a.json', text);
+    expect([columns, rows, rejected]).toEqual([['id BIGINT', 't JSON'], [['1', '[{"x":1}]'], ['2', null]], 1]);
+    expect(notes).toEqual(['the rows are the objects in items; left out beside: page 1']);
+    const rounded = await read('c.json', '{"items":[{"id":0.10000000000000000001}]}');
+    expect(rounded.notes).toContain('1 object with numbers of more than 15 digits and a fraction or an exponent, rounded to what a double keeps');
+    expect((await read('a.geojson', '{"type":"F","features":[{"id":7}]}')).rows).toEqual([['7']]);
+    expect((await read('a.ndjson', `${text}\n`)).columns).toEqual(['page BIGINT', 'items JSON']);
+    expect((await read('b.json', '{"a":[{"x":1}],"b":[{"y":1}]}')).columns).toEqual(['a JSON', 'b JSON']);
+  });
+
   test.each<[string, string, RegExp]>([
     ['half an array', '[{"a":1},{"a"', /^a\.json: it is no whole JSON at byte/],
-    ['numbers alone', '[1,2]', /^a\.json: it has no JSON object$/],
+    ['numbers alone', '[1,2]', /^a\.json: it has no JSON object, and each row is one$/],
   ])('%s', async (_what, content, message) => {
     await expect(read('a.json', content)).rejects.toThrow(message);
   });
@@ -310,7 +390,7 @@ describe('folders', () => {
     expect(imported.ignored).toEqual([
       { file: '.hidden.csv', reason: 'hidden' },
       { file: 'README.txt', reason: 'its ending is not one of data' },
-      { file: 'book.xlsx', reason: 'its ending is not one of data' },
+      { file: 'book.xlsx', reason: 'a spreadsheet: save each sheet of it as CSV (in Excel: CSV UTF-8)' },
       { file: 'empty.csv', reason: 'empty.csv: it is empty: name a file with a header or rows' },
     ]);
   });
@@ -373,14 +453,14 @@ test('a gzip file that grows beyond measure is not unzipped', async () => {
 describe('nothing is lost or changed in silence', () => {
   test.each<[string, string, unknown[][], number, string[]]>([
     ['blank lines in a quoted cell hide no lost line', 'a,b\n1,"x\n\n\ny"\n2\n3,z\n', [['1', 'x\n\n\ny'], ['3', 'z']], 1, []],
-    ['a quote that is never closed', 'a,b\n1,x\n2,"never\n3,y\n', [['1', 'x'], ['2', '"never'], ['3', 'y']], 0, ['a.csv: 1 row with a quote that is not closed, taken for a character']],
-    ['text behind a quote', 'a,b\n1,"d"x\n2, "e, f" \n', [['1', '"d"x'], ['2', 'e, f']], 0, ['a.csv: 1 row with a quote that is not closed, taken for a character']],
+    ['a quote that is never closed', 'a,b\n1,x\n2,"never\n3,y\n', [['1', 'x'], ['2', '"never'], ['3', 'y']], 0, ['1 row with a quote that is not closed, taken for a character']],
+    ['text behind a quote', 'a,b\n1,"d"x\n2, "e, f" \n', [['1', '"d"x'], ['2', 'e, f']], 0, ['1 row with a quote that is not closed, taken for a character']],
     ['a column that is named as the number of a row', 'rowid,n,v\n5,a,1\n5,b,2\n,Total,3\n', [['5', 'a', '1'], ['5', 'b', '2']], 1, []],
     ['a column of blank cells', 'a,b\n1,\n2,\n', [['1', null], ['2', null]], 0, []],
     ['headers with line breaks, twice', '"n\na",n a\n1,2\n', [['1', '2']], 0, []],
-    ['lines of many widths', 'a,b,c\n1,2\n3,4\n5,6,7\n8\n', [['1,2'], ['3,4'], ['5,6,7'], ['8']], 0, ['a.csv: no delimiter gives most lines the same number of cells, so each line is one']],
-    ['a line that names the delimiter', 'sep=;\na;b\n1;2\n', [['1', '2']], 0, ["a.csv: 1 line above the table left out: 'sep=;'"]],
-    ['a header that is too short', 'a,b\n1,2,3\n2,3,4\n', [['1', '2', '3'], ['2', '3', '4']], 0, ["a.csv: 1 line above the table left out: 'a,b'", 'a.csv has no header: its columns are named column_1 to column_3']],
+    ['lines of many widths', 'a,b,c\n1,2\n3,4\n5,6,7\n8\n', [['1,2'], ['3,4'], ['5,6,7'], ['8']], 0, ['no delimiter gives most lines the same number of cells, so each line is one']],
+    ['a line that names the delimiter', 'sep=;\na;b\n1;2\n', [['1', '2']], 0, ["1 line above the table left out: 'sep=;'"]],
+    ['a header that is too short', 'a,b\n1,2,3\n2,3,4\n', [['1', '2', '3'], ['2', '3', '4']], 0, ["1 line above the table left out: 'a,b'", 'no header: columns are named column_1 to column_3']],
   ])('%s', async (_what, content, rows, lost, told) => {
     const found = await read('a.csv', content);
     expect([found.rows, found.rejected, found.notes]).toEqual([rows, lost, told]);
@@ -416,11 +496,11 @@ describe('nothing is lost or changed in silence', () => {
     expect(columns).toEqual(['a DOUBLE', 'column BIGINT', 'x/~y JSON']);
     expect(rows).toEqual([[0.12345678901234568, '1', '{"z":1}'], [2, null, null]]);
     expect(notes).toEqual([
-      'a.json: 1 object with numbers of more than 15 digits and a fraction or an exponent, rounded to what a double keeps',
-      'a.json: 1 object with two members of one name, of which the first is read',
+      '1 object with numbers of more than 15 digits and a fraction or an exponent, rounded to what a double keeps',
+      '1 object with two members of one name, of which the first is read',
     ]);
     const powers = await read('p.json', '[{"a":1234567890123456789e3},{"a":1234567890123456E-3},{"a":123456789012345e12},{"a":1.5e3}]');
-    expect(powers.notes).toEqual(['p.json: 2 objects with numbers of more than 15 digits and a fraction or an exponent, rounded to what a double keeps']);
+    expect(powers.notes).toEqual(['2 objects with numbers of more than 15 digits and a fraction or an exponent, rounded to what a double keeps']);
     const exact = await read('b.json', '[{"a":123456789012345678901234567890,"s":"1.23456789012345678901"},{"a":1}]');
     expect([exact.columns, exact.notes]).toEqual([['a HUGEINT', 's VARCHAR'], []]);
     expect((await read('c.json', '[{"a":1e400},{"a":2.5}]')).rows).toEqual([['1e400'], ['2.5']]);
