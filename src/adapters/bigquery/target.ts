@@ -2,9 +2,8 @@
  * Where to connect and as whom: `bigquery://project/dataset?location=…&billing=…&keyFile=…`, and the key of the
  * configuration. Nothing here is printed but projects, dataset, location and the address of the service account.
  */
-import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { refuseClearText, refuseUnknown, wrong } from '../kit/address';
+import { fileText, refuseClearText, refuseUnknown, wrong } from '../kit/address';
 
 /** The parts of a service account's key file that are used. */
 const ServiceKey = z.object({
@@ -56,7 +55,11 @@ export function readTarget({ url, key = null }: TargetSettings): Target {
     location: searchParams.get('location'),
     endpoint: endpoint.replace(/\/+$/, ''),
     key:
-      key !== null ? readKey(key, 'the configured key') : keyFile === null ? null : readKey(fileText(keyFile), keyFile),
+      key !== null
+        ? readKey(key, 'the configured key')
+        : keyFile === null
+          ? null
+          : readKey(fileText('keyFile', keyFile), keyFile),
   };
 }
 
@@ -74,13 +77,5 @@ function jsonIn(text: string): unknown {
   } catch {
     // What the parser says quotes the text, and that may be a secret.
     return null;
-  }
-}
-
-function fileText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw wrong(`cannot read keyFile ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'}): correct the path`);
   }
 }

@@ -1,4 +1,5 @@
 /** What the URLs of servers have in common, and the lines for those that cannot be used. */
+import { readFileSync } from 'node:fs';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 
 export const wrong = (message: string): SqlEngineError => new SqlEngineError('not-configured', message);
@@ -7,6 +8,16 @@ export function refuseUnknown(parameters: URLSearchParams, known: readonly strin
   const unknown = [...parameters.keys()].filter((name) => !known.includes(name));
   if (unknown.length > 0)
     throw wrong(`the database URL has ${unknown.join(', ')}, which is unknown: allowed are ${known.join(', ')}`);
+}
+
+/** Of the file that a setting names. */
+export function fileText(setting: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw wrong(`cannot read ${setting} ${path} (${code}): correct the path`);
+  }
 }
 
 /** Requests hold secrets, so plain http is allowed only to this machine. `setting`: what gave the address. */

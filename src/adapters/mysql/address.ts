@@ -6,10 +6,9 @@
  * 2. One statement at a time, no files of this machine (LOCAL INFILE).
  * 3. Values arrive in the binary protocol, where the server loses no digit; the driver gives what JavaScript cannot hold as text.
  */
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { Connection, ConnectionOptions } from 'mysql2';
-import { refuseUnknown, wrong } from '../kit/address';
+import { fileText, refuseUnknown, wrong } from '../kit/address';
 import { optionalPackage } from '../kit/engine';
 import { toConnectError, type Target } from './errors';
 
@@ -77,13 +76,7 @@ function tlsOf(mode: string, parameters: URLSearchParams): ConnectionOptions['ss
   if (mode === 'DISABLED') return undefined;
   const file = (name: string): string | undefined => {
     const path = parameters.get(name);
-    if (path === null) return undefined;
-    try {
-      return readFileSync(path, 'utf8');
-    } catch (error) {
-      const { code = 'error' } = error as NodeJS.ErrnoException;
-      throw wrong(`${name}=${path} cannot be read (${code}): correct the path in the URL`);
-    }
+    return path === null ? undefined : fileText(name, path);
   };
   return {
     ...{ ca: file('ssl-ca'), cert: file('ssl-cert'), key: file('ssl-key') },

@@ -9,6 +9,7 @@
  *    has ten more digits than its operands, times are UTC.
  * 4. A statement that is given up, or whose rows are enough, is killed on the server by a second connection.
  */
+import type { Socket } from 'node:net';
 import type { Connection, QueryError, TypeCastField } from 'mysql2';
 import type { SqlValue } from '../../domain';
 import { type Asked, type Outcome, type Session } from '../kit/engine';
@@ -273,8 +274,8 @@ export class MysqlSession implements Session {
     });
   }
 
-  get #socket(): { ref(): void; unref(): void; destroy(): void } {
-    return (this.connection as unknown as { stream: { ref(): void; unref(): void; destroy(): void } }).stream;
+  get #socket(): Socket {
+    return (this.connection as unknown as { stream: Socket }).stream;
   }
 }
 

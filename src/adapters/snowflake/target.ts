@@ -2,9 +2,8 @@
  * Where to connect and as whom: `snowflake://user@account/database/schema?warehouse=…&role=…` plus the login of the
  * configuration, as the driver's options. Nothing here is printed but account, database, warehouse, role and user.
  */
-import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'snowflake-sdk';
-import { refuseClearText, refuseUnknown, wrong } from '../kit/address';
+import { fileText, refuseClearText, refuseUnknown, wrong } from '../kit/address';
 
 export type SnowflakeLoginSettings =
   | { readonly kind: 'key'; readonly privateKey: string; readonly passphrase: string | null }
@@ -58,19 +57,12 @@ export function readTarget({ url, login, role, accessUrl }: TargetSettings): Tar
 
 function loginOfUrl(parameters: URLSearchParams, password: string): SnowflakeLoginSettings {
   const keyFile = parameters.get('privateKeyFile');
-  if (keyFile !== null) return { kind: 'key', privateKey: secretFile(keyFile), passphrase: null };
+  if (keyFile !== null)
+    return { kind: 'key', privateKey: fileText('privateKeyFile', keyFile).trim(), passphrase: null };
   const tokenFile = parameters.get('tokenFile');
-  if (tokenFile !== null) return { kind: 'token', token: secretFile(tokenFile), tokenKind: 'pat' };
+  if (tokenFile !== null) return { kind: 'token', token: fileText('tokenFile', tokenFile).trim(), tokenKind: 'pat' };
   if (password !== '') return { kind: 'password', password };
   throw wrong('Snowflake needs a login: set snowflake.privateKeyFile, tokenEnv or passwordEnv for this database');
-}
-
-function secretFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw wrong(`cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'}): correct the path`);
-  }
 }
 
 export function connectionOptions(target: Target): ConnectionOptions {

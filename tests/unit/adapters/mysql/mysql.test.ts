@@ -334,7 +334,7 @@ it.each([
     /has sslmode, which is unknown: allowed are ssl-mode, ssl-ca, ssl-cert, ssl-key, socket$/,
   ],
   ['mysql://u:pw-secret@h/db?ssl-mode=ON', /ssl-mode=ON is not known: write one of DISABLED/],
-  ['mysql://u:pw-secret@h/db?ssl-ca=/nowhere.pem', /ssl-ca=\/nowhere\.pem cannot be read \(ENOENT\)/],
+  ['mysql://u:pw-secret@h/db?ssl-ca=/nowhere.pem', /cannot read ssl-ca \/nowhere\.pem \(ENOENT\): correct the path/],
   ['mysql://u@10.0.0.1/db?ssl-mode=VERIFY_IDENTITY', /needs the name of the host/],
   ['postgres://u@h/db', /not valid: write mysql:\/\//],
 ])('the URL %s is refused in one line', (url, says) => {
