@@ -32,6 +32,8 @@ const PRAGMAS = [
 ];
 
 let database: Database.Database | null = null;
+/** Asked at the beginning of each run. */
+let schemaVersion: Database.Statement | null = null;
 let path = '';
 /** Version of the schema that the connection has read: that of the current snapshot. */
 let knownVersion = '';
@@ -61,8 +63,9 @@ function begin(given: string): void {
     process.title = `gate: reads ${path}`;
     database = connect(path);
   }
+  schemaVersion ??= database.prepare('PRAGMA schema_version').raw(true);
   database.exec('BEGIN');
-  const version = String(database.prepare('PRAGMA schema_version').raw(true).all()[0]);
+  const version = String(schemaVersion.all()[0]);
   if (version !== knownVersion) readSchema(database);
   knownVersion = version;
 }
