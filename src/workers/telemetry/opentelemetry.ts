@@ -61,14 +61,15 @@ const SAY_EVERY_MS = 60_000;
 export async function openTelemetry(
   env: Environment,
   say: (line: string) => void,
-  exporter?: SpanExporter,
+  given?: SpanExporter,
 ): Promise<Tracing> {
   sayFailures(say);
+  const exporter = given ?? (await openExporter(env));
   const service = resourceFromAttributes({ 'service.name': 'gate' });
   const resource = defaultResource()
     .merge(service)
     .merge(detectResources({ detectors: [envDetector] }));
-  const spanProcessors = [new BatchSpanProcessor(exporter ?? (await openExporter(env)))];
+  const spanProcessors = [new BatchSpanProcessor(exporter)];
   const provider = new BasicTracerProvider({ resource, spanProcessors });
   const tracer = provider.getTracer('gate');
   const endedSpan = spansOfWorkflows({ resource, spanProcessors });
@@ -97,7 +98,9 @@ export async function openTelemetry(
     },
     async flush() {
       const late = sleep(FLUSH_MS).then(() => Promise.reject(new Error(`no answer within ${FLUSH_MS / 1000} s`)));
-      await Promise.race([provider.forceFlush(), late]).catch((error: unknown) =>
+      // The processor does not wait for a batch that is under way already; the exporter does.
+      const sent = Promise.all([provider.forceFlush(), exporter.forceFlush?.()]);
+      await Promise.race([sent, late]).catch((error: unknown) =>
         diag.error(error instanceof Error ? error.message : String(error)),
       );
       late.catch(() => undefined); // sent before
