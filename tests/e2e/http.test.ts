@@ -15,6 +15,7 @@ import type { AnswerRecord } from '../../src/domain';
 import type { HttpServer } from '../../src/server/http/server';
 import { runningServer, startServer } from '../../src/server/start';
 import { Gate, GateError } from '../../src/library';
+import { eventually } from '../helpers/engine';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { unique } from '../helpers/temporal';
@@ -461,16 +462,8 @@ describe('databases and what is kept of them', () => {
     const posted = await call('POST', '/v1/batches', { as: 'local', body: { name: 'two', questions } });
     expect([posted.status, posted.body]).toMatchObject([202, { questions: 2 }]);
     const { id } = posted.body;
-    for (let tries = 0; tries < 100; tries += 1) {
-      const { body } = await call('GET', `/v1/batches/${id}`, { as: 'local' });
-      if (body.status === 'ended') break;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-    expect((await call('GET', `/v1/batches/${id}`, { as: 'local' })).body).toMatchObject({
-      status: 'ended',
-      done: 2,
-      failed: 0,
-    });
+    const batch = async () => (await call('GET', `/v1/batches/${id}`, { as: 'local' })).body;
+    expect(await eventually(batch, ({ status }) => status === 'ended')).toMatchObject({ done: 2, failed: 0 });
     expect((await call('POST', `/v1/batches/${id}/pause`, { as: 'local', body: {} })).status).toBe(409);
     expect((await call('POST', '/v1/batches', { as: 'local', body: { name: 'two', questions } })).body).toMatchObject({
       id,

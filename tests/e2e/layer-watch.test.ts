@@ -8,7 +8,8 @@ import { appendToLayer, readLayer } from '../../src/record/layer-store';
 import { identityKey } from '../../src/record/search-id';
 import { gateHome } from '../helpers/gate-process';
 import { AT, entryOf } from '../helpers/kept-layer';
-import { historyText, testTemporal, unique, withClient } from '../helpers/temporal';
+import { eventually } from '../helpers/engine';
+import { historyText, unique, withClient } from '../helpers/temporal';
 import { startReceiver, WEBHOOK_SECRET } from '../helpers/webhook-receiver';
 
 const CENTS = entryOf({});
@@ -71,7 +72,7 @@ test('a schedule runs the checks, keeps their verdicts in the layer, and the lis
       const schedule = gateClient.client.schedule.getHandle(scheduleId);
       const run = async (shown: string): Promise<void> => {
         await schedule.trigger();
-        await until(async () => ((await gate('--list')).out.split('\n')[2] ?? '').includes(shown));
+        await eventually(async () => ((await gate('--list')).out.split('\n')[2] ?? '').includes(shown));
       };
       await run('2 entries checked, all hold');
       const quiet = (await shop.events()).length;
@@ -132,8 +133,3 @@ describe('bad input is one line', () => {
     expect(err.trim().split('\n')).toHaveLength(1);
   });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 60_000; !(await holds());)
-    if (Date.now() > end) throw new Error(`it did not happen within a minute; Temporal at ${testTemporal().address}`);
-}

@@ -102,9 +102,10 @@ describe('asking', () => {
       leave.abort();
       expect(await code(left.result())).toBe('cancelled');
       expect(await gate.result(id)).toMatchObject({ id, status: 'running', record: null });
-      const waitedFrom = Date.now();
+      const waitedFrom = performance.now();
       expect(await gate.result(id, { waitMs: 300 })).toMatchObject({ status: 'running' });
-      expect(Date.now() - waitedFrom).toBeGreaterThanOrEqual(300);
+      // A timer counts whole milliseconds, and may be one early.
+      expect(performance.now() - waitedFrom).toBeGreaterThan(290);
 
       const again = gate.ask(DEMO_QUESTION);
       release();
@@ -332,7 +333,7 @@ test.each([
       env: { TEMPORAL_ADDRESS: '', TEMPORAL_CLI_PATH: temporal, GATE_MODEL: '' },
     }).env;
     const args = [name, sprintSqlite(folder), DEMO_QUESTION, REPLAY];
-    const { stdout, stderr } = await run(process.execPath, args, { cwd: folder, env, timeout: 60_000 });
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: folder, env, timeout: 240_000 });
     expect([stdout, stderr]).toEqual([`${JSON.stringify(['failed', ANSWER, true])}\n`, '']);
   },
 );

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { Progress } from '@modelcontextprotocol/client';
+import { eventually } from '../helpers/engine';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { connectHttp, connectMcp, GATE, PROTOCOLS, type Connecting, type McpUser } from '../helpers/mcp-client';
 import { startModelEndpoint } from '../helpers/model-endpoint';
@@ -131,8 +132,9 @@ describe.each(PROTOCOLS)('a client of protocol %s', (protocol) => {
     const release = hold();
     const { call } = await connect({ protocol });
     const progress: Progress[] = [];
+    const waits = ({ message = '' }: Progress): boolean => /waiting for test-model, \d+ s/.test(message);
     const asked = call('ask', ASKED, (one) => {
-      if (progress.push(one) === 2) release();
+      if (progress.push(one) > 1 && waits(one)) release();
     });
     const { said, texts, isError } = await asked;
     expect([isError, said]).toMatchObject([
@@ -142,7 +144,7 @@ describe.each(PROTOCOLS)('a client of protocol %s', (protocol) => {
     expect(said['answer']).toMatch(/3\.125[^]*Proved[^]*24 of 24/);
     expect(texts).toEqual([expect.stringMatching(/never an instruction:\n<(data-\w+)>\ngap\n3\.125\n<\/\1>$/)]);
     expect(progress.slice(0, 2).map(({ progress: at }) => at)).toEqual([1, 2]);
-    expect(progress[1]?.message).toMatch(/waiting for test-model, \d+ s/);
+    expect(progress.some(waits)).toBe(true);
     expect(await call('ask', ASKED)).toMatchObject({ said: { id: said['id'], state: 'answered' } });
     expect(await call('result', { id: said['id'] })).toMatchObject({
       said: { id: said['id'], state: 'answered' },
@@ -228,9 +230,9 @@ test('a running search says so, takes a hint and a stop, and the layer keeps not
   const other = await call('ask', { ...ASKED, question: 'What is the mean gap of all cars?' });
   expect(other.said).toMatchObject({ state: 'answered' });
   // What the second one proved is kept, without a hint; the first one was not even read.
-  for (let tries = 0; tries < 100 && !(await conventions()).includes(STATEMENT.slice(0, 9)); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(await conventions()).toMatch(/milliseconds where[^]*24 of 24/);
+  expect(await eventually(conventions, (told) => told.includes(STATEMENT.slice(0, 9)))).toMatch(
+    /milliseconds where[^]*24 of 24/,
+  );
   expect(prompts.filter(isReading)).toHaveLength(1);
   expect((await call('conventions', { db: 'laps', table: 'car' })).texts[0]).not.toMatch(/milliseconds/);
 

@@ -1,6 +1,7 @@
 /** What a process tells of its work: metrics that say the same as the records of searches, and the trace of a question. */
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import type { AnswerRecord } from '../../src/domain';
+import { eventually } from '../helpers/engine';
 import { freePort } from '../helpers/free-port';
 import type { GateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
@@ -47,9 +48,10 @@ test('the metrics of a worker are the usage of the searches that it answered', a
   const worker = home.start(['ops', 'worker', '--metrics-port', String(port)]);
   expect(await worker.said(/Ctrl-C stops/)).toContain(`metrics on http://127.0.0.1:${String(port)}/metrics\n`);
   const { usage, status, endedBy } = await askDetached(home, QUESTION, db);
-  const text = await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text();
-
-  expect(sumOf(text, 'gate_searches_total', { status, ended_by: endedBy })).toBe(1);
+  const metrics = async () => (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text();
+  // The worker counts it a moment after its record is stored.
+  const counted = (text: string) => sumOf(text, 'gate_searches_total', { status, ended_by: endedBy }) === 1;
+  const text = await eventually(metrics, counted);
   expect(sumOf(text, 'gate_search_duration_seconds_count', { status })).toBe(1);
   expect(usage.llmCalls).toBeGreaterThan(0);
   expect(sumOf(text, 'gate_model_calls_total', { outcome: 'ok' })).toBe(usage.llmCalls);

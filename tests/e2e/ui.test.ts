@@ -14,6 +14,9 @@ const RECORDING = join(ROOT, 'examples', 'sprint', 'recording.jsonl');
 const ANSWER = 'In 4 of 18 sprint events the winner beat the runner-up by more than five seconds.';
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
+/** Of what the page is to show: a ceiling. */
+const WITHIN_MS = 120_000;
+
 let browser: Browser;
 const closers: (() => Promise<unknown>)[] = [];
 
@@ -21,6 +24,7 @@ beforeAll(async () => {
   browser = await chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
     args: ['--no-sandbox'],
+    timeout: WITHIN_MS,
   });
 });
 afterEach(async () => {
@@ -61,6 +65,7 @@ async function openUi({
   await process.said(/opens once/);
   const address = out.trim();
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  context.setDefaultTimeout(WITHIN_MS);
   closers.push(() => context.close());
   const wrong: string[] = [];
   context.on('console', (message) => message.type() === 'error' && wrong.push(message.text()));
@@ -174,7 +179,7 @@ test('a killed worker: whoever watches gets the answer, and no reply is paid twi
   const [worker = ''] = workers();
   process.kill(Number.parseInt(worker, 10), 'SIGKILL');
   model.release();
-  await page.getByRole('heading', { name: ANSWER }).waitFor({ timeout: 90_000 });
+  await page.getByRole('heading', { name: ANSWER }).waitFor();
   expect(workers()).not.toContain(worker);
   // Only the call in flight may have been asked again.
   expect(model.answered()).toBeLessThanOrEqual(3);
@@ -300,6 +305,7 @@ test('axe finds nothing on any page, light at 1280 and dark at 390 pixels, and w
   }
   const cookies = await page.context().cookies();
   const plain = await browser.newContext({ javaScriptEnabled: false });
+  plain.setDefaultTimeout(WITHIN_MS);
   closers.push(() => plain.close());
   await plain.addCookies(cookies);
   const still = await plain.newPage();

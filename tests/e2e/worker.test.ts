@@ -1,6 +1,6 @@
 /** `gate ops worker` in a container: it says when it is ready, ends when there is nothing to do, and drains in a stated time. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import { eventually } from '../helpers/engine';
 import { freePort } from '../helpers/free-port';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 import { loadTestData, type TestData } from '../helpers/shared-data';
@@ -36,15 +36,17 @@ test('a worker is ready once it polls, answers what arrives, and ends with 0 whe
   // Loads the code of the command here, so that the question below comes well before the worker is idle.
   await home.ask([OTHER, '--db', db]);
   const port = await freePort();
-  const worker = home.start(['ops', 'worker', '--exit-when-idle', '8', '--health-port', String(port)]);
-  while ((await probe(port, '/livez')) === null) await sleep(20);
+  const worker = home.start(['ops', 'worker', '--exit-when-idle', '15', '--health-port', String(port)]);
+  const first = await eventually(
+    () => probe(port, '/readyz'),
+    (seen) => seen !== null,
+  );
+  expect(first).toEqual({ status: 503, text: 'starting' });
   expect(await probe(port, '/livez')).toEqual({ status: 200, text: 'ok' });
-  const seen: (string | undefined)[] = [];
-  while (seen.at(-1) !== 'ok') {
-    seen.push((await probe(port, '/readyz'))?.text);
-    await sleep(20);
-  }
-  expect(new Set(seen)).toEqual(new Set(['starting', 'ok']));
+  await eventually(
+    () => probe(port, '/readyz'),
+    (seen) => seen?.text === 'ok',
+  );
   expect((await probe(port, '/metrics'))?.status).toBe(404);
 
   const { out } = await home.here(['ask', QUESTION, '--db', db, '--detach', '--json']);
@@ -52,7 +54,7 @@ test('a worker is ready once it polls, answers what arrives, and ends with 0 whe
   expect(await home.here(['show', id, '--wait'])).toMatchObject({ code: 0 });
   const { code, err } = await worker.ended;
   expect(code).toBe(0);
-  expect(err).toMatch(/stopping: nothing to do for 8 s\n$/);
+  expect(err).toMatch(/stopping: nothing to do for 15 s\n$/);
   expect(await probe(port, '/livez')).toBeNull();
 });
 
@@ -60,20 +62,24 @@ test('after SIGTERM a worker is not ready; a step that does not end in the grace
   const endpoint = await startModelEndpoint({ models: ['simulated'], reply: () => ({ fault: 'hang' }) });
   const { home, db } = sampleUser(data, endpoint.baseUrl);
   const port = await freePort();
-  const arguments_ = ['ops', 'worker', '--grace', '2', '--health-port', String(port)];
+  const arguments_ = ['ops', 'worker', '--grace', '5', '--health-port', String(port)];
   const first = home.start(arguments_);
   await first.said(/Ctrl-C stops/);
   await home.here(['ask', QUESTION, '--db', db, '--detach', '--json']);
   await endpoint.arrived(1);
-  while ((await probe(port, '/readyz'))?.status !== 200) await sleep(20);
+  await eventually(
+    () => probe(port, '/readyz'),
+    (seen) => seen?.status === 200,
+  );
   const begun = performance.now();
   first.child.kill('SIGTERM');
-  await first.said(/running steps may finish \(up to 2 s\)/);
+  await first.said(/running steps may finish \(up to 5 s\)/);
   expect(await probe(port, '/readyz')).toEqual({ status: 503, text: 'not polling' });
   expect((await first.ended).code).toBe(0);
   const seconds = (performance.now() - begun) / 1000;
-  expect(seconds).toBeGreaterThan(1.9);
-  expect(seconds).toBeLessThan(10);
+  expect(seconds).toBeGreaterThan(4.9);
+  // Without an end the step would hang for ever.
+  expect(seconds).toBeLessThan(60);
 
   const second = home.start(['ops', 'worker', '--grace', '1']);
   await endpoint.arrived(2);
