@@ -105,12 +105,17 @@ function toExpression(part: string): RegExp {
   return new RegExp(`^${escaped.join('.*')}$`, 'is');
 }
 
-/** For what is denied: also a wildcard (BigQuery) that reads tables of such names. */
+/**
+ * For what is denied: also a wildcard (BigQuery) that reads tables of such names: one that begins like the pattern, or a shard, whose
+ * eight digits may be any. Other tables that a wildcard reads are described, and judged by their own names.
+ */
 function touching(part: string): Test {
   const whole = toExpression(part);
   const [start = ''] = part.toLowerCase().split('*', 1);
-  const isRead = (text: string): boolean => text.endsWith('*') && start.startsWith(text.slice(0, -1).toLowerCase());
-  return { test: (text) => whole.test(text) || isRead(text) };
+  const shard = new RegExp(whole.source.replace(/\d/g, '[$&#]'), whole.flags);
+  const isRead = (beginning: string): boolean =>
+    start.startsWith(beginning.toLowerCase()) || shard.test(`${beginning}########`);
+  return { test: (text) => whole.test(text) || (text.endsWith('*') && isRead(text.slice(0, -1))) };
 }
 
 function nameParts(name: string, schemas: readonly string[], dialect: Dialect): TableName {

@@ -38,6 +38,18 @@ const KEYWORDS = words(`
   TABLESAMPLE THEN UNION UNNEST UNPIVOT USING WHEN WHERE WINDOW
 `);
 
+/** After a value or a relation, where no call can stand: not after words that a value follows, unless they are the end of a path. */
+const operand = `(?<!(?<!\\. )\\b(?:${bigquery.reserved.join('|')}|AS VALUE|HAVING (?:MAX|MIN)|TIME ZONE|(?:AS \\w+|[)>]) FORMAT))(?<=[\\w\`)\\]])`;
+const [AFTER_OPERAND, AS_SUBSCRIPT] = [new RegExp(`${operand}$`, 'i'), new RegExp(`${operand} \\[$`, 'i')];
+const AS_TYPE = /(?:\bAS|\bARRAY <)$/;
+
+/** A function of a dataset may have these names. */
+const UNRESERVED: Readonly<Record<string, RegExp>> = {
+  ...{ PIVOT: AFTER_OPERAND, UNPIVOT: AFTER_OPERAND, SYSTEM: /\bTABLESAMPLE$/, SETS: /\bGROUPING$/ },
+  ...{ OFFSET: AS_SUBSCRIPT, ORDINAL: AS_SUBSCRIPT, SAFE_OFFSET: AS_SUBSCRIPT, SAFE_ORDINAL: AS_SUBSCRIPT },
+  ...{ NUMERIC: AS_TYPE, BIGNUMERIC: AS_TYPE, DECIMAL: AS_TYPE, BIGDECIMAL: AS_TYPE, BYTES: AS_TYPE },
+};
+
 /** What describes tables. Others show jobs, users, sessions and rights. */
 const CATALOGUE = words(
   'COLUMNS COLUMN_FIELD_PATHS CONSTRAINT_COLUMN_USAGE KEY_COLUMN_USAGE PARTITIONS TABLES TABLE_CONSTRAINTS TABLE_OPTIONS',
@@ -49,6 +61,7 @@ const isAlias = ({ raw }: Token): boolean => !bigquery.reserved.includes(raw.toL
 function grammarWith(functions: readonly string[]): Grammar {
   return {
     keywords: KEYWORDS,
+    unreserved: UNRESERVED,
     functions: bigqueryFunctions(functions),
     refused: new Map(),
     clauses: words('QUALIFY WINDOW LIMIT'),

@@ -17,6 +17,8 @@ import type { Token } from '../../sql/lexer';
 export interface Grammar {
   /** Keywords before a bracket that make it no call. */
   readonly keywords: ReadonlySet<string>;
+  /** Those that may also name a function, with what stands before the keyword: words in upper case, a space between tokens. */
+  readonly unreserved?: Readonly<Record<string, RegExp>>;
   readonly functions: FunctionRules;
   /** A path that begins with the name of an earlier relation of the same FROM is a list in its rows, and no relation. */
   readonly arrays?: (name: Token) => boolean;
@@ -345,10 +347,20 @@ export class Reader {
     if (isSymbol(this.peek(1), '+') && isSymbol(this.peek(2), ')')) return; // `a.id = b.id (+)` is an outer join
     const { keywords, functions } = this.grammar;
     if (qualifiers.length === 0) {
-      if (keywords.has(keyword(token)) || (level.alias && isAlias(this.tokens, this.#at - 2, keywords))) return;
+      if (this.isKeyword(token, level) || (level.alias && isAlias(this.tokens, this.#at - 2, keywords))) return;
     }
     const refused = functions.refuse(called([...qualifiers, token]));
     if (refused !== null) throw new Refusal(refused);
+  }
+
+  /** `token`: the one before that where the reader stands. In a row pattern AS also begins a condition. */
+  private isKeyword(token: Token, { pattern = false }: Level): boolean {
+    const { keywords, unreserved = {} } = this.grammar;
+    const [word, end] = [keyword(token), this.#at - 1];
+    const before = this.tokens.slice(Math.max(0, end - TOKENS_BEFORE), end).map(({ raw }) => raw.toUpperCase());
+    return (
+      keywords.has(word) && (unreserved[word] === undefined || (!pattern && unreserved[word].test(before.join(' '))))
+    );
   }
 
   private skipBracket(): void {
@@ -374,6 +386,9 @@ export class Reader {
     );
   }
 }
+
+/** As many as tell a keyword from a name. */
+const TOKENS_BEFORE = 5;
 
 /** A function's name in upper case. */
 const called = (parts: readonly Token[]): string =>
