@@ -2,7 +2,7 @@
  * A server that speaks the part of BigQuery's REST interface that GATE uses, with answers shaped like the real ones. It knows
  * statements by their texts: a script says what each gives. It runs no SQL.
  */
-import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, verify, type KeyPairKeyObjectResult } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -36,6 +36,7 @@ export interface Failing {
 
 export interface Answering extends TestTable {
   readonly bytes?: number;
+  readonly cacheHit?: boolean;
   readonly statementType?: string;
   /** `project.dataset.table`; default: none. */
   readonly reads?: readonly string[];
@@ -79,8 +80,11 @@ export interface BigQueryServer {
 
 export const EMAIL = 'gate-reader@own-project.iam.gserviceaccount.com';
 
+/** Made once: it takes a second. */
+let keys: KeyPairKeyObjectResult | undefined;
+
 export async function startBigQuery(script: Script = {}): Promise<BigQueryServer> {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { privateKey, publicKey } = (keys ??= generateKeyPairSync('rsa', { modulusLength: 2048 }));
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const key = JSON.stringify({ type: 'service_account', project_id: 'own-project', private_key_id: 'k1', private_key: pem, client_email: EMAIL, client_id: '1', token_uri: 'http://127.0.0.1:9/token' }); // prettier-ignore
   const requests: BigQueryServer['requests'] = [];
@@ -187,13 +191,13 @@ export async function startBigQuery(script: Script = {}): Promise<BigQueryServer
       send(response, { jobComplete: false });
       return;
     }
-    const { fields, rows = [], pageRows = Infinity } = answer;
+    const { fields, rows = [], pageRows = Infinity, bytes = 0, cacheHit = false } = answer;
     const from = Number(query.get('pageToken') ?? 0);
     const to = Math.min(from + Math.min(pageRows, Number(query.get('maxResults'))), rows.length);
     send(response, {
       kind: 'bigquery#getQueryResultsResponse',
       jobComplete: true,
-      totalRows: String(rows.length),
+      ...{ totalRows: String(rows.length), totalBytesProcessed: cacheHit ? '0' : String(bytes), cacheHit },
       schema: { fields },
       rows: rows.slice(from, to).map(rowOf),
       ...(to < rows.length && { pageToken: String(to) }),

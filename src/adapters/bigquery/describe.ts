@@ -7,9 +7,10 @@ import { cut } from '../../clip';
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
-import { described, SAMPLE_LENGTH, type Sampled } from '../kit/schema';
+import { sha256 } from '../../sha256';
+import { described, SAMPLE_LENGTH, sampled, type Sampled } from '../kit/schema';
 import { path, type Api } from './client';
-import { gone } from './errors';
+import { gone, isGone } from './errors';
 import type { Target } from './target';
 import { typeText, valuesOf, type Field, type Row } from './values';
 
@@ -59,39 +60,66 @@ const SAMPLING_MS = 10_000;
 const MAX_TYPE_CHARS = 2_000;
 const MAX_FIELD_NOTES_CHARS = 600;
 
-export async function describeBigQuery(
+/** A table, view or family of shards as the server tells of it. */
+interface Found {
+  readonly relation: Relation;
+  readonly details: Details;
+}
+
+/** What the server tells of each table: one request a table. */
+export async function readTables(
   api: Api,
   target: Target,
   schemas: readonly string[],
   signal: AbortSignal,
-): Promise<DatabaseDescription> {
-  const nameOf = namesFor(target);
+): Promise<readonly Found[]> {
   const listed = (await datasetsOf(api, target, schemas, signal)).flat();
-  const relations = relationsOf(listed, nameOf);
-  const shown = new Map<string, TableDescription>();
-  const sampled = new Map<string, Sampled>();
-  const deadline = Date.now() + SAMPLING_MS;
-  const read = async (relation: Relation): Promise<void> => {
+  const read = async (relation: Relation): Promise<Found[]> => {
     const place = placeOf(relation.newest.tableReference);
     const details = await gone(api.get<Details>(place, { fields: DETAILS }, signal));
-    if (details === null) return;
-    shown.set(relation.name, tableOf(relation, details, nameOf));
-    const fields = details.schema?.fields ?? [];
-    if (details.type !== 'TABLE' || fields.length === 0 || Date.now() > deadline) return;
-    const how = { maxResults: SAMPLED_ROWS, 'formatOptions.useInt64Timestamp': true };
-    const data = await gone(api.get<{ readonly rows?: readonly Row[] }>(`${place}/data`, how, signal));
-    const rows = (data?.rows ?? []).map((row) => valuesOf(fields, row).map(short));
-    sampled.set(relation.name, { rows, count: null });
+    return details === null ? [] : [{ relation, details }];
   };
-  await each(relations, read, AT_ONCE);
-  const tables = relations.flatMap(({ name }) => shown.get(name) ?? []);
-  const known = new Set(tables.map(({ name }) => name));
-  // Only keys to tables that are described.
-  const whole = tables.map((table) => ({
-    ...table,
-    foreignKeys: table.foreignKeys.filter((key) => known.has(key.table)),
-  }));
-  return described('bigquery', 'BigQuery', whole, sampled);
+  return (await each(relationsOf(listed, namesFor(target)), read, AT_ONCE)).flat();
+}
+
+/** A hash of what the server tells, each table's number of rows to a power of two. */
+export const revisionOfTables = (found: readonly Found[]): string =>
+  sha256(
+    JSON.stringify(
+      found.map(({ relation, details: { numRows = 0, ...details } }) => [
+        relation,
+        details,
+        Math.round(Math.log2(Number(numRows) + 1)),
+      ]),
+    ),
+  );
+
+export async function describeBigQuery(
+  api: Api,
+  target: Target,
+  found: readonly Found[],
+  signal: AbortSignal,
+): Promise<DatabaseDescription> {
+  const nameOf = namesFor(target);
+  const known = new Set(found.map(({ relation }) => relation.name));
+  const tables = found.map(({ relation, details }) => {
+    const table = tableOf(relation, details, nameOf);
+    // Only keys to tables that are described.
+    return { ...table, foreignKeys: table.foreignKeys.filter((key) => known.has(key.table)) };
+  });
+  const stored = new Map(found.flatMap((one) => (one.details.type === 'TABLE' ? [[one.relation.name, one]] : [])));
+  const sample = async ({ name }: TableDescription): Promise<Sampled> => {
+    const found = stored.get(name);
+    if (found === undefined) return { rows: [], count: null };
+    const { relation, details } = found;
+    const fields = details.schema?.fields ?? [];
+    const how = { maxResults: SAMPLED_ROWS, 'formatOptions.useInt64Timestamp': true };
+    const place = `${placeOf(relation.newest.tableReference)}/data`;
+    const { rows = [] } = await api.get<{ readonly rows?: readonly Row[] }>(place, how, signal);
+    return { rows: rows.map((row) => valuesOf(fields, row).map(short)), count: null };
+  };
+  const samples = await sampled(tables, sample, { withinMs: SAMPLING_MS, atOnce: AT_ONCE, isOwn: isGone });
+  return described('bigquery', 'BigQuery', tables, samples);
 }
 
 const short = (value: SqlValue): SqlValue => (typeof value === 'string' ? cut(value, SAMPLE_LENGTH + 1) : value);

@@ -3,11 +3,11 @@
  * once, and one that may is refused (`rights.ts`), unless the configuration allows it.
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
-import { createEngine, once } from '../kit/engine';
-import { refusalOf } from '../kit/statement';
+import { createEngine, keptFor, once } from '../kit/engine';
+import { sentOf } from '../kit/statement';
 import type { Opening } from '../kit/module';
 import { openApi, type Api, type LoadLibrary } from './client';
-import { describeBigQuery } from './describe';
+import { describeBigQuery, readTables, revisionOfTables } from './describe';
 import { toEngineError } from './errors';
 import { createBigQueryInspector, readStatement } from './inspector';
 import { refuseWriter } from './rights';
@@ -24,6 +24,8 @@ export interface BigQueryEngineSettings {
 }
 
 const DESCRIBE_TIMEOUT_MS = 60_000;
+/** One request for each table: a search asks for the revision at many steps. */
+const TABLES_KEPT_MS = 60_000;
 const DEFAULT_SCAN_BYTES = 100 * 1024 ** 3;
 const USD_PER_TIB = 6.25;
 
@@ -47,17 +49,26 @@ export function createBigQueryEngine({ url, options = {} }: BigQueryEngineSettin
     dialect: 'bigquery',
     poolSize,
     open: async (signal) => new BigQuerySession(await connect(signal), checks),
-    refuse: (sql) => Promise.resolve(refusalOf(readStatement(sql))),
+    read: (sql) => Promise.resolve(sentOf(readStatement(sql))),
     toError: (error) => toEngineError(error, target),
     digestSql: (session, sql, request) => session.digestSql(sql, request),
   });
+  /** The revision and the description read the same. */
+  const tables = keptFor(TABLES_KEPT_MS, async (signal) => readTables(await connect(signal), target, schemas, signal));
+  const read = <T>(tag: string, signal: AbortSignal, use: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_TIMEOUT_MS)]);
+    return inSession({ tag, timeoutMs: DESCRIBE_TIMEOUT_MS, signal }, () => use(limit));
+  };
   return {
     ...engine,
-    estimate: (sql, request) => inSession(request, (session) => session.estimate(sql, request)),
-    describe({ signal }) {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_TIMEOUT_MS)]);
-      const request = { tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, signal };
-      return inSession(request, async () => describeBigQuery(await connect(signal), target, schemas, limit));
+    async estimate(sql, request) {
+      const text = sentOf(readStatement(sql));
+      return typeof text === 'string' ? inSession(request, (session) => session.estimate(text, request)) : null;
     },
+    describe: ({ signal }) =>
+      read('describe', signal, async (limit) =>
+        describeBigQuery(await connect(limit), target, await tables(limit), limit),
+      ),
+    revision: ({ signal }) => read('revision', signal, async (limit) => revisionOfTables(await tables(limit))),
   };
 }

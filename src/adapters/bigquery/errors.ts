@@ -67,11 +67,14 @@ function codeOf(error: unknown): string {
 /** Errors that the text of a statement causes, or its data, or its size. */
 const OF_STATEMENT = /^(invalidQuery|invalid|notFound|duplicate|bytesBilledLimitExceeded|billingTierLimitExceeded|resourcesExceeded|responseTooLarge|notImplemented|tableUnavailable|unsupported)$/; // prettier-ignore
 
+/** By its time limit, or because it was cancelled. */
+export const isStopped = ({ reason }: ApiFailure): boolean => reason === 'stopped' || reason === 'timeout';
+
 /** The server's words, and what to change where they do not say it. */
 export function toOutcome(error: unknown, target: Target): Outcome {
   if (!(error instanceof ApiFailure)) throw error;
   const { reason, message } = error;
-  if (reason === 'stopped' || reason === 'timeout') return { kind: 'timeout' };
+  if (isStopped(error)) return { kind: 'timeout' };
   // What the project, dataset or job of the address lacks is not the statement's fault.
   const isOurs = reason === 'notFound' && /Not found: (Project|Job) |Not found: Dataset [^ ]+ was not found in location/.test(message); // prettier-ignore
   const isDenied = reason === 'accessDenied' && /Table |View /.test(message);
@@ -113,10 +116,13 @@ const ERRORS: EngineErrors = [
   [/\| no answer$/, 'connection', 'BigQuery ({endpoint}) does not answer'],
 ]; // prettier-ignore
 
-/** Null: the table was dropped since, or may not be read. */
+/** The table was dropped since, or may not be read. */
+export const isGone = (error: unknown): boolean => error instanceof ApiFailure && [403, 404].includes(error.status);
+
+/** Null: it is gone. */
 export async function gone<T>(work: Promise<T>): Promise<T | null> {
   return work.catch((error: unknown) => {
-    if (error instanceof ApiFailure && [403, 404].includes(error.status)) return null;
+    if (isGone(error)) return null;
     throw error;
   });
 }

@@ -18,7 +18,6 @@ import { CappedRows } from '../kit/value-text';
 import { path, type Api } from './client';
 import type { TableReference } from './describe';
 import { ApiFailure, gone, toOutcome } from './errors';
-import { readStatement } from './inspector';
 import type { Target } from './target';
 import { DIGEST, kindOf, valuesOf, type Field, type Row } from './values';
 
@@ -90,33 +89,29 @@ export class BigQuerySession implements Session {
   execute(sql: string, request: Request): Promise<Outcome> {
     return this.timed<Outcome>(request, async (signal) => {
       const deadline = Date.now() + request.timeoutMs;
-      const { text = sql } = readStatement(sql);
-      const dry = await this.dryRun(text, request, signal);
-      const refused = await this.refuse(text, dry, signal);
+      const dry = await this.dryRun(sql, request, signal);
+      const refused = await this.refuse(sql, dry, signal);
       if (refused !== null) return { kind: 'refused', message: refused };
       const left = (): Request => ({ ...request, timeoutMs: Math.max(1, deadline - Date.now()) });
-      return this.run(text, dry, left(), signal).catch((error: unknown) => {
+      return this.run(sql, dry, left(), signal).catch((error: unknown) => {
         // The job failed, not a request.
         if (!(error instanceof ApiFailure) || !error.isPassing) throw error;
-        return this.run(text, dry, left(), signal);
+        return this.run(sql, dry, left(), signal);
       });
     });
   }
 
   digestSql(sql: string, request: Request): Promise<string | Outcome> {
-    const { text = sql } = readStatement(sql);
     return this.timed(request, async (signal) => {
-      const { fields } = await this.dryRun(text, request, signal);
-      return digestSql(text, fields, DIGEST);
+      const { fields } = await this.dryRun(sql, request, signal);
+      return digestSql(sql, fields, DIGEST);
     });
   }
 
   /** Bytes that the statement would scan at most, and their price; null: it is not one that may run. */
   async estimate(sql: string, request: Request): Promise<{ readonly bytes: number; readonly usd: number } | null> {
-    const { kind, text } = readStatement(sql);
-    if (kind !== 'select') return null;
     try {
-      const { bytes } = await this.dryRun(text, request, request.signal);
+      const { bytes } = await this.dryRun(sql, request, request.signal);
       return { bytes, usd: this.usd(bytes) };
     } catch (error) {
       if (toOutcome(error, this.checks.target).kind === 'sql-error') return null;

@@ -50,8 +50,8 @@ export interface Driver<S extends Session> {
   readonly dialect: Dialect;
   readonly poolSize: number;
   open(signal: AbortSignal): Promise<S>;
-  /** Null: the statement may be sent. */
-  refuse?(sql: string, signal: AbortSignal): Promise<Outcome | null>;
+  /** The text that is sent for a statement, or why none is; left out: the statement as it is. */
+  read?(sql: string, signal: AbortSignal): Promise<string | Outcome>;
   /** What went wrong outside of a statement, in one line. */
   toError(error: unknown): SqlEngineError;
   /** The statement that counts and hashes the rows of another one (rule S5), or why there is none. */
@@ -99,11 +99,18 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
     return pool.use(options.signal, work, isFresh);
   };
 
+  const read = async (sql: string, { signal }: Asked): Promise<string | Outcome> =>
+    (await driver.read?.(sql, signal)) ?? sql;
+
   async function run(statements: readonly string[], options: Asked): ReturnType<SqlEngine['run']> {
     const asked: { readonly sql: string; readonly tries: SqlResult[]; settled: SqlResult | null }[] = [];
     for (const sql of statements) {
-      const refused = (await driver.refuse?.(sql, options.signal)) ?? null;
-      asked.push({ sql, tries: [], settled: refused && timed(refused, options) });
+      const text = await read(sql, options);
+      asked.push(
+        typeof text === 'string'
+          ? { sql: text, tries: [], settled: null }
+          : { sql, tries: [], settled: timed(text, options) },
+      );
     }
     for (;;) {
       let takenAt = '';
@@ -138,10 +145,10 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
     run,
     async digest(sql, options) {
       const { digestSql } = driver;
-      const refused = (await driver.refuse?.(sql, options.signal)) ?? null;
-      if (refused !== null) return timed(refused, options);
+      const text = await read(sql, options);
+      if (typeof text !== 'string') return timed(text, options);
       const counting =
-        digestSql === undefined ? sql : await inSession(options, (session) => digestSql(session, sql, options));
+        digestSql === undefined ? text : await inSession(options, (session) => digestSql(session, text, options));
       if (typeof counting !== 'string') return timed(counting, options);
       const [result] = (await run([counting], { ...options, digest: true })).results;
       if (result?.kind !== 'rows') return result ?? { kind: 'timeout', afterMs: options.timeoutMs };

@@ -11,7 +11,7 @@ import { isWord, Reader, type Grammar } from './reader';
 export type Statement =
   /** Both without the final semicolon and what follows it, so that the text can stand in brackets. */
   | { readonly kind: 'select'; readonly text: string; readonly tokens: readonly Token[] }
-  | (Exclude<Inspection, { kind: 'select' }> & { readonly text?: undefined });
+  | Exclude<Inspection, { kind: 'select' }>;
 
 /** Beginnings of what the dialect's patterns do not know, each with what to write instead. */
 export type Refused = readonly (readonly [start: string, message: string])[];
@@ -37,9 +37,9 @@ export function readStatement(sql: string, dialect: Dialect, refused: Refused): 
   return { kind: 'select', text, tokens: tokens.filter(({ at }) => at < text.length) };
 }
 
-/** What an engine says of a statement that it does not send; null: it may be sent. */
-export const refusalOf = (statement: Statement): Extract<SqlResult, { kind: 'refused' }> | null =>
-  statement.kind === 'select' ? null : { kind: 'refused', message: statement.message };
+/** What an engine sends of a statement, or why it sends nothing. */
+export const sentOf = (statement: Statement): string | Extract<SqlResult, { kind: 'refused' }> =>
+  statement.kind === 'select' ? statement.text : { kind: 'refused', message: statement.message };
 
 /** The reader of tokens as the inspector of a dialect. `read`: the dialect's `readStatement`. */
 export function createTokenInspector(read: (sql: string) => Statement, grammar: Grammar): SqlInspector {

@@ -4,7 +4,7 @@
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
 import { createEngine, keptFor, once } from '../kit/engine';
-import { refusalOf } from '../kit/statement';
+import { sentOf } from '../kit/statement';
 import { readAddress } from './address';
 import { describeMysql, revisionOfMysql } from './describe';
 import { toEngineError } from './errors';
@@ -56,12 +56,12 @@ export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): S
       await prove();
       return MysqlSession.open(address, server);
     },
-    async refuse(sql, signal) {
+    async read(sql, signal) {
       const statement = readStatement(sql);
-      if (statement.kind !== 'select') return refusalOf(statement);
+      if (statement.kind !== 'select') return sentOf(statement);
       const views = await acting(signal);
       const [message] = statement.tokens.flatMap(({ text }) => views.get(text.toLowerCase()) ?? []);
-      return message === undefined ? null : { kind: 'refused', message };
+      return message === undefined ? statement.text : { kind: 'refused', message };
     },
     toError: (error) => toEngineError(error, target),
     digestSql: (session, sql, asked) => session.digestSql(sql, asked),

@@ -56,10 +56,10 @@ export function createPostgresEngine({ url, options = {} }: PostgresEngineSettin
     open: async () => new PostgresSession(await connect(address), { target, role, schemas, maxPlanCost }),
     toError: (error) => toEngineError(error, target),
     digestSql: (session, sql, asked) => session.digestSql(sql, asked),
-    async refuse(sql, signal) {
+    async read(sql, signal) {
       if (sql.includes('\0')) return NUL;
       const message = (await hazards(signal)).refuse(sql);
-      return message === null ? null : { kind: 'refused', message };
+      return message === null ? sql : { kind: 'refused', message };
     },
   });
   const read = <T>(tag: string, signal: AbortSignal, use: (client: GateClient) => Promise<T>): Promise<T> =>

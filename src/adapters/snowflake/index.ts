@@ -6,7 +6,7 @@
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
 import { createEngine, once } from '../kit/engine';
-import { refusalOf } from '../kit/statement';
+import { sentOf } from '../kit/statement';
 import { describeSnowflake } from './describe';
 import { toEngineError } from './errors';
 import { createSnowflakeInspector, readStatement } from './inspector';
@@ -76,7 +76,7 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
         },
       );
     },
-    refuse: (sql) => Promise.resolve(refusalOf(readStatement(sql))),
+    read: (sql) => Promise.resolve(sentOf(readStatement(sql))),
     toError: (error) => toEngineError(error, target),
     digestSql: (session, sql, request) => session.digestSql(sql, request),
   });

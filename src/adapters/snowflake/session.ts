@@ -12,7 +12,6 @@ import { literal, optionalPackage, type Outcome, type Session } from '../kit/eng
 import { byArithmetic, byBars, digestSql, type DigestWords } from '../kit/digest';
 import { CappedRows, compactJson, exactNumber } from '../kit/value-text';
 import { NoAnswer, toOutcome, Unanswered } from './errors';
-import { readStatement } from './inspector';
 import { refuseScan } from './scan';
 import type { Target } from './target';
 
@@ -99,18 +98,17 @@ export class SnowflakeSession implements Session {
   async execute(sql: string, request: Request): Promise<Outcome> {
     const { asSubquery, maxScanBytes, target } = this.checks;
     const started = Date.now();
-    const text = readStatement(sql).text ?? sql;
     try {
       if (asSubquery)
-        await this.query(`SELECT 1 FROM (\n${text}\n) AS gate_check LIMIT 0`, { ...request, describeOnly: true });
+        await this.query(`SELECT 1 FROM (\n${sql}\n) AS gate_check LIMIT 0`, { ...request, describeOnly: true });
       const refused =
         maxScanBytes === undefined
           ? null
-          : await refuseScan((sql, how) => this.query(sql, { ...request, ...how }), text, maxScanBytes);
+          : await refuseScan((sql, how) => this.query(sql, { ...request, ...how }), sql, maxScanBytes);
       if (refused !== null) return refused;
       // The plan was read within the statement's time limit.
       const left = maxScanBytes === undefined ? 0 : Date.now() - started;
-      const { types: _types, ...rows } = await this.query(text, {
+      const { types: _types, ...rows } = await this.query(sql, {
         ...request,
         timeoutMs: Math.max(1, request.timeoutMs - left),
       });
@@ -122,10 +120,9 @@ export class SnowflakeSession implements Session {
 
   /** The columns' types come without reading a row. */
   async digestSql(sql: string, request: Request): Promise<string | Outcome> {
-    const text = readStatement(sql).text ?? sql;
     try {
-      const { types } = await this.query(text, { ...request, describeOnly: true });
-      return digestSql(text, types, DIGEST);
+      const { types } = await this.query(sql, { ...request, describeOnly: true });
+      return digestSql(sql, types, DIGEST);
     } catch (error) {
       return toOutcome(error, this.checks.target);
     }

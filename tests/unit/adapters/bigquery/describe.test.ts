@@ -7,7 +7,14 @@ import {
 import { readTarget } from '../../../../src/adapters/bigquery/target';
 import { createGuardedEngine } from '../../../../src/adapters/kit/guard';
 import type { SqlEngine } from '../../../../src/domain/ports';
-import { startBigQuery, type BigQueryServer, type Script, type TestTable } from '../../../helpers/bigquery-server';
+import { withDescriptionCache } from '../../../../src/workers/description-cache';
+import {
+  startBigQuery,
+  type BigQueryServer,
+  type Failing,
+  type Script,
+  type TestTable,
+} from '../../../helpers/bigquery-server';
 
 /** Jest's own modules cannot import the library's fetch. */
 const load = async () => ({ ...(await import('@google-cloud/bigquery')), fetchImplementation: fetch });
@@ -121,6 +128,49 @@ test('tables, keys, comments, samples and shards of a dataset', async () => {
   expect(server.queries).toEqual([]);
 });
 
+test('the revision is that of what the tables are, and of how many rows they have to a power of two', async () => {
+  const many = (rows: number): TestTable => ({ ...TEAM, rows: Array<string[]>(rows).fill(['1', 'A']) });
+  const revisionOf = async (tables: Readonly<Record<string, TestTable>>, more = {}): Promise<string | undefined> => {
+    await start({ datasets: { 'own-project.club': tables }, ...more });
+    const revision = await engine.revision?.({ signal });
+    await engine.close();
+    await server.close();
+    return revision;
+  };
+  const first = await revisionOf({ a: many(100) });
+  expect(await revisionOf({ a: many(110) })).toBe(first);
+  const others: readonly Readonly<Record<string, TestTable>>[] = [
+    { a: many(400) },
+    { a: { ...many(100), type: 'VIEW' } },
+    { a: { ...many(100), more: { description: 'other' } } },
+    { a: { ...many(100), fields: [id] } },
+    { a: many(100), b: many(1) },
+    { a_20210101: many(100), a_20210102: many(100) },
+  ];
+  const revisions = [first];
+  for (const tables of others) revisions.push(await revisionOf(tables));
+  expect(new Set(revisions).size).toBe(others.length + 1);
+});
+
+test('tables are asked for once, and samples only where a description is wanted', async () => {
+  await start({ datasets: { 'own-project.club': CLUB } });
+  let now = 0;
+  const cached = withDescriptionCache(engine, () => (now += 10_000));
+  const asked = (part: RegExp): number => server.requests.filter(({ path }) => part.test(path)).length;
+  const description = await cached.describe({ signal });
+  expect(await cached.describe({ signal })).toBe(description);
+  expect([asked(/tables\/team$/), asked(/tables\/team\/data$/)]).toEqual([1, 1]);
+});
+
+test('a table that may not be read has no samples, and its description stands', async () => {
+  const onRequest = (path: string): Failing | undefined =>
+    path.endsWith('/team/data') ? { status: 403, reason: 'accessDenied', message: 'no' } : undefined;
+  await start({ datasets: { 'own-project.club': CLUB }, onRequest });
+  const { tables } = await engine.describe({ signal });
+  expect(tables[0]).toMatchObject({ name: 'team', columns: [{ samples: [] }, { samples: [] }] });
+  expect(tables[2]?.columns[0]?.samples).toEqual(['open']);
+});
+
 test('further datasets have their name in front, and with another payer every name is a whole path', async () => {
   const datasets = { 'own-project.club': { team: TEAM }, 'own-project.other': { a: TEAM }, 'public.data': { b: TEAM } };
   await start({ datasets }, { schemas: ['other', 'public.data'] });
@@ -202,6 +252,23 @@ describe('access lists', () => {
     await start({ datasets, onQuery: () => ANSWER });
     expect(await kindOf(sql, ['secret', 'open.ssn'])).toBe('rows');
   });
+
+  test.each(['*_20210101', '*20210101', '*2021010*', 'club.*_20210101', '*vents_*', '*s_2021*'])(
+    'a shard that %s denies keeps the wildcard from being read',
+    async (pattern) => {
+      await start({ datasets, onQuery: () => ANSWER });
+      expect(await kindOf('SELECT event_name FROM `events_*`', [pattern])).toBe('refused');
+      expect((await guarded([pattern]).describe({ signal })).tables.map(({ name }) => name)).not.toContain('events_*');
+    },
+  );
+
+  test.each(['*_20210101x', '*_secrets', '*.*email*', '*_2021010', '*.*_id', 'x*_20210101'])(
+    'what %s denies is no shard',
+    async (pattern) => {
+      await start({ datasets, onQuery: () => ANSWER });
+      expect(await kindOf('SELECT event_name FROM `events_*`', [pattern])).toBe('rows');
+    },
+  );
 
   test('patterns may name the project', async () => {
     await start({ datasets, onQuery: () => ANSWER }, {}, { billing: 'payer' });
