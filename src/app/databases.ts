@@ -8,7 +8,7 @@ import { databaseOf } from '../config/database';
 import { namedDatabase, resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { linesOf, readConfigFile } from '../config/file';
 import type { DatabaseDescription, DataFiles, TableDescription } from '../domain';
-import type { SqlEngine } from '../domain/ports';
+import type { Scan, SqlEngine } from '../domain/ports';
 import { replaceFile } from '../replace-file';
 import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../database/context';
 import { profiledText, renderProfiles } from '../database/profile/render';
@@ -222,7 +222,7 @@ export interface Querying {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Told before the query runs, where scanning costs money. */
-  readonly onEstimate?: (scan: { readonly bytes: number; readonly usd: number }) => void;
+  readonly onEstimate?: (scan: Scan) => void;
 }
 
 /** The rows of one read-only query, with the safeguards of a search. */

@@ -1,6 +1,17 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
-import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
+import {
+  cell,
+  counted,
+  cut,
+  dollars,
+  duration,
+  noteText,
+  statementsText,
+  tokensText,
+  visible,
+  wrapped,
+} from '../report/printable';
 import {
   asOfText,
   CLAIM_WORDS,
@@ -200,7 +211,7 @@ function usageText({ usage, method, startedAt, endedAt }: AnswerRecord): string 
     `${counted(usage.llmCalls, 'model call')}${possibly}`,
     tokensText(usage),
     dollars(usage.costUsd),
-    `${counted(usage.sqlExecutions, 'SQL statement')} in ${duration(usage.sqlMs)}`,
+    `${statementsText(usage)} in ${duration(usage.sqlMs)}`,
     ...(usage.lookups === undefined ? [] : [counted(usage.lookups, 'lookup')]),
     duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))),
   ];

@@ -6,7 +6,7 @@ import { knowledge, standing, type Knowledge, type Plans, type SearchStatus } fr
 import { difference, tokensBy, traceOf, writeReport } from '../app/report';
 import type { CandidateView, OperatorView } from '../domain';
 import { renderDiffText, renderTraceText, tokensTable } from '../report';
-import { counted, cut, dollars, visible } from '../report/printable';
+import { counted, cut, dollars, statementsText, visible } from '../report/printable';
 import { STATE_WORDS, STEP_STATES } from '../report/words';
 import { EXIT, type ExitCode } from './exit';
 import { eventPrinter } from './follow';
@@ -90,7 +90,7 @@ function statusText(status: SearchStatus, nowMs: number): string {
     learned === null ? null : `learned: ${learned}`,
     usage === null
       ? null
-      : `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`,
+      : `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}, ${statementsText(usage)}`,
     ...status.outages.map((outage) => outageText(outage, nowMs)),
     ui === null ? null : `UI ${ui}`,
     traceId === null ? null : `trace ${traceId}`,

@@ -124,6 +124,7 @@ export const DEFAULT_BUDGETS: Budgets = {
   sqlExecutions: null,
   sqlMs: null,
   sqlRows: null,
+  sqlBytes: null,
 };
 
 /** The sampling and output settings of the paper; a reasoning model gets the larger cap. */

@@ -8,6 +8,7 @@ export const LIMITS = {
   sql: ['sqlExecutions', 1, true],
   'sql-seconds': ['sqlMs', 1_000, false],
   'sql-rows': ['sqlRows', 1, true],
+  'sql-gb': ['sqlBytes', 1e9, false],
 } as const satisfies Readonly<Record<string, readonly [keyof Budgets, by: number, isWhole: boolean]>>;
 
 export type Limits = Readonly<Partial<Record<keyof typeof LIMITS, number | 'none'>>>;

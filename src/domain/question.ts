@@ -41,7 +41,16 @@ export type Question = z.infer<typeof Question>;
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
-export const BudgetName = z.enum(['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows']);
+export const BudgetName = z.enum([
+  'llmCalls',
+  'tokens',
+  'costUsd',
+  'wallMs',
+  'sqlExecutions',
+  'sqlMs',
+  'sqlRows',
+  'sqlBytes',
+]);
 export type BudgetName = z.infer<typeof BudgetName>;
 
 /** Upper limits of one search; null means none. Tokens are prompt plus completion. */
@@ -54,11 +63,19 @@ export const Budgets = z.object({
   sqlMs: z.number().int().positive().nullable(),
   /** Rows fetched from the database, all statements together. */
   sqlRows: z.number().int().positive().nullable().default(null),
+  /** Bytes that the database bills. */
+  sqlBytes: z.number().int().positive().nullable().default(null),
 });
 export type Budgets = z.infer<typeof Budgets>;
 
 /** Some of them, as somebody gives them: those that are not given stay as they are. */
-export const BudgetLimits = z.strictObject({ ...Budgets.shape, sqlRows: Budgets.shape.sqlRows.unwrap() }).partial();
+export const BudgetLimits = z
+  .strictObject({
+    ...Budgets.shape,
+    sqlRows: Budgets.shape.sqlRows.unwrap(),
+    sqlBytes: Budgets.shape.sqlBytes.unwrap(),
+  })
+  .partial();
 
 /** The methods that are GATE's own; the others are baselines. */
 export const PresetName = z.enum(['fast', 'thorough', 'paper']);

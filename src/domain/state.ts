@@ -121,6 +121,9 @@ export const Usage = z.object({
   sqlExecutions: z.number().int(),
   sqlMs: z.number(),
   sqlRows: z.number().int().default(0),
+  /** What the database bills by bytes, and its price in US dollars; absent where it bills none so. */
+  sqlBytes: z.number().int().optional(),
+  sqlUsd: z.number().optional(),
   /** Web lookups, including failed ones; absent if there were none. */
   lookups: z.number().int().optional(),
 });

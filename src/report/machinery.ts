@@ -1,7 +1,7 @@
 /** How the answer was found, for those who want to look into the search: closed until it is opened. */
 import type { AnswerRecord, Usage } from '../domain';
 import { anchor, markup, type Html, badge, details, head, resultOf, table } from './html';
-import { counted, dollars, duration, visible } from './printable';
+import { billText, counted, dollars, duration, visible } from './printable';
 import { searchOutline, type Entry } from './search-outline';
 import { sqlHtml, statement, type Rerun } from './sql-section';
 import type { Trace } from './trace';
@@ -112,6 +112,7 @@ function usageList(usage: Usage, wallMs: number | null): Html {
     ['Completion tokens', usage.completionTokens.toLocaleString('en-US')],
     ['Cost', usage.costUsd === 0 ? '$0 or no price set' : dollars(usage.costUsd)],
     ['SQL statements', String(usage.sqlExecutions)],
+    ['Read from the database', billText(usage)],
     ['Lookups on the web', usage.lookups === undefined ? null : String(usage.lookups)],
     ['Time in SQL', duration(usage.sqlMs)],
     ['Time from start to end', wallMs === null ? null : duration(wallMs)],

@@ -1,6 +1,7 @@
 /** Text from a database or a model made safe to show, cut and wrapped; counts, money and durations as words. */
 import type { SteeringNote, Usage } from '../domain';
 import { counted } from '../counted';
+import { size } from '../size';
 import { cell } from '../text/result-text';
 import { visible, visibleLine } from '../clip';
 
@@ -48,6 +49,19 @@ export function tokensText(usage: Pick<Usage, 'promptTokens' | 'completionTokens
   return usage.cachedTokens === undefined
     ? all
     : `${all} (${counted(Math.round(usage.cachedTokens), 'cached', 'cached')})`;
+}
+
+/** `8 SQL statements`, and what the database bills for them where it bills by bytes. */
+export function statementsText(usage: Pick<Usage, 'sqlExecutions' | Bill>): string {
+  const bill = billText(usage);
+  return `${counted(usage.sqlExecutions, 'SQL statement')}${bill === null ? '' : ` (${bill})`}`;
+}
+
+type Bill = 'sqlBytes' | 'sqlUsd';
+
+/** Null: the database bills nothing by bytes. */
+export function billText({ sqlBytes, sqlUsd = 0 }: Pick<Usage, Bill>): string | null {
+  return sqlBytes === undefined ? null : `${size(sqlBytes)} billed, about ${dollars(sqlUsd)}`;
 }
 
 export function dollars(amount: number): string {

@@ -2,7 +2,7 @@
 import type { AnswerRecord, SqlResult, SqlValue } from '../domain';
 import { statedText } from '../text/answer-text';
 import { keptText, uncheckedTexts, withheldTexts } from '../text/claim-text';
-import { cell, counted, cut, dollars, noteText, tokensText, wrapped } from './printable';
+import { cell, counted, cut, dollars, noteText, statementsText, tokensText, wrapped } from './printable';
 import { searchOutline, type Entry } from './search-outline';
 import type { Trace } from './trace';
 import { endedBecause } from './words';
@@ -52,7 +52,7 @@ export function renderTraceText(trace: Trace): string {
     const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
     lines.push(
       '',
-      `${counted(usage.llmCalls, 'model call')}${possibly}, ${tokensText(usage)}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}${usage.lookups === undefined ? '' : `, ${counted(usage.lookups, 'lookup')}`}`,
+      `${counted(usage.llmCalls, 'model call')}${possibly}, ${tokensText(usage)}, ${dollars(usage.costUsd)}, ${statementsText(usage)}${usage.lookups === undefined ? '' : `, ${counted(usage.lookups, 'lookup')}`}`,
     );
   }
   if (record)

@@ -23,6 +23,7 @@ const BUDGETS: Readonly<Record<BudgetName, string>> = {
   sqlExecutions: 'SQL statements',
   sqlMs: 'time in SQL statements',
   sqlRows: 'rows fetched',
+  sqlBytes: 'bytes billed by the database',
 };
 
 /** Completes “The search ended because …”. */

@@ -11,14 +11,15 @@ export function addUsage(a: Usage, delta: UsageDelta): Usage {
 }
 
 function spent(usage: Usage, elapsedMs: number): Readonly<Record<BudgetName, number>> {
-  return { ...usage, tokens: usage.promptTokens + usage.completionTokens, wallMs: elapsedMs };
+  const { promptTokens, completionTokens, sqlBytes = 0 } = usage;
+  return { ...usage, sqlBytes, tokens: promptTokens + completionTokens, wallMs: elapsedMs };
 }
 
 /** What a step spends. A model call checks every budget: without budget left to execute its result, it would be wasted. */
 export type Spending = 'model' | 'sql';
 
 /** SQL still runs when only a model budget is used up, so that a plan already paid for gets its result (D6). */
-const SQL_BUDGETS: readonly BudgetName[] = ['wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows'];
+const SQL_BUDGETS: readonly BudgetName[] = ['wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows', 'sqlBytes'];
 
 /** The first budget that is used up, or null. */
 export function exhaustedBudget(

@@ -8,6 +8,7 @@ import type { Usage } from '../domain';
 import { progressText, waitedFor, type Progress } from '../search/progress';
 import type { AnswerSummary } from '../domain/ports/step-parts';
 import type { BatchProgress } from './batch-progress';
+import { size } from '../size';
 import { newsTime } from './clock';
 import type { ShownAttributes } from './search-attributes';
 
@@ -66,8 +67,12 @@ function usageLine(usage: Usage): string {
     `**Usage** ${String(usage.llmCalls)} model calls` +
     (usage.possiblyBilledCalls > 0 ? ` (+${String(usage.possiblyBilledCalls)} possibly billed)` : '') +
     `, ${String(usage.promptTokens + usage.completionTokens)} tokens${cached(usage)}, $${usage.costUsd.toFixed(4)}, ` +
-    `${String(usage.sqlExecutions)} SQL executions (${(usage.sqlMs / 1000).toFixed(1)} s)`
+    `${String(usage.sqlExecutions)} SQL executions (${(usage.sqlMs / 1000).toFixed(1)} s${billed(usage)})`
   );
+}
+
+function billed({ sqlBytes, sqlUsd = 0 }: Usage): string {
+  return sqlBytes === undefined ? '' : `, ${size(sqlBytes)} billed, $${sqlUsd.toFixed(4)}`;
 }
 
 function cached({ cachedTokens }: Usage): string {

@@ -57,7 +57,8 @@ const DESCRIPTIONS: Readonly<Record<SteeringKind, string>> = {
   hint: 'Tell the search something it cannot see: { author, text }',
   pause: 'Make no further model call until resumed: { author }',
   resume: 'Go on after a pause: { author }',
-  budget: 'New limits: { author, budgets: { llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows } }',
+  budget:
+    'New limits: { author, budgets: { llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows, sqlBytes } }',
   veto: 'Withdraw a grounding and all that rests on it: { author, update, reason }',
   pin: 'Keep the reading of an update or of an operator: { author, target, reason }',
   stop: 'Answer now with the best so far: { author }',
@@ -198,7 +199,7 @@ function wrong(steering: Steering): string | null {
   }
 }
 
-const BUDGETS = ['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows'];
+const BUDGETS = ['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows', 'sqlBytes'];
 
 function wrongBudget(budgets: unknown): string | null {
   if (typeof budgets !== 'object' || budgets === null) return 'it needs budgets';

@@ -76,7 +76,7 @@ async function answer(duckdb: DuckDBConnection, sql: string): Promise<Answering>
       type: types[at] === 'BOOLEAN' ? 'BOOLEAN' : types[at] === 'VARCHAR' ? 'STRING' : 'INTEGER',
     })),
     rows: result.getRows().map((row) => row.map((value) => (value === null ? null : String(value)))),
-    reads: /\bteam\b/.test(sql) ? ['own-project.shop.team'] : [],
+    ...(/\bteam\b/.test(sql) && { reads: ['own-project.shop.team'], bytes: 1 }),
   };
 }
 
@@ -118,7 +118,7 @@ describe('gate ask', () => {
   test.each(['fast', 'thorough', 'paper', 'reforce'])(
     '%s: the gold rows, by statements that BigQuery can read',
     async (method) => {
-      const before = shop.ran().length;
+      const [before, begun] = [shop.ran().length, shop.queries.length];
       const asked = ['ask', QUESTION, '--db', url, '--method', method, '--json'];
       const { code, out } = await home.run(asked, { OPENAI_BASE_URL: baseUrl });
       expect(code).toBe(0);
@@ -131,6 +131,24 @@ describe('gate ask', () => {
       const ran = shop.ran().slice(before);
       expect(ran.length).toBeGreaterThan(3);
       for (const sql of ran) expect(() => readAsBigQuery(sql)).not.toThrow();
+      // The simulated model reads the gold rows by itself.
+      const jobs = shop.queries.slice(begun).filter(({ dryRun, sql, configuration: { labels } }) => !dryRun && sql.includes('team') && !JSON.stringify(labels).includes('simulated')); // prettier-ignore
+      const sqlBytes = jobs.length * 10 * 1024 ** 2;
+      expect(record.usage).toMatchObject({
+        sqlBytes,
+        sqlUsd: expect.closeTo((sqlBytes / 1024 ** 4) * 6.25, 8) as number,
+      });
     },
   );
+
+  test('a question ends at its limit of bytes, and says so', async () => {
+    const asked = ['ask', QUESTION, '--db', url, '--method', 'thorough', '--max', 'sql-gb=0.02'];
+    const { out, err } = await home.run(asked, { OPENAI_BASE_URL: baseUrl });
+    expect(out).toMatch(/its limit on bytes billed by the database was reached/);
+    expect(out).toMatch(/\d SQL statements \([\d.]+ MB billed, about \$0\.\d+\) in /);
+    const id = /q-[0-9a-f]{16}/.exec(out + err)?.[0] ?? '';
+    expect((await home.run(['show', id, '--trace'])).out).toMatch(
+      /SQL statements \([\d.]+ MB billed, about \$0\.\d+\)/,
+    );
+  });
 });

@@ -9,7 +9,7 @@
  * Each statement sees what was committed before it began. An abort and a time limit cancel its job.
  */
 import { randomUUID } from 'node:crypto';
-import type { SqlOptions } from '../../domain/ports/sql-engine';
+import type { Scan, SqlOptions } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { overCeiling, type Outcome, type Session } from '../kit/engine';
 import { size } from '../../size';
@@ -17,7 +17,7 @@ import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
 import { path, type Api } from './client';
 import type { TableReference } from './describe';
-import { ApiFailure, gone, toOutcome } from './errors';
+import { ApiFailure, gone, isStopped, toOutcome } from './errors';
 import type { Target } from './target';
 import { DIGEST, kindOf, valuesOf, type Field, type Row } from './values';
 
@@ -28,7 +28,7 @@ export interface Checks {
   readonly usdPerTiB: number;
 }
 
-type Request = Pick<SqlOptions, 'tag' | 'traceparent' | 'timeoutMs' | 'maxRows' | 'signal'>;
+type Request = Pick<SqlOptions, 'tag' | 'traceparent' | 'timeoutMs' | 'maxRows' | 'signal' | 'onBilled'>;
 
 /** What the server found out without running the statement. */
 interface DryRun {
@@ -51,6 +51,8 @@ interface Job {
 }
 interface Page {
   readonly jobComplete?: boolean;
+  readonly totalBytesProcessed?: string;
+  readonly cacheHit?: boolean;
   readonly schema?: { readonly fields?: readonly Field[] };
   readonly rows?: readonly Row[];
   readonly pageToken?: string;
@@ -62,8 +64,9 @@ const PAGE_ROWS = 20_000;
 /** How long after the time limit a job is cancelled from here, if the server's own limit fails. */
 const CANCEL_AFTER_MS = 1_000;
 const CANCEL_TIMEOUT_MS = 3_000;
-/** For each table that a job reads, at least this is billed. */
-const LEAST_BILLED = 10 * 1024 * 1024;
+/** Bytes are billed in these, and for each table that a job reads at least ten of them. */
+const MIB = 1024 ** 2;
+const LEAST_BILLED = 10 * MIB;
 const TIB = 1024 ** 4;
 
 export class BigQuerySession implements Session {
@@ -108,8 +111,8 @@ export class BigQuerySession implements Session {
     });
   }
 
-  /** Bytes that the statement would scan at most, and their price; null: it is not one that may run. */
-  async estimate(sql: string, request: Request): Promise<{ readonly bytes: number; readonly usd: number } | null> {
+  /** What the statement would scan at most; null: it is not one that may run. */
+  async estimate(sql: string, request: Request): Promise<Scan | null> {
     try {
       const { bytes } = await this.dryRun(sql, request, request.signal);
       return { bytes, usd: this.usd(bytes) };
@@ -200,7 +203,7 @@ export class BigQuerySession implements Session {
     return false;
   }
 
-  private async run(sql: string, { tables }: DryRun, request: Request, signal: AbortSignal): Promise<Outcome> {
+  private async run(sql: string, { bytes, tables }: DryRun, request: Request, signal: AbortSignal): Promise<Outcome> {
     const { target, maxScanBytes } = this.checks;
     const projectId = target.billing;
     // A name of our own: the job can be cancelled even if the answer to its creation is lost.
@@ -210,6 +213,10 @@ export class BigQuerySession implements Session {
       labels: labelsOf(request),
       jobTimeoutMs: String(request.timeoutMs),
       query: { ...queryOf(sql, target), maximumBytesBilled: String(ceiling) },
+    };
+    const bill = (read: number): void => {
+      const billed = read === 0 ? 0 : Math.max(Math.ceil(read / MIB) * MIB, LEAST_BILLED * Math.max(1, tables.length));
+      request.onBilled?.({ bytes: billed, usd: this.usd(billed) });
     };
     let location = target.location ?? undefined;
     const job = { jobReference: { projectId, jobId, location }, configuration };
@@ -222,8 +229,13 @@ export class BigQuerySession implements Session {
           throw error;
         });
       location ??= jobReference?.location;
-      return await this.pages(path`projects/${projectId}/queries/${jobId}`, location, request.maxRows, signal);
+      const results = path`projects/${projectId}/queries/${jobId}`;
+      const { read, ...rows } = await this.pages(results, location, request.maxRows, signal);
+      bill(read);
+      return rows;
     } catch (error) {
+      // One that fails costs nothing; one that is stopped may be billed as a whole.
+      if (!(error instanceof ApiFailure) || isStopped(error)) bill(bytes);
       // One that has ended stays as it is.
       const cancelled = this.api.post(path`projects/${projectId}/jobs/${jobId}/cancel`, {}, AbortSignal.timeout(CANCEL_TIMEOUT_MS), { location }); // prettier-ignore
       await cancelled.catch(() => undefined);
@@ -236,9 +248,10 @@ export class BigQuerySession implements Session {
     location: string | undefined,
     maxRows: number,
     signal: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<Outcome & { readonly read: number }> {
     const capped = new CappedRows(maxRows);
     let fields: readonly Field[] = [];
+    let read = 0;
     for (let pageToken: string | undefined; ;) {
       // One row more than the cap shows that there are more.
       const maxResults = Math.min(PAGE_ROWS, maxRows + 1 - capped.rows.length);
@@ -246,12 +259,13 @@ export class BigQuerySession implements Session {
       const page = await this.api.get<Page>(results, how, signal);
       if (page.jobComplete !== true) continue;
       fields = page.schema?.fields ?? fields;
+      read = page.cacheHit === true ? 0 : Number(page.totalBytesProcessed ?? read);
       const wasCut = (page.rows ?? []).some((row) => !capped.add(valuesOf(fields, row)));
       ({ pageToken } = page);
       if (wasCut || pageToken === undefined) break;
     }
     const columns = fields.map((field) => ({ name: field.name, kind: kindOf(field) }));
-    return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated };
+    return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated, read };
   }
 
   private readonly figure = (bytes: number): string => `${size(bytes)}, about $${price(this.usd(bytes))}`;
@@ -266,7 +280,10 @@ function queryOf(query: string, { project, dataset }: Target): object {
 }
 
 function labelsOf({ tag, traceparent }: Request): Readonly<Record<string, string>> {
-  const [search = '', ...step] = tag.trim().split(/\s+/);
+  const [search = '', ...step] = tag
+    .replace(/^gate /, '')
+    .trim()
+    .split(/\s+/);
   return {
     gate_search: label(search),
     ...(step.length > 0 && { gate_step: label(step.join('_')) }),

@@ -97,6 +97,7 @@ const RunConfig = Settings.extend({
       sql: wholeLimit,
       'sql-seconds': limit,
       'sql-rows': wholeLimit,
+      'sql-gb': limit,
     })
     .partial()
     .optional(),

@@ -12,6 +12,14 @@ export interface SqlOptions {
   readonly tag: string;
   /** Of the trace that asks, as a W3C traceparent: told to the database beside the statement. Left out: no trace. */
   readonly traceparent?: string;
+  /** Told of each statement that ran, where the database bills by bytes. */
+  readonly onBilled?: (scan: Scan) => void;
+}
+
+/** What a statement reads, and its price. */
+export interface Scan {
+  readonly bytes: number;
+  readonly usd: number;
 }
 
 export interface SqlSnapshot {
@@ -34,8 +42,8 @@ export interface SqlEngine {
   revision?(options: { readonly signal: AbortSignal }): Promise<string>;
   /** Row count and an order-independent hash of a SELECT's whole result, for results beyond the row cap (rule S5). */
   digest(sql: string, options: SqlOptions): Promise<{ readonly count: number; readonly hash: string } | SqlResult>;
-  /** What a statement would scan at most, in bytes, and what that costs; null: it may not run. Only where it costs money. */
-  estimate?(sql: string, options: SqlOptions): Promise<{ readonly bytes: number; readonly usd: number } | null>;
+  /** What a statement would scan at most; null: it may not run. Only where the database bills by bytes. */
+  estimate?(sql: string, options: SqlOptions): Promise<Scan | null>;
   close(): Promise<void>;
 }
 

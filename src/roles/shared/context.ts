@@ -1,6 +1,15 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
 import type { Dialect, SearchInput, Settings, SqlResult } from '../../domain';
-import type { Clock, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../../domain/ports';
+import type {
+  Clock,
+  LanguageModel,
+  ModelRequest,
+  ObjectStore,
+  Scan,
+  SqlEngine,
+  SqlInspector,
+  Web,
+} from '../../domain/ports';
 import type { SqlCall, StepBase, StepOptions, UsageDelta } from '../../domain/ports/step-parts';
 import { createRunStore, type RunStore } from '../../record/run-store';
 
@@ -64,8 +73,18 @@ export interface SqlRun {
 export async function runSql(context: StepContext, statements: readonly string[]): Promise<SqlRun> {
   if (statements.length === 0) return { results: [], takenAt: now(context), usage: {} };
   const { engine } = await openEngine(context);
-  const snapshot = await engine.run(statements, sqlOptions(context));
-  return { results: snapshot.results, takenAt: snapshot.takenAt, usage: sqlUsage(snapshot.results) };
+  const bill = openBill();
+  const { results, takenAt } = await engine.run(statements, { ...sqlOptions(context), ...bill });
+  return { results, takenAt, usage: addDeltas(sqlUsage(results), bill.usage()) };
+}
+
+/** Adds up what statements are billed that are run with it. */
+export function openBill(): { readonly onBilled: (scan: Scan) => void; readonly usage: () => UsageDelta } {
+  let usage: UsageDelta = {};
+  return {
+    onBilled: ({ bytes, usd }) => (usage = addDeltas(usage, { sqlBytes: bytes, sqlUsd: usd })),
+    usage: () => usage,
+  };
 }
 
 export function sqlOptions({ settings, signal, run, position }: StepContext) {

@@ -7,7 +7,16 @@ import { isClocked, withClock } from '../../sql/clock';
 import { readCoverage } from '../../sql/coverage';
 import { equalResults, isTrivial, type Digest } from '../../sql/equal';
 import type { UsageDelta } from '../../domain/ports/step-parts';
-import { addDeltas, now, openEngine, runSql, sqlOptions, sqlUsage, type StepContext } from '../shared/context';
+import {
+  addDeltas,
+  now,
+  openBill,
+  openEngine,
+  runSql,
+  sqlOptions,
+  sqlUsage,
+  type StepContext,
+} from '../shared/context';
 import type { CandidateContent } from '../../record/contents';
 import { loadPlan, planSql, planSqlUnder, selectSql, type LoadedPlan } from '../shared/load-plan';
 import { refused, single, together, type Statements } from '../shared/statements';
@@ -126,9 +135,11 @@ export async function digestOf(
   if (result.kind !== 'rows' || !result.truncated) return { digest: null, usage: {} };
   const { engine } = await openEngine(context);
   const startedMs = context.deps.clock.now();
-  const digest = await engine.digest(sql, sqlOptions(context));
-  if ('kind' in digest) return { digest: null, usage: sqlUsage([digest]) };
-  return { digest, usage: { sqlExecutions: 1, sqlMs: context.deps.clock.now() - startedMs } };
+  const bill = openBill();
+  const digest = await engine.digest(sql, { ...sqlOptions(context), ...bill });
+  if ('kind' in digest) return { digest: null, usage: addDeltas(sqlUsage([digest]), bill.usage()) };
+  const usage = { sqlExecutions: 1, sqlMs: context.deps.clock.now() - startedMs };
+  return { digest, usage: addDeltas(usage, bill.usage()) };
 }
 
 async function firstEqual(

@@ -19,7 +19,7 @@ import type { SqlEngine } from '../../domain/ports';
 import type { UsageDelta } from '../../domain/ports/step-parts';
 import { identityKey } from '../../record/search-id';
 import { sha256 } from '../../sha256';
-import { openEngine, sqlUsage, type StepContext } from '../shared/context';
+import { addDeltas, openBill, openEngine, sqlUsage, type StepContext } from '../shared/context';
 import { readStored, writeStored } from '../../record/envelope';
 import { perStore } from '../../record/per-store';
 import { shareWork } from '../../record/shared-work';
@@ -165,12 +165,13 @@ export async function takeOverview(
 /** Reads within the time of a profile. */
 function reader(engine: SqlEngine, tag: string) {
   const results: SqlResult[] = [];
+  const bill = openBill();
   // The step that began it may end before the work does; others wait for the same.
   const signal = AbortSignal.timeout(TOTAL_MS * 2);
   const late = AbortSignal.timeout(TOTAL_MS);
   return {
     read: async (statement: string, maxRows: number): Promise<SqlResult> => {
-      const options = { timeoutMs: STATEMENT_TIMEOUT_MS, maxRows, signal, tag };
+      const options = { timeoutMs: STATEMENT_TIMEOUT_MS, maxRows, signal, tag, ...bill };
       const [result] = (await engine.run([statement], options)).results;
       if (result === undefined) throw new Error('the engine gave no result');
       results.push(result);
@@ -180,7 +181,7 @@ function reader(engine: SqlEngine, tag: string) {
     // Rows read for a profile are no part of an answer's budget of rows.
     usage: (): UsageDelta => {
       const { sqlRows: _, ...usage } = sqlUsage(results);
-      return usage;
+      return addDeltas(usage, bill.usage());
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Remark, SearchInput, Usage } from '../../domain';
 import type { LookReply } from '../../domain/turns';
 import { badge, details, type Html, markup, resultOf } from '../../report/html';
 import { searchPart } from '../../report/machinery';
-import { capital, counted, dollars, utc } from '../../report/printable';
+import { billText, capital, counted, dollars, utc } from '../../report/printable';
 import { bars, claimCard } from '../../report/proof-sections';
 import { type Rerun, sqlHtml, statement } from '../../report/sql-section';
 import type { Trace } from '../../report/trace';
@@ -243,6 +243,7 @@ export function costMeter(used: number, ceiling: number | null): Html | null {
 
 function costPart({ usage, ceilingUsd, trace, progress, input, ui }: Searching): Html {
   const used = usage.costUsd;
+  const bill = billText(usage);
   const begun = input?.askedAt ?? (trace.state && new Date(trace.state.startedAtMs).toISOString());
   return markup`<section aria-labelledby="cost">
     <h2 id="cost">${dollars(used)}${ceilingUsd === null ? ', no limit' : ` of at most ${dollars(ceilingUsd)}`}</h2>
@@ -252,6 +253,7 @@ function costPart({ usage, ceilingUsd, trace, progress, input, ui }: Searching):
       <dt>Model calls</dt><dd>${usage.llmCalls}</dd>
       <dt>Tokens</dt><dd>${(usage.promptTokens + usage.completionTokens).toLocaleString('en-US')}</dd>
       <dt>Queries</dt><dd>${usage.sqlExecutions.toLocaleString('en-US')}</dd>
+      ${bill !== null && markup`<dt>Read from the database</dt><dd>${bill}</dd>`}
       ${progress?.proved !== undefined && markup`<dt>Claims proved</dt><dd>${progress.proved}</dd>`}
       ${progress !== null && progress.candidates > 0 && markup`<dt>Candidates</dt><dd>${progress.candidates}</dd>`}
     </dl>

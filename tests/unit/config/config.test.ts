@@ -80,7 +80,7 @@ describe('loadConfig', () => {
   const BAD_KEY = 'holds a line break, a space or another character that no key has: copy the key again';
   const IN_FILE = 'holds a password; put the URL into an environment variable and name it in urlEnv';
   const COST = 'is not allowed; give US dollars above 0, or none';
-  const BUDGETS = 'llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows';
+  const BUDGETS = 'llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows, sqlBytes';
   test.each<[unknown, Record<string, string>, ...string[]]>([
     [
       { database: {} },

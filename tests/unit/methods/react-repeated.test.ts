@@ -144,6 +144,7 @@ test('the budgets are shared out, and one call is kept for the choice', async ()
     sqlExecutions: null,
     sqlMs: null,
     sqlRows: null,
+    sqlBytes: null,
   };
   const { summary, record } = await asked({ runs: [looks, looks, always(ends(COUNT))], settings: { budgets } });
   expect(record.children?.map(({ llmCalls, endedBy }) => [llmCalls, endedBy])).toEqual([

@@ -45,6 +45,16 @@ describe('renderReport', () => {
     expect(report).not.toContain('from a cache');
   });
 
+  test('what a database bills by bytes is shown where one does', () => {
+    const usage = { ...record.usage, sqlExecutions: 8, sqlBytes: 83_886_080, sqlUsd: 0.000477 };
+    const billed = { ...trace, record: { ...record, usage } };
+    expect(renderReport(billed)).toMatch(
+      /<dt>Read from the database<\/dt>\s*<dd>83.9 MB billed, about \$0.00048<\/dd>/,
+    );
+    expect(renderTraceText(billed)).toContain('8 SQL statements (83.9 MB billed, about $0.00048)');
+    expect(report).not.toContain('billed, about');
+  });
+
   test('a follow-up shows the search that it follows and what it was understood as', () => {
     const after = 'q-0123456789abcdef';
     const shown = renderReport({ ...trace, record: { ...record, after, understoodAs: `${HOSTILE} by car?` } });

@@ -407,7 +407,7 @@ test('proofs of several turns are read in one call, and at once when most of a l
   const { model, layer } = await learn(turns, [all]);
   expect(model.requests.filter(({ role }) => role === 'keep')).toHaveLength(1);
   expect(layer.entries).toHaveLength(3);
-  const budgets = { llmCalls: 5, tokens: null, costUsd: null, wallMs: null, sqlExecutions: null, sqlMs: null, sqlRows: null }; // prettier-ignore
+  const budgets = { llmCalls: 5, tokens: null, costUsd: null, wallMs: null, sqlExecutions: null, sqlMs: null, sqlRows: null, sqlBytes: null }; // prettier-ignore
   const short = await learn(turns, [all], 6, { settings: { budgets } });
   // The third turn leaves two calls: they are kept for the reading.
   expect(short.model.requests.map(({ role }) => role)).toEqual(['learn', 'learn', 'learn', 'learn', 'keep']);

@@ -24,6 +24,7 @@ const NONE: Budgets = {
   sqlExecutions: null,
   sqlMs: null,
   sqlRows: null,
+  sqlBytes: null,
 };
 const seed = fc.integer({ min: 0, max: 1_000_000 });
 
@@ -62,6 +63,10 @@ describe('the ledger', () => {
     expect(exhaustedBudget(usage, 0, { ...NONE, llmCalls: 1, costUsd: 1, tokens: 1 }, 'sql')).toBeNull();
     expect(exhaustedBudget(usage, 0, { ...NONE, sqlExecutions: 2 }, 'sql')).toBe('sqlExecutions');
     expect(exhaustedBudget(usage, 9, { ...NONE, wallMs: 8 }, 'sql')).toBe('wallMs');
+    expect(exhaustedBudget(usage, 0, { ...NONE, sqlBytes: 1 }, 'sql')).toBeNull();
+    const billed = addUsage(addUsage(usage, { sqlBytes: 3, sqlUsd: 0.1 }), { sqlBytes: 4 });
+    expect(exhaustedBudget(billed, 0, { ...NONE, sqlBytes: 8 }, 'sql')).toBeNull();
+    expect(exhaustedBudget(billed, 0, { ...NONE, sqlBytes: 7 }, 'sql')).toBe('sqlBytes');
   });
 
   test('shares of what is left never add up to more than it', () => {

@@ -1,8 +1,15 @@
 /** The engine against a server that speaks BigQuery's protocol (no SQL is run). */
-import type { SqlEngine, SqlOptions } from '../../../../src/domain/ports';
+import type { Scan, SqlEngine, SqlOptions } from '../../../../src/domain/ports';
 import { createBigQueryEngine, type BigQueryEngineSettings } from '../../../../src/adapters/bigquery';
 import { readAsBigQuery } from '../../../helpers/bigquery-sql';
-import { EMAIL, startBigQuery, type BigQueryServer, type Script } from '../../../helpers/bigquery-server';
+import {
+  EMAIL,
+  startBigQuery,
+  type Answering,
+  type BigQueryServer,
+  type Failing,
+  type Script,
+} from '../../../helpers/bigquery-server';
 
 /** Jest's own modules cannot import the library's fetch. */
 const load = async () => ({ ...(await import('@google-cloud/bigquery')), fetchImplementation: fetch });
@@ -34,7 +41,7 @@ const asked = (more: Partial<SqlOptions> = {}): SqlOptions => ({
   timeoutMs: 5_000,
   maxRows: 100,
   signal: new AbortController().signal,
-  tag: 'S-1 look.Then',
+  tag: 'gate S-1 look.Then',
   ...more,
 });
 
@@ -119,6 +126,42 @@ test('an estimate costs no run', async () => {
   const { server, engine } = await started({ onQuery: () => ({ ...ONE, bytes: 1024 ** 4 }) }, { usdPerTiB: 5 });
   expect(await engine.estimate?.('SELECT 1 AS n', asked())).toEqual({ bytes: 1024 ** 4, usd: 5 });
   expect(server.ran()).toEqual([]);
+});
+
+describe('what is billed', () => {
+  const MIB = 1024 ** 2;
+  const billed = async (
+    answer: Partial<Answering> | Failing,
+    work: (engine: SqlEngine, options: SqlOptions) => Promise<unknown>,
+  ) => {
+    const { engine } = await started({ onQuery: () => ({ ...ONE, ...answer }) }, { usdPerTiB: 8 });
+    const told: Scan[] = [];
+    await work(engine, asked({ onBilled: (scan) => told.push(scan), timeoutMs: 1_500 }));
+    return told;
+  };
+  const reads = ['own-project.club.team', 'own-project.club.player'];
+  const sql = 'SELECT n FROM team, player';
+  const once = (engine: SqlEngine, options: SqlOptions) => engine.run([sql], options);
+
+  test.each<[string, Partial<Answering> | Failing, readonly number[]]>([
+    ['whole MiB', { reads, bytes: 100 * MIB + 1 }, [101]],
+    ['at least ten MiB a table', { reads, bytes: 1 }, [20]],
+    ['nothing, where nothing is read', { reads, bytes: 0 }, [0]],
+    ['nothing, from the cache', { reads, bytes: 100 * MIB, cacheHit: true }, [0]],
+    ['once, however many pages', { reads, bytes: 100 * MIB, rows: Array(7).fill(['1']) as string[][], pageRows: 2 }, [100]],
+    ['nothing for a statement that fails', { status: 400, reason: 'invalidQuery', message: 'no', onlyJob: true }, []],
+    ['nothing for one that is not run', { reads, bytes: 1e15 }, []],
+    ['at most the whole of one that is stopped, each time it ran', { reads, bytes: 100 * MIB, never: true }, [100, 100]],
+  ])('%s', async (_, answer, expected) => {
+    const told = await billed(answer, once);
+    expect(told).toEqual(expected.map((mib) => ({ bytes: mib * MIB, usd: (mib * MIB * 8) / 1024 ** 4 })));
+  }); // prettier-ignore
+
+  test('each statement of a run, and a digest', async () => {
+    const answer = { reads, bytes: 50 * MIB };
+    expect(await billed(answer, (engine, options) => engine.run([sql, sql, 'DELETE FROM team'], options))).toHaveLength(2); // prettier-ignore
+    expect(await billed(answer, (engine, options) => engine.digest(sql, options))).toHaveLength(1);
+  });
 });
 
 test('pages are read up to the row cap and no further', async () => {
