@@ -50,6 +50,13 @@ export class GateClient extends Client {
     this.#stream.destroy();
   }
 
+  /** What is sent until the end of this turn goes out at once, and wakes the server once. */
+  gather(): void {
+    const stream = this.#stream;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  }
+
   /** Whether this process stays for what the connection waits for. */
   hold(isHeld: boolean): void {
     this.#stream[isHeld ? 'ref' : 'unref']();
@@ -64,6 +71,8 @@ export class GateClient extends Client {
 interface Stream {
   on(event: 'data', use: (chunk: Buffer) => void): void;
   destroy(): void;
+  cork(): void;
+  uncork(): void;
   ref(): void;
   unref(): void;
 }

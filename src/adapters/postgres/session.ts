@@ -11,8 +11,9 @@
  *    else (no COPY, no COMMIT, no SET, no data-modifying WITH), whatever the text says, and the rows come in pages. It goes
  *    through the extended protocol, where the server refuses a second statement.
  * 4. A savepoint before each statement, so that one that fails does not affect the later ones.
- * 5. A small result costs one round trip: BEGIN, the statement and its first page are sent together. With a ceiling on plan
- *    costs there is one more: the plan is checked once the cursor is open, before it reads a row.
+ * 5. A small result costs one round trip: BEGIN, the statement and its first page are one packet, with the ROLLBACK of a run
+ *    just before. With a ceiling on plan costs there is one more: the plan is checked once the cursor is open, before it reads
+ *    a row.
  */
 import { Query, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
 import type { SqlValue } from '../../domain';
@@ -77,6 +78,7 @@ export class PostgresSession implements Session {
   /** Sent together with the first statement, which awaits it: outside of a transaction no cursor can be declared. */
   begin(limits: Limits): Promise<void> {
     this.client.hold(true);
+    this.client.gather();
     const begun = this.client.query(beginning(this.settings, limits, this.#isSmall));
     this.#begun = begun;
     begun.then(
@@ -133,6 +135,7 @@ export class PostgresSession implements Session {
 
   /** Not awaited, because the server handles it before whatever is sent next. */
   end(): Promise<void> {
+    this.client.gather();
     this.client.query(END).catch(() => this.cut());
     this.client.hold(false);
     return Promise.resolve();
@@ -157,11 +160,12 @@ export class PostgresSession implements Session {
   /** Sends the statement and its first page at once, unless its plan is to be looked at. */
   async #attempt<T>(
     sql: string,
-    { timeoutMs, traceparent, again }: Asked,
+    { timeoutMs, traceparent, again, isLast }: Asked,
     size: number,
     read: (first: Page) => Promise<T | Outcome>,
   ): Promise<T | Outcome> {
     const { client } = this;
+    client.gather();
     const ceiling = size === 0 ? null : this.settings.maxPlanCost;
     // The trace is a comment in sqlcommenter's form, for the server's log and its statistics. It is last, so no position moves,
     // and on a line of its own, because the statement may end in a comment.
@@ -191,8 +195,9 @@ export class PostgresSession implements Session {
       return outcome.kind === 'timeout' && again === true ? { ...outcome, ...(await this.#dearest(text)) } : outcome;
     } finally {
       clearTimeout(giveUp);
-      // Back to before the statement, cursor included. It fails only after a lost connection, which was reported already.
-      client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
+      // Back to before the statement, cursor included; after the last one all is rolled back. It fails only after a lost
+      // connection, which was reported already.
+      if (!isLast) client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
     }
   }
 
@@ -260,9 +265,7 @@ function beginning(
   isSmall: boolean | null,
 ): string {
   const milliseconds = Math.max(1, Math.ceil(timeoutMs));
-  const ofSuperuser = (value: string, name: string): string =>
-    `CASE WHEN current_setting('is_superuser') = 'on' THEN '${value}' ELSE current_setting('${name}') END`;
-  const settings: [name: string, value: string][] = [
+  const settings = [
     ['statement_timeout', literal(`${milliseconds}`)],
     ['lock_timeout', literal(`${Math.min(LOCK_TIMEOUT_MS, milliseconds)}`)],
     ['idle_in_transaction_session_timeout', literal(`${Math.max(IDLE_IN_TRANSACTION_MS, milliseconds * 2)}`)],
@@ -276,26 +279,35 @@ function beginning(
     ['client_min_messages', `'error'`],
     // The whole result is read, so plan for that and not for a fast first row.
     ['cursor_tuple_fraction', `'1'`],
-    // Ends a statement soon after its client was killed or gave it up, even if it has sent no row yet.
-    ['client_connection_check_interval', `'2000'`],
     // PostgreSQL cuts the name at 63 bytes and prints anything but ASCII as question marks.
     ['application_name', literal(`gate ${tag.replace(/^gate /, '')}`.replace(/[^\x20-\x7e]|\\/g, '?').slice(0, 63))],
   ];
-  if (schemas.length > 0) settings.push(['search_path', literal(schemas.map(identifier).join(', '))]);
+  if (schemas.length > 0) settings.push(['search_path', schemas.map(identifier).join(', ')]);
+  // Ends a statement soon after its client was killed or gave it up, even if it has sent no row yet.
+  const depending = [setKnown('client_connection_check_interval', '2000')];
+  const mayLoop = maxPlanCost !== null || isSmall === false;
+  if (!mayLoop && isSmall) depending.push(WITHOUT_LOOPS);
   // The role is last, because it may not be allowed to set the others.
   if (role === null)
-    settings.push(
-      ['row_security', ofSuperuser('off', 'row_security')],
-      ['role', ofSuperuser('pg_read_all_data', 'role')],
-    );
-  else if (role !== 'none') settings.push(['role', literal(role)]);
-  const rows = settings.map(([name, value]) => `('${name}', ${value})`).join(', ');
-  // A setting that this version does not know is left out. What comes after them has the statement's time limit.
+    depending.push(setIf(IS_SUPERUSER, 'row_security', 'off'), setIf(IS_SUPERUSER, 'role', 'pg_read_all_data'));
+  else if (role !== 'none') depending.push(setIf('true', 'role', role));
+  // A SELECT takes longer than every SET together. What comes after them has the statement's time limit.
   return `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
-    ${maxPlanCost !== null || isSmall === false ? '' : `${WITHOUT_LOOPS}${isSmall ? '' : ` AND ${IS_SMALL}`};`}
-    SELECT pg_catalog.set_config(name, value, true) FROM (VALUES ${rows}) AS settings(name, value)
-    WHERE pg_catalog.current_setting(name, true) IS NOT NULL;
+    ${mayLoop || isSmall ? '' : `SELECT ${WITHOUT_LOOPS} WHERE ${IS_SMALL};`}
+    ${settings.map(([name, value]) => `SET LOCAL ${name} = ${value};`).join(' ')}
+    SELECT ${depending.join(', ')};
     SAVEPOINT gate`;
+}
+
+const IS_SUPERUSER = "pg_catalog.current_setting('is_superuser')::pg_catalog.bool";
+
+function setIf(condition: string, name: string, value: string): string {
+  return `CASE WHEN ${condition} THEN pg_catalog.set_config('${name}', ${literal(value)}, true) END`;
+}
+
+/** A setting that this version does not know is left out. */
+function setKnown(name: string, value: string): string {
+  return setIf(`pg_catalog.current_setting('${name}', true) IS NOT NULL`, name, value);
 }
 
 /** 256 MB. */
@@ -309,8 +321,7 @@ const ROWS_OF_PAGE = 20;
  * or with foreign tables, they may be worth it. The planner counts those that it cannot avoid as so dear that it would compile
  * the statement first, which takes longer than to run it.
  */
-const WITHOUT_LOOPS = `SELECT pg_catalog.set_config(name, 'off', true) FROM (VALUES ('enable_nestloop'), ('jit')) AS settings(name)
-    WHERE pg_catalog.current_setting(name, true) IS NOT NULL`;
+const WITHOUT_LOOPS = `${setKnown('enable_nestloop', 'off')}, ${setKnown('jit', 'off')}`;
 
 /**
  * Asked once per connection, of the catalogues alone: the size of a file would wait for whoever alters the table. What was never
