@@ -319,6 +319,8 @@ export const legitimate = String.raw`
   WITH a AS (SELECT id FROM prey), b AS (SELECT * FROM a) SELECT count(*) FROM b
   SELECT id, ROW_NUMBER() OVER (PARTITION BY name ORDER BY id DESC) AS n, SUM(id) OVER w FROM prey WINDOW w AS (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
   SELECT id, LAG(id, 1) OVER (ORDER BY id), FIRST_VALUE(name) OVER (ORDER BY id), NTILE(2) OVER (ORDER BY id) FROM prey
+  SELECT INET6_NTOA(INET6_ATON('::1')), IS_IPV4('10.0.0.1') FROM prey
+  SELECT BIN_TO_UUID(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db')), VECTOR_TO_STRING(STRING_TO_VECTOR('[1, 2]')) FROM prey
   SELECT * FROM prey USE INDEX (PRIMARY) WHERE id > 0
   SELECT * FROM prey FORCE INDEX FOR ORDER BY (PRIMARY) ORDER BY id
   SELECT * FROM parted PARTITION (p0, p1)
@@ -356,8 +358,8 @@ export const legitimate = String.raw`
   .map((line) => line.trim())
   .filter((line) => line !== '');
 
-/** Syntax of MySQL alone: MariaDB 10.11 does not read it. */
-export const ofMysqlAlone = [/->>/, /LATERAL/, /AS t \(x\)/];
+/** Syntax and functions of MySQL alone: MariaDB 10.11 does not know them. */
+export const ofMysqlAlone = [/->>/, /LATERAL/, /AS t \(x\)/, /_TO_UUID/];
 
 export const PREY = `
   CREATE TABLE prey (id int PRIMARY KEY, name varchar(20)); INSERT INTO prey VALUES (1, 'a'), (2, 'b'), (3, NULL);
