@@ -21,6 +21,8 @@ export interface AccessRules {
   readonly open: boolean;
   mayReadTable(table: string): boolean;
   mayReadColumn(table: string, column: string): boolean;
+  /** By a pattern for some of its columns: also one that is not described yet. */
+  deniesByName(table: string, column: string): boolean;
 }
 
 /** The schemas that a name without one may stand for. */
@@ -42,6 +44,10 @@ export function accessRules(
   return {
     open: allow.length === 0 && deny.length === 0,
     mayReadTable,
+    deniesByName(table, column) {
+      const name = splitName(table);
+      return denied.some((pattern) => pattern.isColumn(name, column) && !pattern.isColumn(name, ''));
+    },
     mayReadColumn(table, column) {
       const name = splitName(table);
       if (!mayReadTable(table) || denied.some((pattern) => pattern.isColumn(name, column))) return false;
@@ -137,18 +143,16 @@ function nameParts(name: string, schemas: readonly string[], dialect: Dialect): 
 const AFTER_STAR = new Set(
   'from where group having order limit offset fetch union except intersect window into as'.split(' '),
 );
-/** Functions that take a whole row: PostgreSQL reads `t.to_json` as `to_json(t)`. */
-const OF_WHOLE_ROW = new Set(
-  `any_value array_agg concat hash_record hstore json_agg json_agg_strict json_build_array jsonb_agg jsonb_agg_strict
-  jsonb_build_array max min num_nonnulls num_nulls pg_column_size quote_literal quote_nullable record_out record_send
-  row_to_json st_asflatgeobuf st_asgeobuf st_asgeojson st_asmvt to_json to_jsonb`.split(/\s+/),
-);
-
 export interface HiddenIn {
   /** The table's name without its schema. */
   readonly table: string;
   readonly columns: readonly string[];
+  /** With those that may be read. */
+  readonly all: readonly string[];
 }
+
+/** In every table of PostgreSQL. */
+const SYSTEM_COLUMNS = new Set(['ctid', 'tableoid', 'xmin', 'xmax', 'cmin', 'cmax']);
 
 /** A name in quotes is no keyword and no symbol, whatever it is. */
 interface Read extends Token {
@@ -173,6 +177,14 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
   const names = new Set(tables.map(({ table }) => table.toLowerCase()));
   const shown = tables.map(({ table }) => table).join(', ');
   const aliases = aliasesOf(tokens, names);
+  /** PostgreSQL reads `p.f` as `f(p)` where `p` has no column `f`. In doubt about `p`, each that it may be has to have it. */
+  const isColumn = (row: string, member: string): boolean =>
+    SYSTEM_COLUMNS.has(member) ||
+    [...(names.has(row) ? [[row]] : []), ...(aliases.get(row) ?? [])].every((joined) =>
+      joined.some((name) =>
+        tables.every(({ table, all }) => table.toLowerCase() !== name || lower(all).includes(member)),
+      ),
+    );
   for (const [index, token] of tokens.entries()) {
     const next = tokens[index + 1];
     if (/^u&"/i.test(token.raw))
@@ -209,9 +221,15 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
     )
       return `new names for the columns of ${shown} hide which ones are read: leave the list out`;
     const isTable = names.has(token.name) || aliases.has(token.name);
-    const member = tokens[index + 2]?.name ?? '';
-    if (isTable && next?.text === '.' && OF_WHOLE_ROW.has(member) && tokens[index + 3]?.text !== '(')
-      return `${token.name}.${member} would read hidden columns of ${shown}: name the columns`;
+    const member = next?.text === '.' && tokens[index + 3]?.text !== '(' ? tokens[index + 2]?.name : '';
+    if (
+      dialect === 'postgresql' &&
+      isTable &&
+      member &&
+      !isBeforeTable(tokens, index - 1) &&
+      !isColumn(token.name, member)
+    )
+      return `${token.name}.${member} is no column, and as a function it would read hidden columns of ${shown}: name the columns, and give ${token.name} to one table only`;
     if (isTable && next?.text !== '.' && !afterTable) {
       return `${token.name} without a column would read hidden columns of ${shown}: write ${token.name}.column`;
     }
@@ -315,6 +333,8 @@ function isClause(tokens: readonly Read[], from: number): boolean {
   return false;
 }
 
+const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
+
 type Name<T> = T & { readonly kind: 'word' | 'quoted' };
 const isName = <T extends Token>(token: T | undefined): token is Name<T> =>
   token?.kind === 'word' || token?.kind === 'quoted';
@@ -328,15 +348,19 @@ function endOfName(tokens: readonly Read[], from: number): number {
   return at;
 }
 
-/** Names given to the tables, or to tables in brackets: the word that follows, with or without AS. */
-function aliasesOf(tokens: readonly Read[], names: ReadonlySet<string>): Set<string> {
-  const aliases = new Set<string>();
+/**
+ * Names given to the tables, or to tables in brackets: the word that follows, with or without AS. Each with the tables that it is
+ * given to, those of a bracket together.
+ */
+function aliasesOf(tokens: readonly Read[], names: ReadonlySet<string>): Map<string, (readonly string[])[]> {
+  const aliases = new Map<string, (readonly string[])[]>();
   for (const [index, token] of tokens.entries()) {
     if (isName(token) ? !names.has(token.name) : !(token.text === ')' && closesTables(tokens, index))) continue;
     const after = tokens[index + 1]?.text === '*' ? index + 2 : index + 1; // `t *` also reads the tables that inherit from t
     const hasAs = tokens[after]?.text === 'as';
     const next = tokens[hasAs ? after + 1 : after];
-    if (isName(next) && (hasAs || next.kind === 'quoted' || !NOT_AN_ALIAS.has(next.text))) aliases.add(next.name);
+    if (!isName(next) || (!hasAs && next.kind !== 'quoted' && NOT_AN_ALIAS.has(next.text))) continue;
+    aliases.set(next.name, [...(aliases.get(next.name) ?? []), isName(token) ? [token.name] : [...names]]);
   }
   return aliases;
 }
@@ -386,7 +410,9 @@ const RESERVED = new Set(
 );
 
 /** Before a comma at the same depth: it separates no relations. */
-const NOT_IN_FROM = new Set('select where group having order window qualify limit offset fetch for [ {'.split(' '));
+const NOT_IN_FROM = new Set(
+  'select values where group having order window qualify limit offset fetch for [ {'.split(' '),
+);
 
 const NATURAL_JOIN = new Set([
   'join',

@@ -16,6 +16,7 @@ import type { SqlEngine } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { sha256 } from '../../sha256';
 import { nameParts } from '../../sql/dialects';
+import { tokensOf } from '../../sql/lexer';
 import { fingerprintOf } from './schema';
 import {
   findHidden,
@@ -68,6 +69,9 @@ export function createGuardedEngine(
 
   async function refusal(sql: string, relations: readonly string[], signal: AbortSignal): Promise<string | null> {
     const { tables } = await description(signal);
+    const written = tokensOf(sql, dialect).flatMap(({ kind, text }) =>
+      kind === 'word' || kind === 'quoted' ? text : [],
+    );
     const hidden: HiddenIn[] = [];
     for (const relation of relations) {
       const found = findTables(relation, tables, schemas);
@@ -77,15 +81,35 @@ export function createGuardedEngine(
         return `the table ${relation} may not be read here: read only the tables of the schema shown`;
       for (const table of found) {
         const names = table.columns.map(({ name }) => name);
-        const columns = names.filter((column) => !rules.mayReadColumn(table.name, column));
+        const columns = [
+          // One that was added after the description was made.
+          ...written.filter((column) => rules.deniesByName(table.name, column)),
+          ...names.filter((column) => !rules.mayReadColumn(table.name, column)),
+        ];
         if (columns.length === 0) continue;
         const keys = dialect === 'mysql' ? [table.primaryKey, ...table.uniqueKeys] : [table.primaryKey];
         if (keys.some((key) => key.length === 1 && columns.includes(key[0] ?? ''))) columns.push(...ROW_IDS[dialect]);
         const name = nameParts(table.name, dialect).at(-1) ?? table.name;
-        hidden.push({ table: relation.endsWith('*') ? (relation.split('.').at(-1) ?? name) : name, columns });
+        hidden.push({
+          table: relation.endsWith('*') ? (relation.split('.').at(-1) ?? name) : name,
+          columns,
+          all: names,
+        });
       }
     }
     return hidden.length === 0 ? null : findHidden(sql, hidden, dialect);
+  }
+
+  /** `*` also reads columns that were added after the description was made. */
+  function unlessDenied(sql: string, result: SqlResult): SqlResult {
+    const inspection = rules.open ? null : inspector.inspect(sql);
+    if (result.kind !== 'rows' || inspection?.kind !== 'select') return result;
+    const denied = result.columns.find(({ name }) =>
+      inspection.relations.some((relation) => rules.deniesByName(relation, name)),
+    );
+    if (denied === undefined) return result;
+    described = null;
+    return { kind: 'refused', message: `the column ${denied.name} may not be read here: leave it out` };
   }
 
   return {
@@ -96,7 +120,7 @@ export function createGuardedEngine(
       const passed = statements.filter((_, index) => verdicts[index] === null);
       const { takenAt, results } =
         passed.length === 0 ? { takenAt: new Date().toISOString(), results: [] } : await engine.run(passed, options);
-      const answers = results.values();
+      const answers = results.map((result, index) => unlessDenied(passed[index] ?? '', result)).values();
       const all = verdicts.map((verdict) => verdict ?? (answers.next().value as SqlResult));
       return { takenAt, results: all.map(shortened) };
     },

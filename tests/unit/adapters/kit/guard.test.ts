@@ -18,7 +18,7 @@ const DESCRIPTION: DatabaseDescription = {
   version: 'test',
   fingerprint: 'f',
   tables: [
-    table('patient', ['id', 'name', 'SSN', 'ward_id'], {
+    table('patient', ['id', 'name', 'SSN', 'ward_id', 'min'], {
       uniqueKeys: [['SSN'], ['name']],
       foreignKeys: [{ columns: ['ward_id'], table: 'hospital.ward', references: ['id'] }],
     }),
@@ -166,9 +166,10 @@ describe('tables', () => {
 });
 
 describe('columns', () => {
-  const access = { allow: [], deny: ['patient.ssn'] };
+  const access = { allow: [], deny: ['patient.ssn', 'patient.added'] };
   test.each([
     'SELECT name FROM patient',
+    'SELECT p.min, p.ctid FROM patient p',
     'SELECT p.name, count(*) FROM patient p GROUP BY p.name',
     'SELECT count(*) FROM patient AS p JOIN visit v ON v.patient_id = p.id',
     'SELECT p.id * 2 * v.cost FROM patient p JOIN visit v ON v.patient_id = p.id WHERE p.name = $$ssn * $$',
@@ -248,10 +249,49 @@ describe('columns', () => {
     "SELECT 'a' OPERATOR(pg_catalog.||) p::text FROM patient p",
     'SELECT p.to_json FROM patient p',
     'SELECT public.patient.concat FROM public.patient',
+    'SELECT p.own FROM patient p',
+    'SELECT p.any_value FROM patient p',
+    'SELECT j.row_to_json FROM (visit JOIN patient USING (id)) j',
+    'SELECT p.own FROM patient p TABLESAMPLE SYSTEM (50)',
+    'SELECT public.patient.own FROM patient',
+    'SELECT j.own FROM (patient p CROSS JOIN visit v) AS j',
+    'SELECT (SELECT p.own) FROM patient p',
+    'SELECT o.x FROM patient p, LATERAL (SELECT p.own AS x) o',
+    'SELECT v.id FROM visit v WHERE EXISTS (SELECT 1 FROM patient p WHERE p.own = v.patient_id::text)',
+    'SELECT (SELECT count(p.id) FROM visit v JOIN visit w ON p.own = w.id, (SELECT 1 AS id) p) FROM patient p',
+    'SELECT (SELECT p.own FROM (visit p CROSS JOIN visit w) AS j LIMIT 1) FROM patient p',
+    'WITH p AS (SELECT 1 AS own) SELECT p.own FROM patient p',
+    'SELECT (SELECT max(x) FROM (VALUES (NULL), (p.own)) v(x)) FROM patient p',
+    'SELECT (SELECT max(x::text) FROM (VALUES (NULL), (p)) v(x)) FROM patient p',
+    "SELECT id FROM patient WHERE added = 'x'",
     'WITH a AS (TABLE public.patient) SELECT a.id FROM a',
     'WITH a AS (TABLE ONLY (public.patient)) SELECT a.id FROM a',
   ])('refused: %s', async (sql) => {
     expect(await ask(sql, access)).toMatchObject({ kind: 'refused' });
+  });
+
+  test('a denied column that was added after the description was made is not shown by *', async () => {
+    const engine = echo('postgresql');
+    const column = { name: 'Added', kind: 'text' } as const;
+    engine.run = (statements) =>
+      Promise.resolve({
+        takenAt: 'then',
+        results: statements.map(() => ({
+          kind: 'rows',
+          columns: [column],
+          rows: [['x']],
+          truncated: false,
+          elapsedMs: 0,
+        })),
+      });
+    const all = async (deny: string, sql: string): Promise<readonly SqlResult[]> =>
+      (await createGuardedEngine(engine, postgres, { allow: [], deny: [deny] }).run([sql], options)).results;
+    for (const deny of ['visit.added', '*.added', 'public.*.add*'])
+      expect(await all(deny, 'SELECT * FROM visit')).toEqual([
+        { kind: 'refused', message: 'the column Added may not be read here: leave it out' },
+      ]);
+    expect(await all('ward.added', 'SELECT * FROM visit')).toMatchObject([{ kind: 'rows' }]);
+    expect(await all('visit.*', 'SELECT count(*) FROM visit')).toMatchObject([{ kind: 'rows' }]);
   });
 
   test.each([
@@ -370,7 +410,7 @@ test('the description leaves out what is hidden, keys that name it included, and
   const part = await describe({ allow: [], deny: ['salary', 'patient.ssn', 'hospital.ward.id'] });
   expect(part.tables.map(({ name }) => name)).toEqual(['patient', 'visit', 'hospital.ward']);
   expect(part.tables[0]).toMatchObject({
-    columns: [{ name: 'id' }, { name: 'name' }, { name: 'ward_id' }],
+    columns: [{ name: 'id' }, { name: 'name' }, { name: 'ward_id' }, { name: 'min' }],
     uniqueKeys: [['name']],
     foreignKeys: [],
   });
