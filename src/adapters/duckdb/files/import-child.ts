@@ -50,7 +50,9 @@ async function imported(request: ImportRequest): Promise<ImportReply> {
       const { message } = error as Error;
       // One file that cannot be read takes nothing from those beside it.
       if (!sources.isFolder || /^(Out of Memory|IO) Error/.test(message)) throw error;
-      ignored.push(...table.files.map(({ name }) => ({ file: name, reason: oneLine(message, 200) })));
+      ignored.push(
+        ...table.files.map(({ name }) => ({ file: name, reason: oneLine(message.replace(`${name}: `, ''), 200) })),
+      );
     }
   }
   if (tables.length === 0)

@@ -26,7 +26,7 @@ export async function stageJson(
   const format = formatOf(file, text.head.trim());
   const all = `${stage}_all`;
   await query(
-    `CREATE TABLE ${all} AS SELECT json, coalesce(json_type(json) = 'OBJECT', false) AS is_object FROM read_json_objects(
+    `CREATE OR REPLACE TABLE ${all} AS SELECT json, coalesce(json_type(json) = 'OBJECT', false) AS is_object FROM read_json_objects(
       ${pathLiteral(scratch)}, format = '${format}', maximum_object_size = ${MAX_OBJECT_BYTES}, ignore_errors = ${format === 'newline_delimited'})`,
   ).catch((error: unknown) => {
     const where = /at byte .*?: .*?(?=[.]? *\n|$)/.exec((error as Error).message)?.[0] ?? '';

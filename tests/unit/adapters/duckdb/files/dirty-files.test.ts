@@ -391,7 +391,16 @@ describe('folders', () => {
       { file: '.hidden.csv', reason: 'hidden' },
       { file: 'README.txt', reason: 'its ending is not one of data' },
       { file: 'book.xlsx', reason: 'a spreadsheet: save each sheet of it as CSV (in Excel: CSV UTF-8)' },
-      { file: 'empty.csv', reason: 'empty.csv: it is empty: name a file with a header or rows' },
+      { file: 'empty.csv', reason: 'it is empty: name a file with a header or rows' },
+    ]);
+  });
+
+  test('a JSON file that cannot be read takes none of those after it', async () => {
+    const { imported, contents } = await readFolder({ 'a.json': '[1, 2]', 'b.json': '{"a":', 'c.json': '[{"x":1}]' });
+    expect(contents).toEqual({ c: [['1']] });
+    expect(imported.ignored).toEqual([
+      { file: 'a.json', reason: 'it has no JSON object, and each row is one' },
+      { file: 'b.json', reason: expect.stringMatching(/^it is no whole JSON at byte/) as string },
     ]);
   });
 
@@ -417,7 +426,7 @@ describe('folders', () => {
     expect(parquet.notes).toEqual(['the files have other columns, and what one lacks is NULL: part-0.parquet has no d; part-1.parquet has no s']);
     expect(parquet.columns.map(({ name, type }) => `${name} ${type}`)).toEqual(['a INTEGER', 's STRUCT(x INTEGER[])', 'd DATE']);
     expect(await rowsOf(imported.path, `FROM "${parquet.name}" ORDER BY a`)).toEqual([[1, { x: [1, 2] }, null], [2, null, '2024-01-01']]);
-    expect(imported.ignored).toEqual([{ file: 'broken.parquet', reason: expect.stringMatching(/^broken\.parquet: /) as string }]);
+    expect(imported.ignored).toEqual([{ file: 'broken.parquet', reason: expect.stringMatching(/^Invalid Input Error: /) as string }]);
   });
 }); // prettier-ignore
 
