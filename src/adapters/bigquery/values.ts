@@ -4,7 +4,7 @@
  */
 import type { ResultColumn, SqlValue } from '../../domain';
 import { byConcat, type DigestWords } from '../kit/digest';
-import { compactJson, exactNumber } from '../kit/value-text';
+import { compactJson, exactNumber, shortTime } from '../kit/value-text';
 
 export interface Field {
   readonly name: string;
@@ -78,7 +78,6 @@ function textOf(name: string, cell: string): string {
 
 const float = (text: string): string =>
   /^[+-]?inf/i.test(text) ? `${text.startsWith('-') ? '-' : ''}Infinity` : 'NaN';
-const shortTime = (text: string): string => text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
 
 /** Microseconds since 1970 in digits; years 1 to 9999. */
 function timestamp(cell: string): string {

@@ -6,7 +6,7 @@ import * as DuckDB from '@duckdb/node-api';
 import type { ResultColumn, SqlValue } from '../../domain';
 import { byBars, type DigestWords } from '../kit/digest';
 import { words } from '../kit/functions';
-import { compactJson, exactNumber } from '../kit/value-text';
+import { compactJson, exactNumber, shortest } from '../kit/value-text';
 
 const Id = DuckDB.DuckDBTypeId;
 type Type = DuckDB.DuckDBType;
@@ -53,15 +53,6 @@ export function converterFor(type: Type): (value: Value) => SqlValue {
 }
 
 const number = (value: number): SqlValue => (Number.isFinite(value) ? value : String(value));
-
-/** The fewest digits that stand for the same value of 32 bits, as DuckDB prints it. */
-function shortest(value: number): number {
-  for (let digits = 6; digits < 9; digits += 1) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return short;
-  }
-  return value;
-}
 
 const NO_NAMES = "the fields of a row have no names, and cannot be returned: write {'a': …, 'b': …}, or a column each";
 

@@ -35,6 +35,18 @@ export function exactNumber(text: string): SqlValue {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER && plain(number) === canonical(text) ? number : text;
 }
 
+/** The fewest digits that stand for the same value of 32 bits, as servers print it. */
+export function shortest(value: number): number {
+  for (let digits = 6; digits < 9; digits += 1) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return value;
+}
+
+/** `12:00:00.500000` is `12:00:00.5`, whatever the column's precision. */
+export const shortTime = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+
 const SMALL = /^-?\d(?:\.(\d+))?e-(\d+)$/;
 
 /** The shortest digits of a double, without an exponent where `toFixed` can print it without one. */

@@ -6,7 +6,7 @@
 import type { FieldPacket } from 'mysql2';
 import type { ResultColumn, SqlValue } from '../../domain';
 import { byArithmetic, byConcat, type DigestWords } from '../kit/digest';
-import { compactJson, exactNumber } from '../kit/value-text';
+import { compactJson, exactNumber, shortest, shortTime } from '../kit/value-text';
 
 /** A column as the server describes it; the driver's types leave out what MariaDB says besides. */
 export type Field = FieldPacket & { readonly characterSet: number; readonly extendedFormat?: string };
@@ -56,23 +56,11 @@ function converterFor(field: Field): ((value: Exclude<Raw, null>) => SqlValue) |
   if (type === BIT) return (value) => exactNumber(BigInt(`0x${(value as Buffer).toString('hex') || '0'}`).toString());
   if (type === FLOAT) return (value) => shortest(value as number);
   if (DECIMALS.includes(type)) return (value) => exactNumber(String(value));
-  if (STAMPS.includes(type)) return (value) => withoutZeros(String(value));
+  if (STAMPS.includes(type)) return (value) => shortTime(String(value));
   if (isJson(field)) return (value) => compactJson(String(value));
   if (columnKind(field) === 'other') return (value) => (Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value);
   return null;
 }
-
-/** The shortest digits that give the same single-precision number. */
-function shortest(value: number): number {
-  for (let digits = 6; digits < 9; digits += 1) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return short;
-  }
-  return value;
-}
-
-/** `12:00:00.500000` is `12:00:00.5`, whatever the column's precision. */
-const withoutZeros = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
 /** Texts are compared byte by byte, whatever their collation takes for equal; times without zeros after the point and without midnight. */
 export const DIGEST: DigestWords<Field> = {
