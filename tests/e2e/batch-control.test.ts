@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { isPaused } from '../../src/workers/workflow-views';
+import { eventually } from '../helpers/engine';
 import { gateHome, type Ended, type GateHome, type GateProcess } from '../helpers/gate-process';
 import { callsOf, linesIn, runIn } from '../helpers/run-results';
 import { violations } from '../helpers/json-schema';
@@ -20,7 +21,10 @@ let home: GateHome;
 async function startFailing(): Promise<typeof failing> {
   const told = { server: createServer(), question: null as string | null, bodies: [] as string[] };
   told.server.on('request', (request, response) => {
-    void (async () => {
+    // Whoever leaves it leaves the model, too: a reply that nobody takes would be paid for.
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    const answer = async () => {
       let body = '';
       for await (const chunk of request) body += String(chunk);
       told.bodies.push(body);
@@ -30,10 +34,14 @@ async function startFailing(): Promise<typeof failing> {
       }
       const { method = 'GET', url = '/' } = request;
       const headers = { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' };
-      const answer = await fetch(new URL(url, model.baseUrl), { method, headers, ...(body === '' ? {} : { body }) });
-      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' });
-      return response.end(await answer.text());
-    })();
+      const asked = { method, headers, signal: left.signal, ...(body === '' ? {} : { body }) };
+      const said = await fetch(new URL(url, model.baseUrl), asked);
+      response.writeHead(said.status, { 'content-type': said.headers.get('content-type') ?? 'application/json' });
+      return response.end(await said.text());
+    };
+    answer().catch((error: unknown) => {
+      if (!left.signal.aborted) throw error;
+    });
   });
   await new Promise<void>((resolve) => told.server.listen(0, '127.0.0.1', resolve));
   return told;
@@ -138,7 +146,7 @@ test('a batch that runs is paused and resumed from elsewhere; its status says so
 
 test('a retry asks the failures of a batch alone, and not what was cancelled or never asked', async () => {
   failing.question = questions()[1]?.question ?? '';
-  const release = model.holdAfter(3);
+  const release = model.holdAfter(1);
   const running = home.here(run());
   await model.billed(1);
   const { id } = await until(({ failed }) => failed === 1);
@@ -146,8 +154,10 @@ test('a retry asks the failures of a batch alone, and not what was cancelled or 
     ...{ code: 1, err: `gate: ${id} has not ended: retry its failures once it has (gate batch status ${id})\n` },
   });
   expect(await home.here(['cancel', id])).toMatchObject({ code: 0, out: `${id}: is being cancelled\n` });
-  release();
   expect((await running).code).toBe(3);
+  // A reply on its way to a call that is cut off would be paid for, and asked for again.
+  await eventually(() => model.ledger().totals.inFlight === 0);
+  release();
   const before = await statusOf(id);
   expect(before).toMatchObject({ status: 'cancelled', failed: 1 });
   expect(Object.values(before['failures'] as object)).toEqual([1]);
