@@ -32,7 +32,7 @@ test('a step that still runs at the end of an invocation is handed back, and the
   });
   const connection = await NativeConnection.connect({ address: testTemporal().address });
   const kept: Kept = {
-    ...{ stepMs: 300_000, idleMs: 3_000, drainMs: 3_000 },
+    ...{ stepMs: 300_000, idleMs: 6_000, drainMs: 3_000 },
     workers: ({ graceMs, forceMs }) =>
       createGateWorkers({
         ...{ ...testTemporal(), steps, batch, databases: [database] },
@@ -49,7 +49,7 @@ test('a step that still runs at the end of an invocation is handed back, and the
       ...{ searchId, settings: scriptedSettings({ maxPlans: 1, cMin: 1 }), modelTimeoutMs: 300_000, label: 'x' },
       queues: questionQueues(database),
     });
-    await handler({}, invocation(8_000));
+    await handler({}, invocation(11_000));
     expect(lines).toEqual([expect.stringMatching(/^cold start; takes work for \d\.\d s$/), 'ends: time is up']);
     expect(plans).toBe(1);
     const { raw } = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).describe();
