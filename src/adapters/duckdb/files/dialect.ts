@@ -158,8 +158,12 @@ function namesOfOtherWidth(header: CsvRow | undefined, body: readonly CsvRow[], 
   const areQuoted =
     text.split(delimiter ?? '\n').every((cell) => /^".*"$/.test(cell)) && body.every((row) => row.text.startsWith('"'));
   const areLabels = delimiter === '\t' && labels.every(isWord) && !body.some((row) => row.cells.slice(1).some(isWord));
-  const areNames = (areQuoted || areLabels) && !labels.some(isBlank) && new Set(labels).size === labels.length;
-  return areNames ? ['', ...cells] : null;
+  // `"Ann",12,50` may be a decimal with a comma.
+  const isSplit = (n: number): boolean =>
+    n > 0 && body.every((row) => /^-?\d+$/.test(row.cells[n] ?? '') && /^\d+$/.test(row.cells[n + 1] ?? ''));
+  const areSplit = delimiter === ',' && labels.some(isWord) && cells.some((_, n) => isSplit(n));
+  const areUnique = !labels.some(isBlank) && new Set(labels).size === labels.length;
+  return areUnique && !areSplit && (areQuoted || areLabels) ? ['', ...cells] : null;
 }
 
 /** One or two rows of units or labels: they have a word over each column of values alone. */
