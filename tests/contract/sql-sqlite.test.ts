@@ -172,11 +172,11 @@ test('the same text is looked at anew when the schema has changed', async () => 
 
 test('a writer that holds the file delays a statement, and does not take its time', async () => {
   const HOLD = `const [, library, file] = process.argv; const database = new (require(library))(file);
-    database.exec('BEGIN EXCLUSIVE'); console.log('held'); setTimeout(() => database.exec('COMMIT'), 1500);`;
+    database.exec('BEGIN EXCLUSIVE'); console.log('held'); setTimeout(() => database.exec('COMMIT'), 4000);`;
   const holder = spawn(process.execPath, ['-e', HOLD, require.resolve('libsql'), file]);
   const released = new Promise((resolve) => holder.once('exit', resolve));
   await new Promise((resolve) => holder.stdout.once('data', resolve));
-  expect(await runOne('SELECT 1 FROM mixed LIMIT 1', { timeoutMs: 500 })).toMatchObject({ rows: [[1]] });
+  expect(await runOne('SELECT 1 FROM mixed LIMIT 1', { timeoutMs: 2_000 })).toMatchObject({ rows: [[1]] });
   await released;
 });
 
