@@ -40,6 +40,7 @@ export function createGuardedEngine(
   const { dialect } = engine;
   const rules = accessRules(access, schemas, dialect);
   let described: Promise<DatabaseDescription> | null = null;
+  let revision: string | null = null;
 
   function description(signal: AbortSignal): Promise<DatabaseDescription> {
     described ??= engine.describe({ signal }).catch((error: unknown) => {
@@ -47,6 +48,13 @@ export function createGuardedEngine(
       throw error;
     });
     return described;
+  }
+
+  /** The next description is made anew, unless the database says that nothing has changed. */
+  async function renew(signal: AbortSignal): Promise<void> {
+    const before = revision;
+    revision = (await engine.revision?.({ signal })) ?? null;
+    if (revision === null || revision !== before) described = null;
   }
 
   /** Why a statement may not run; null: it may. */
@@ -58,20 +66,24 @@ export function createGuardedEngine(
       return { kind: 'sql-error', message: inspection.message, code: SYNTAX_ERROR[dialect], elapsedMs: 0 };
     }
     if (rules.open) return null;
-    let message = await refusal(sql, inspection.relations, signal);
+    let message = await refusal(sql, inspection.relations, true, signal);
     if (message !== null) {
-      // The table may have been created after the description was made.
-      described = null;
-      message = await refusal(sql, inspection.relations, signal);
+      // Tables and columns may have been created after the description was made.
+      await renew(signal);
+      message = await refusal(sql, inspection.relations, false, signal);
     }
     return message === null ? null : { kind: 'refused', message };
   }
 
-  async function refusal(sql: string, relations: readonly string[], signal: AbortSignal): Promise<string | null> {
+  /** `isOld`: each word that a pattern denies may be a column that was added after the description was made. */
+  async function refusal(
+    sql: string,
+    relations: readonly string[],
+    isOld: boolean,
+    signal: AbortSignal,
+  ): Promise<string | null> {
     const { tables } = await description(signal);
-    const written = tokensOf(sql, dialect).flatMap(({ kind, text }) =>
-      kind === 'word' || kind === 'quoted' ? text : [],
-    );
+    const written = wordsOf(sql, dialect).filter((word) => isOld || isDeniedAsWritten(access, word));
     const hidden: HiddenIn[] = [];
     for (const relation of relations) {
       const found = findTables(relation, tables, schemas);
@@ -82,7 +94,6 @@ export function createGuardedEngine(
       for (const table of found) {
         const names = table.columns.map(({ name }) => name);
         const columns = [
-          // One that was added after the description was made.
           ...written.filter((column) => rules.deniesByName(table.name, column)),
           ...names.filter((column) => !rules.mayReadColumn(table.name, column)),
         ];
@@ -101,12 +112,18 @@ export function createGuardedEngine(
   }
 
   /** `*` also reads columns that were added after the description was made. */
-  function unlessDenied(sql: string, result: SqlResult): SqlResult {
+  async function unlessDenied(sql: string, result: SqlResult, signal: AbortSignal): Promise<SqlResult> {
     const inspection = rules.open ? null : inspector.inspect(sql);
     if (result.kind !== 'rows' || inspection?.kind !== 'select') return result;
-    const denied = result.columns.find(({ name }) =>
-      inspection.relations.some((relation) => rules.deniesByName(relation, name)),
-    );
+    const { relations } = inspection;
+    const suspects = result.columns.filter(({ name }) => relations.some((one) => rules.deniesByName(one, name)));
+    if (suspects.length === 0) return result;
+    // What the text names was judged before.
+    const known = new Set(wordsOf(sql, dialect).map((word) => word.toLowerCase()));
+    const { tables } = await description(signal);
+    for (const { name, columns } of relations.flatMap((relation) => findTables(relation, tables, schemas)))
+      for (const column of columns) if (rules.mayReadColumn(name, column.name)) known.add(column.name.toLowerCase());
+    const denied = suspects.find(({ name }) => !known.has(name.toLowerCase()));
     if (denied === undefined) return result;
     described = null;
     return { kind: 'refused', message: `the column ${denied.name} may not be read here: leave it out` };
@@ -120,7 +137,10 @@ export function createGuardedEngine(
       const passed = statements.filter((_, index) => verdicts[index] === null);
       const { takenAt, results } =
         passed.length === 0 ? { takenAt: new Date().toISOString(), results: [] } : await engine.run(passed, options);
-      const answers = results.map((result, index) => unlessDenied(passed[index] ?? '', result)).values();
+      const shown: SqlResult[] = [];
+      for (const [index, result] of results.entries())
+        shown.push(await unlessDenied(passed[index] ?? '', result, options.signal));
+      const answers = shown.values();
       const all = verdicts.map((verdict) => verdict ?? (answers.next().value as SqlResult));
       return { takenAt, results: all.map(shortened) };
     },
@@ -155,6 +175,13 @@ const ROW_IDS: Readonly<Record<Dialect, readonly string[]>> = {
   mysql: ['_rowid'],
   bigquery: [],
 };
+
+const wordsOf = (sql: string, dialect: Dialect): string[] =>
+  tokensOf(sql, dialect).flatMap(({ kind, text }) => (kind === 'word' || kind === 'quoted' ? text : []));
+
+/** By a pattern that ends in this very name, and not by one in which a `*` stands for it. */
+const isDeniedAsWritten = ({ deny }: AccessLists, column: string): boolean =>
+  deny.some((pattern) => pattern.trim().split('.').at(-1)?.toLowerCase() === column.toLowerCase());
 
 const MAX_MESSAGE_CHARS = 2_000;
 

@@ -290,8 +290,32 @@ describe('columns', () => {
       expect(await all(deny, 'SELECT * FROM visit')).toEqual([
         { kind: 'refused', message: 'the column Added may not be read here: leave it out' },
       ]);
+    expect(await all('visit.add*', 'SELECT 1 AS added FROM visit')).toMatchObject([{ kind: 'rows' }]);
     expect(await all('ward.added', 'SELECT * FROM visit')).toMatchObject([{ kind: 'rows' }]);
     expect(await all('visit.*', 'SELECT count(*) FROM visit')).toMatchObject([{ kind: 'rows' }]);
+  });
+
+  test.each([
+    ['visit.m*', 'SELECT max(cost) FROM visit'],
+    ['visit.*name*', 'SELECT p.name AS full_name FROM patient p JOIN visit v ON v.patient_id = p.id'],
+    ['visit.*name*', 'SELECT * FROM patient p JOIN visit v ON v.patient_id = p.id'],
+  ])('%s denies no word that is no column: %s', async (deny, sql) => {
+    expect(await ask(sql, { allow: [], deny: [deny] })).toMatchObject({ kind: 'rows' });
+  });
+
+  test('a denied column that was added since is found in a description made anew, which is made where the database changed', async () => {
+    const engine = echo('postgresql');
+    let columns = ['id', 'cost'];
+    let described = 0;
+    engine.describe = () => Promise.resolve({ ...DESCRIPTION, tables: [table('visit', columns)], version: String((described += 1)) }); // prettier-ignore
+    engine.revision = () => Promise.resolve(String(columns));
+    const guarded = createGuardedEngine(engine, postgres, { allow: [], deny: ['visit.m*'] });
+    const run = async (): Promise<SqlResult | undefined> =>
+      (await guarded.run(['SELECT id, mood FROM visit'], options)).results[0];
+    expect([(await run())?.kind, (await run())?.kind]).toEqual(['rows', 'rows']);
+    expect(described).toBe(2);
+    columns = ['id', 'cost', 'mood'];
+    expect(await run()).toMatchObject({ kind: 'refused', message: expect.stringContaining('visit.mood') as string });
   });
 
   test.each([
