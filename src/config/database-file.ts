@@ -77,11 +77,14 @@ export function fileVersion(path: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
+/** Those asked for last are last. */
 const held = new Map<string, { readonly ino: bigint; readonly open: number }>();
+/** A process may have few files open, 1,024 or less. */
+const MOST_HELD = 100;
 
 /**
- * A database stays open until another file is at its place: closing it would drop the locks (POSIX) that this process has on it,
- * where it writes it itself.
+ * A database stays open until another file is at its place, or many others were asked for: closing it would drop the locks
+ * (POSIX) that this process has on it, where it writes it itself.
  */
 function dialectIn(path: string, ino: bigint): DatabaseFile['dialect'] | undefined {
   const before = held.get(path);
@@ -89,11 +92,15 @@ function dialectIn(path: string, ino: bigint): DatabaseFile['dialect'] | undefin
   const buffer = Buffer.alloc(20);
   const head = buffer.toString('latin1', 0, readSync(open, buffer, 0, buffer.length, 0));
   const found = HEADERS.find(({ at, text }) => head.startsWith(text, at));
-  if (open === before?.open) return found?.dialect;
-  if (before !== undefined) closeSync(before.open);
   held.delete(path);
+  if (before !== undefined && before.open !== open) closeSync(before.open);
   if (found === undefined) closeSync(open);
   else held.set(path, { ino, open });
+  const [oldest] = held;
+  if (oldest !== undefined && held.size > MOST_HELD) {
+    held.delete(oldest[0]);
+    closeSync(oldest[1].open);
+  }
   return found?.dialect;
 }
 
