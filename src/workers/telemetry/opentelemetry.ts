@@ -97,13 +97,17 @@ export async function openTelemetry(
       if (isSampled(ended.traceparent)) endedSpan(name, ended, attributes);
     },
     async flush() {
-      const late = sleep(FLUSH_MS).then(() => Promise.reject(new Error(`no answer within ${FLUSH_MS / 1000} s`)));
+      const timer = new AbortController();
+      const late = sleep(FLUSH_MS, undefined, { signal: timer.signal }).then(() =>
+        Promise.reject(new Error(`no answer within ${FLUSH_MS / 1000} s`)),
+      );
       // The processor does not wait for a batch that is under way already; the exporter does.
       const sent = Promise.all([provider.forceFlush(), exporter.forceFlush?.()]);
       await Promise.race([sent, late]).catch((error: unknown) =>
         diag.error(error instanceof Error ? error.message : String(error)),
       );
       late.catch(() => undefined); // sent before
+      timer.abort();
     },
   };
 }

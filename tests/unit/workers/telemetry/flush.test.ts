@@ -53,3 +53,17 @@ test('a batch on its way that does not arrive is told at the end', async () => {
   expect(said).toEqual([expect.stringContaining('traces are not delivered: no answer within 2 s')]);
   giveUp();
 });
+
+test('a flush that is over keeps no process from its end', async () => {
+  const exporter: SpanExporter = {
+    export: (_spans, done) => done({ code: 0 }),
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+  };
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const tracing = await openTelemetry({}, () => undefined, exporter);
+  await tracing.span(SPAN, null, () => Promise.resolve());
+  const before = timers();
+  await tracing.flush();
+  expect(timers()).toBeLessThanOrEqual(before);
+});
