@@ -70,6 +70,10 @@ const OF_STATEMENT = /^(invalidQuery|invalid|notFound|duplicate|bytesBilledLimit
 /** By its time limit, or because it was cancelled. */
 export const isStopped = ({ reason }: ApiFailure): boolean => reason === 'stopped' || reason === 'timeout';
 
+/** Why a job failed, and not why a request for its rows did. */
+export const isOfJob = ({ reason, status }: ApiFailure): boolean =>
+  reason.startsWith('job') || (status >= 400 && status < 500 && status !== 429);
+
 /** The server's words, and what to change where they do not say it. */
 export function toOutcome(error: unknown, target: Target): Outcome {
   if (!(error instanceof ApiFailure)) throw error;

@@ -17,7 +17,7 @@ import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
 import { path, type Api } from './client';
 import type { TableReference } from './describe';
-import { ApiFailure, gone, isStopped, toOutcome } from './errors';
+import { ApiFailure, gone, isOfJob, isStopped, toOutcome } from './errors';
 import type { Target } from './target';
 import { DIGEST, kindOf, valuesOf, type Field, type Row } from './values';
 
@@ -220,6 +220,7 @@ export class BigQuerySession implements Session {
     };
     let location = target.location ?? undefined;
     const job = { jobReference: { projectId, jobId, location }, configuration };
+    let isMade = false;
     try {
       const { jobReference } = await this.api
         .post<Job>(path`projects/${projectId}/jobs`, job, signal)
@@ -228,14 +229,15 @@ export class BigQuerySession implements Session {
           if (error instanceof ApiFailure && error.reason === 'duplicate') return {};
           throw error;
         });
+      isMade = true;
       location ??= jobReference?.location;
       const results = path`projects/${projectId}/queries/${jobId}`;
       const { read, ...rows } = await this.pages(results, location, request.maxRows, signal);
       bill(read);
       return rows;
     } catch (error) {
-      // One that fails costs nothing; one that is stopped may be billed as a whole.
-      if (!(error instanceof ApiFailure) || isStopped(error)) bill(bytes);
+      // One that fails costs nothing; one that is stopped, or whose rows do not arrive, may be billed as a whole.
+      if (!(error instanceof ApiFailure) || isStopped(error) || (isMade && !isOfJob(error))) bill(bytes);
       // One that has ended stays as it is.
       const cancelled = this.api.post(path`projects/${projectId}/jobs/${jobId}/cancel`, {}, AbortSignal.timeout(CANCEL_TIMEOUT_MS), { location }); // prettier-ignore
       await cancelled.catch(() => undefined);

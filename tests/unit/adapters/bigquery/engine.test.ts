@@ -157,6 +157,20 @@ describe('what is billed', () => {
     expect(told).toEqual(expected.map((mib) => ({ bytes: mib * MIB, usd: (mib * MIB * 8) / 1024 ** 4 })));
   }); // prettier-ignore
 
+  test('a job whose rows do not arrive, and the one that runs instead', async () => {
+    const busy = { status: 503, reason: 'backendError', message: 'Try again' };
+    let requests = 0;
+    const { server, engine } = await started({
+      onQuery: () => ({ ...ONE, reads, bytes: 100 * MIB, rows: [['1'], ['2']], pageRows: 1 }),
+      // The second page, and its repetition.
+      onRequest: (path) => (path.includes('/queries/') && [2, 3].includes((requests += 1)) ? busy : undefined),
+    });
+    const told: Scan[] = [];
+    await once(engine, asked({ onBilled: (scan) => told.push(scan) }));
+    expect(server.ran()).toHaveLength(2);
+    expect(told.map(({ bytes }) => bytes / MIB)).toEqual([100, 100]);
+  });
+
   test('each statement of a run, and a digest', async () => {
     const answer = { reads, bytes: 50 * MIB };
     expect(await billed(answer, (engine, options) => engine.run([sql, sql, 'DELETE FROM team'], options))).toHaveLength(2); // prettier-ignore
