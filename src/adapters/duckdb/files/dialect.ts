@@ -84,11 +84,15 @@ function rowsOf(text: string, delimiter: string | null, isWhole: boolean): CsvRo
   return rows.length > 0 || isWhole ? rows : rowsOf(text, delimiter, true);
 }
 
-const NUMBER = /^[-+]?[0-9][0-9.,' ]*([eE][-+]?[0-9]+)?%?$/;
+const NUMBER = /^[-+]?[.]?[0-9][0-9.,' ]*([eE][-+]?[0-9]+)?%?$/;
 const DATE = /^[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}\b/;
 const isBlank = (cell: string): boolean => cell.trim() === '';
 const isValue = (cell: string): boolean => NUMBER.test(cell.trim()) || DATE.test(cell.trim());
 const isWord = (cell: string): boolean => !isValue(cell) && !isNoValue(cell);
+/** Amounts and measured values as people write them: `$5`, `(7)`, `<0.1`, `5 kg`, `Inf`, `yes`. */
+const isFigure = (cell: string): boolean =>
+  /^[^\p{L}\d]*(\p{L}{3})?[^\p{L}\d]*\d[\d.,' ]*[^\p{L}\d]*\p{L}{0,3}$/u.test(cell) ||
+  /^[-+]?(inf|infinity|true|false|yes|no)$/i.test(cell.trim());
 
 /** `at`: the header, if it has names, else the first row of the table. */
 function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null) {
@@ -103,7 +107,9 @@ function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null
   const header = rows[at];
   // What comes again below is a value too.
   const comesAgain = width > 1 && rows.slice(at + 1, at + 50).some(({ text }) => text === header?.text);
-  return { at, names: isHeader(header) && !comesAgain ? header.cells : null, isSure: false };
+  // Names may be above, of which one is missing: then this row has none.
+  const isUnderNames = width > 2 && rows[at - 1]?.width === width - 1 && isHeader(rows[at - 1]);
+  return { at, names: isHeader(header) && !comesAgain && !isUnderNames ? header.cells : null, isSure: false };
 }
 
 /** The first row of the table: titles above it have other widths, or fill its first cells alone. */
@@ -111,17 +117,25 @@ function firstOf(rows: readonly CsvRow[], width: number, from: number): number {
   const found = rows.findIndex((row, at) => at >= from && row.width === width);
   const start = Math.max(0, found);
   let areShort = true;
+  let most = 0;
   for (let at = start; at < Math.min(rows.length, start + 20); at += 1) {
     const cells = rows[at]?.cells ?? [];
     const filled = cells.filter((cell) => !isBlank(cell));
     if (filled.length === cells.length) {
       const isUnderTitles = isHeader(rows[at]) && (areShort || wordsOverValues(rows, at) > 1);
-      return isUnderTitles ? at : start;
+      return isUnderTitles && areFuller(rows.slice(at + 1, at + 20), most) ? at : start;
     }
     if (cells.slice(0, filled.length).some(isBlank)) return start;
     areShort &&= filled.length <= width / 2 || filled.some(isValue);
+    most = Math.max(most, filled.length);
   }
   return start;
+}
+
+/** Whether most rows fill more cells than that: else those above are no titles, but rows as they are. */
+function areFuller(rows: readonly CsvRow[], count: number): boolean {
+  const fuller = rows.filter(({ cells }) => cells.filter((cell) => !isBlank(cell)).length > count);
+  return fuller.length >= rows.length / 2;
 }
 
 /** Rows from one on, without those that repeat the one above it. */
@@ -156,7 +170,11 @@ function namesOfOtherWidth(header: CsvRow | undefined, body: readonly CsvRow[], 
   // R writes names of rows without a name for their column: in quotes, or as labels of numbers.
   const labels = body.map((row) => row.cells[0] ?? '');
   const areQuoted =
-    text.split(delimiter ?? '\n').every((cell) => /^".*"$/.test(cell)) && body.every((row) => row.text.startsWith('"'));
+    text.split(delimiter ?? '\n').every((cell) => /^".*"$/.test(cell)) &&
+    body.every((row) => row.text.startsWith('"')) &&
+    // Others quote each cell: then a name may be missing anywhere.
+    (labels.every((label, n) => label === String(n + 1)) ||
+      body.some((row) => hasBareCell(row.text, delimiter ?? '\n')));
   const areLabels = delimiter === '\t' && labels.every(isWord) && !body.some((row) => row.cells.slice(1).some(isWord));
   // `"Ann",12,50` may be a decimal with a comma.
   const isSplit = (n: number): boolean =>
@@ -165,6 +183,12 @@ function namesOfOtherWidth(header: CsvRow | undefined, body: readonly CsvRow[], 
   const areUnique = !labels.some(isBlank) && new Set(labels).size === labels.length;
   return areUnique && !areSplit && (areQuoted || areLabels) ? ['', ...cells] : null;
 }
+
+const hasBareCell = (text: string, delimiter: string): boolean =>
+  text
+    .replace(/"([^"]|"")*"/g, '')
+    .replaceAll(delimiter, '')
+    .trim() !== '';
 
 /** One or two rows of units or labels: they have a word over each column of values alone. */
 function rowsUnderHeader(rows: readonly CsvRow[], from: number, width: number): readonly CsvRow[] {
@@ -177,10 +201,13 @@ function rowsUnderHeader(rows: readonly CsvRow[], from: number, width: number): 
 
 function isLabels(row: CsvRow, below: readonly CsvRow[]): boolean {
   const { over, beside } = split(row, below);
-  // A first row of data has words for two numbers at most, and a key beside them.
-  const isVaried = over.length > 3 && new Set(over).size > 1;
+  // A first row of data has a key beside its words for numbers, and the words come again.
+  const areOwn = over.length > 3 && new Set(over).size === over.length;
   return (
-    row.width === below[0]?.width && over.length > 1 && over.every(isWord) && (isVaried || beside.every(isNoValue))
+    row.width === below[0]?.width &&
+    over.length > 1 &&
+    over.every((cell) => isWord(cell) && !isFigure(cell)) &&
+    (areOwn || beside.every(isNoValue))
   );
 }
 

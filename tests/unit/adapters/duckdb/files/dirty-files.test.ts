@@ -181,6 +181,7 @@ describe('lines around the table', () => {
   ])('backslashes %s', async (_what, content, rows) => {
     const found = await read('a.csv', `id,text,n\n${content}`);
     expect([found.rows, found.rejected, found.notes]).toEqual([rows, 0, []]);
+    expect(/ for a quote.*(?=, header)/.exec(found.reading ?? '')?.[0]).toBe(_what.startsWith('before') ? ' for a quote in a cell, \\\\ for \\' : undefined);
   });
 
   test('quoted line breaks, delimiters and quotes; quotes in the middle of a word', async () => {
@@ -217,6 +218,13 @@ describe('headers', () => {
     ['units', 'a.csv', 'Time,Temp\ns,°C\n1,20.5\n2,20.6\n3,20\n', ['Time BIGINT', 'Temp DECIMAL(18,1)'], [['1', '20.5'], ['2', '20.6'], ['3', '20.0']], ["1 line under the header left out: 's,°C'"]],
     ['questions and marks of a survey', 'a.csv', 'Start,Q1,Q2,Q3,Id\nStart Date,How old?,How happy?,How long?,Response ID\n{s},{q1},{q2},{q3},{id}\n2024-01-01,21,1,3,a\n2024-01-02,22,1,3,b\n2024-01-03,23,1,3,c\n', ['Start DATE', 'Q1 BIGINT', 'Q2 BIGINT', 'Q3 BIGINT', 'Id VARCHAR'], [['2024-01-01', '21', '1', '3', 'a'], ['2024-01-02', '22', '1', '3', 'b'], ['2024-01-03', '23', '1', '3', 'c']], ["2 lines under the header left out: 'Start Date,How old?,How happy?,How long?,Response ID', '{s},{q1},{q2},{q3},{id}'"]],
     ['a first row with words for numbers stays', 'a.csv', 'team,home,away\nX,W,L\nY,3,1\nZ,2,2\nQ,2,1\n', ['team VARCHAR', 'home VARCHAR', 'away VARCHAR'], [['X', 'W', 'L'], ['Y', '3', '1'], ['Z', '2', '2'], ['Q', '2', '1']], []],
+    ['a first row of amounts stays, though it has other signs', 'a.csv', 'item,a,b,c,d\nSales,$100,<2,(3),9 kg\nCost,5,6,7,8\nTax,1,2,3,4\nRent,1,2,3,4\n', ['item VARCHAR', 'a VARCHAR', 'b VARCHAR', 'c VARCHAR', 'd VARCHAR'], [['Sales', '$100', '<2', '(3)', '9 kg'], ['Cost', '5', '6', '7', '8'], ['Tax', '1', '2', '3', '4'], ['Rent', '1', '2', '3', '4']], []],
+    ['a first row stays, whose words come again', 'a.csv', 'who,a,b,c,d\nAnn,absent,sick,absent,sick\nBob,1,2,3,4\nCar,1,2,3,4\nDan,1,2,3,4\n', ['who VARCHAR', 'a VARCHAR', 'b VARCHAR', 'c VARCHAR', 'd VARCHAR'], [['Ann', 'absent', 'sick', 'absent', 'sick'], ['Bob', '1', '2', '3', '4'], ['Car', '1', '2', '3', '4'], ['Dan', '1', '2', '3', '4']], []],
+    ['a first row of infinity stays', 'a.csv', 'x,y\nInf,-Inf\n1,2\n3,4\n5,6\n', ['x VARCHAR', 'y VARCHAR'], [['Inf', '-Inf'], ['1', '2'], ['3', '4'], ['5', '6']], []],
+    ['a name is missing anywhere, where all is quoted', 'a.csv', '"name","age"\n"Ann","5","x"\n"Bob","6","y"\n', ['column_1 VARCHAR', 'column_2 BIGINT', 'column_3 VARCHAR'], [['Ann', '5', 'x'], ['Bob', '6', 'y']], ["1 line above the table left out: '\"name\",\"age\"'", 'no header: columns are named column_1 to column_3']],
+    ['under names of which one is missing, no row is a header', 'a.csv', 'name,city\nAnn,Paris,x\nBob,Rome,y\n', ['column_1 VARCHAR', 'column_2 VARCHAR', 'column_3 VARCHAR'], [['Ann', 'Paris', 'x'], ['Bob', 'Rome', 'y']], ["1 line above the table left out: 'name,city'", 'no header: columns are named column_1 to column_3']],
+    ['rows that fill as many cells as those above are no table under titles', 'a.csv', 'name,city,,\nAnn,Paris,,\nBob,Rome,VIP,x\nCarl,Oslo,,\n', ['name VARCHAR', 'city VARCHAR', 'column_3 VARCHAR', 'column_4 VARCHAR'], [['Ann', 'Paris', null, null], ['Bob', 'Rome', 'VIP', 'x'], ['Carl', 'Oslo', null, null]], []],
+    ['decimals that begin with their point are values', 'a.csv', '.5,.25\n.75,.125\n', ['column_1 DECIMAL(18,2)', 'column_2 DECIMAL(18,3)'], [['0.50', '0.250'], ['0.75', '0.125']], ['no header: columns are named column_1 to column_2']],
     ['again and again, in files put together', 'a.csv', 'id,n\n1,5\nid,n\n2,6\n', ['id BIGINT', 'n BIGINT'], [['1', '5'], ['2', '6']], []],
     ['titles as long as the table but for a cell', 'a.csv', 'Umsätze;Konto;\nIBAN:;DE00;\nBuchung;Betrag;Zweck\n31.12.2024;-12,50;Miete\n30.12.2024;1.000,00;Gehalt\n', ['Buchung DATE (dd.mm.yyyy)', 'Betrag DECIMAL(18,2) (1.234,56)', 'Zweck VARCHAR'], [['2024-12-31', '-12.50', 'Miete'], ['2024-12-30', '1000.00', 'Gehalt']], ["2 lines above the table left out: 'Umsätze;Konto;', 'IBAN:;DE00;'"]],
   ])('%s', async (_what, name, content, columns, rows, told) => {
@@ -301,9 +309,15 @@ describe('values', () => {
   });
 
   test('what other columns show decides between two ways', async () => {
-    const { rows, columns } = await read('a.csv', 'a;b;c;d\n1,5;1.234;01/02/2024;31/12/2024\n2,25;5.678;03/04/2024;01/01/2024\n');
+    const { rows, columns, notes } = await read('a.csv', 'a;b;c;d\n1,5;1.234;01/02/2024;31/12/2024\n2,25;5.678;03/04/2024;01/01/2024\n');
     expect(columns).toEqual(['a DECIMAL(18,2) (1.234,56)', 'b DECIMAL(18,0) (1.234,56)', 'c DATE (dd/mm/yyyy)', 'd DATE (dd/mm/yyyy)']);
     expect(rows[0]).toEqual(['1.50', '1234', '2024-02-01', '2024-12-31']);
+    expect(notes).toEqual([
+      'b: every value could be a decimal or a decimal with comma: read as a decimal with comma, as other columns show',
+      'c: every value could be dd/mm/yyyy or mm/dd/yyyy: read as dd/mm/yyyy, as other columns show',
+    ]);
+    const both = await read('b.csv', 'a,b,c\n"1,5",2.5,1.234\n"2,5",3.5,5.678\n');
+    expect([both.columns[2], both.notes]).toEqual(['c VARCHAR', ['c: every value could be a decimal or a decimal with comma: kept as text']]);
   });
 
   test('one value at the end that does not fit keeps the column a text, and is told', async () => {
