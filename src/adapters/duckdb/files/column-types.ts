@@ -254,11 +254,12 @@ function meantBy(found: Found, sure: ReadonlySet<Convention | undefined>, areCom
   const { kind, rival, isRaw } = found;
   if (rival === null) return found;
   const [only, other] = [kind, rival].filter(({ convention }) => sure.has(convention));
-  if (only !== undefined && other === undefined) return { kind: only, isRaw };
-  const isDecimal = areCommasBetween && kind.name === 'a decimal';
-  const choice = isDecimal ? `read as ${kind.name}` : 'kept as text';
+  const isDecimal = areCommasBetween && kind.name === 'a decimal' && !sure.has('comma');
+  const [meant = null, why = ''] =
+    only !== undefined && other === undefined ? [only, ', as other columns show'] : isDecimal ? [kind] : [];
+  const choice = meant === null ? 'kept as text' : `read as ${meant.name}${why}`;
   notes.push(`every value could be ${kind.name} or ${rival.name}: ${choice}`);
-  return isDecimal ? found : null;
+  return meant === null ? null : { kind: meant, isRaw };
 }
 
 /** From the text of a column to its value; null: a number would lose digits. */

@@ -115,7 +115,7 @@ function readingOf({ encoding }: Text, { delimiter, isEscaped, header }: CsvDial
       ? `taken for ${encoding}, because it is no UTF-8 (save it as that if letters look wrong)`
       : encoding,
     ...(delimiter === null ? [] : [`delimiter ${delimiter === '\t' ? 'tab' : delimiter}`]),
-    ...(isEscaped ? ['\\" for a quote in a cell'] : []),
+    ...(isEscaped ? ['\\" for a quote in a cell, \\\\ for \\'] : []),
     ...(header === null ? [] : [`header in line ${header.line}`]),
   ].join(', ');
 }
