@@ -15,6 +15,8 @@ export type Staged = Pick<ImportedTable, 'rejected' | 'rejects' | 'notes'> & {
   /** Of a CSV file alone, as is the delimiter. */
   readonly reading?: string;
   readonly delimiter?: string | null;
+  /** Of a JSON file alone: the member whose objects are its rows. */
+  readonly list?: string | null;
 };
 
 /** DuckDB takes sixteen times the longest row as a buffer. */

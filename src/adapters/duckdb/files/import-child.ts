@@ -149,7 +149,10 @@ async function fromText(
       await query('DROP TABLE IF EXISTS stage');
       const text = await readText(file.path, request.maxBytes);
       if (text === null) throw unreadable('it is empty: name a file with a header or rows');
-      const part = await (format === 'csv' ? stageCsv : stageJson)(query, file, text, 'stage', scratch);
+      const lists = new Set(staged.flatMap(({ list }) => list ?? []));
+      const part = await (format === 'csv'
+        ? stageCsv(query, file, text, 'stage', scratch)
+        : stageJson(query, file, text, 'stage', scratch, lists));
       staged.push({ file: file.name, ...part });
       await append(query, file, part.columns, names, format);
     } catch (error) {

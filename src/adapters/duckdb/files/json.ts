@@ -14,13 +14,17 @@ import { unique, unreadable, type SourceFile } from './sources';
 const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 const MAX_COLUMNS = 2000;
 
-/** Reads a file into the new table `stage`, one JSON value a column. `scratch`: where it is written as UTF-8. */
+/**
+ * Reads a file into the new table `stage`, one JSON value a column. `scratch`: where it is written as UTF-8. `lists`: the members
+ * whose objects are the rows of other files of the table.
+ */
 export async function stageJson(
   query: Query,
   { name: file }: SourceFile,
   text: Text,
   stage: string,
   scratch: string,
+  lists: ReadonlySet<string>,
 ): Promise<Staged> {
   await writeText(scratch, piecesOf(text));
   const format = formatOf(file, text.head.trim());
@@ -32,7 +36,7 @@ export async function stageJson(
     const where = /at byte .*?: .*?(?=[.]? *\n|$)/.exec((error as Error).message)?.[0] ?? '';
     throw unreadable(`it is no whole JSON ${where}`.trim(), error);
   });
-  const inside = isLines(file) ? [] : await rowsInside(query, all);
+  const inside = isLines(file) ? NOT_INSIDE : await rowsInside(query, all, lists);
   const bad = await query(
     `SELECT rowid + 1, CAST(json AS VARCHAR), count(*) OVER () FROM ${all} WHERE NOT is_object ORDER BY 1 LIMIT ${MAX_REJECTS}`,
   );
@@ -47,7 +51,7 @@ export async function stageJson(
     );
   if (keys.length > MAX_COLUMNS)
     throw unreadable(`it has ${keys.length} names of members, and a table at most ${MAX_COLUMNS} columns`);
-  const notes = [...inside, ...(await changesIn(query, all))];
+  const notes = [...inside.notes, ...(await changesIn(query, all))];
   const columns = unique(keys.map((key) => key.replace(/\s+/g, ' ').trim() || 'column'));
   const members = columns.map((name, index) => `${member(keys[index] ?? '')} AS ${identifier(name)}`);
   await query(`CREATE TABLE ${stage} AS SELECT ${members.join(', ')} FROM ${all} WHERE is_object`);
@@ -58,28 +62,37 @@ export async function stageJson(
     reason: `value ${place} is no JSON${shown === null ? '' : ' object'}`,
     text: cut(visibleLine(shown ?? ''), 60),
   }));
-  return { columns, rejected: Number(bad[0]?.[2] ?? 0), rejects, notes };
+  return { columns, list: inside.list, rejected: Number(bad[0]?.[2] ?? 0), rejects, notes };
 }
 
 /** A pointer takes any name. */
 const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 const member = (key: string): string => `json -> ${literal(pointer(key))}`;
 
+const NOT_INSIDE = { list: null, notes: [] };
+
 /** Where the file is one object with one list of objects in it, those are the rows: as services answer, and GeoJSON. */
-async function rowsInside(query: Query, all: string): Promise<string[]> {
+async function rowsInside(query: Query, all: string, lists: ReadonlySet<string>) {
   const members = await query(
     `SELECT key, json_type(value, '/0') = 'OBJECT', substr(CAST(value AS VARCHAR), 1, 100) FROM ${all}, json_each(json)
       WHERE is_object AND (SELECT count(*) FROM ${all}) = 1 ORDER BY id`,
   );
   const [[key = null] = [], second] = members.filter(([, isList]) => isList === 'true');
-  if (key === null || second !== undefined) return [];
+  const empty = members.find(([name, , text]) => lists.has(name ?? '') && text === '[]');
+  // As the last page of many has no rows.
+  if (key === null && empty !== undefined)
+    throw unreadable(`its list ${empty[0]} is empty${besideOf(members, empty[0] ?? '')}`);
+  if (key === null || second !== undefined) return NOT_INSIDE;
   // To take a member rounds its numbers.
   const changes = await changesIn(query, all);
   await query(`CREATE OR REPLACE TABLE ${all} AS SELECT json, coalesce(json_type(json) = 'OBJECT', false) AS is_object
     FROM (SELECT unnest(from_json(${member(key)}, '["JSON"]')) AS json FROM ${all})`);
+  return { list: key, notes: [`the rows are the objects in ${key}${besideOf(members, key)}`, ...changes] };
+}
+
+function besideOf(members: readonly (readonly (string | null)[])[], key: string): string {
   const beside = members.filter(([name]) => name !== key).map(([name, , text]) => `${name} ${text}`);
-  const left = beside.length > 0 ? `; left out beside: ${cut(beside.join(', '), 300)}` : '';
-  return [`the rows are the objects in ${key}${left}`, ...changes];
+  return beside.length > 0 ? `; left out beside: ${cut(beside.join(', '), 300)}` : '';
 }
 
 const isLines = (name: string): boolean => /\.(jsonl|ndjson)(\.gz)?$/i.test(name);

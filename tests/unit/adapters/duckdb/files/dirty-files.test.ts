@@ -420,6 +420,17 @@ describe('folders', () => {
     ]);
   });
 
+  test('a page without rows is no row, and told', async () => {
+    const { imported, contents } = await readFolder({
+      'part-1.json': '{"items":[{"id":1},{"id":2}],"next":2}',
+      'part-2.json': '{"items":[],"next":null}',
+      'part-3.json': '{"items":[{"id":3}]}',
+    });
+    const [table] = imported.tables;
+    expect(contents[table!.name]).toEqual([['1'], ['2'], ['3']]);
+    expect(table!.notes).toContain('left out: part-2.json: its list items is empty; left out beside: next null');
+  });
+
   test('many parts of JSON with other members', async () => {
     const parts = Array.from({ length: 200 }, (_, n) => [`part-${n}.json`, JSON.stringify([{ a: n, [`m${n % 3}`]: n % 3 === 2 ? { x: n } : 'x' }])]);
     const { imported, contents } = await readFolder(Object.fromEntries(parts) as Record<string, string>);
