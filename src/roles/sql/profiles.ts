@@ -60,12 +60,22 @@ export async function profileShown(
   const read = keptFrom(store);
   const before = read.get(key);
   if (isCurrent(before)) return { profiles: before.profiles, usage: {} };
-  return shareWork(store, key, context.signal, async () => {
+  return shareProfile(context, key, async () => {
     const stored = await readStored(store, { key, kind: KIND, schema: Kept });
     if (!isCurrent(stored)) return take(context, description, shown, { key, revision });
     read.set(key, stored, stored.profiles.length);
     return { profiles: stored.profiles, usage: {} };
   });
+}
+
+/** What the work spent counts for the search that began it. */
+async function shareProfile<T extends { readonly usage: UsageDelta }>(
+  { deps: { store }, signal, run: { searchId } }: StepContext,
+  key: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { by, made } = await shareWork(store, key, signal, async () => ({ by: searchId, made: await work() }));
+  return by === searchId ? made : { ...made, usage: {} };
 }
 
 /** What this process has read, by key; in tables. */
@@ -108,7 +118,7 @@ export async function overviewShown(
   const latest = latestOn(store);
   const known = latest.get(key);
   if (known !== undefined && isFresh(known)) return { overview: known.overview, usage: {} };
-  return shareWork(store, key, context.signal, async () => {
+  return shareProfile(context, key, async () => {
     const kept = await readStored(store, { key, kind: WIDE_KIND, schema: KeptWide });
     if (kept !== null && isFresh(kept)) return { overview: remember(kept), usage: {} };
     const { engine } = await openEngine(context);

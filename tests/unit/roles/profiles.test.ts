@@ -29,11 +29,12 @@ test('every table that is shown is profiled, once per database, and the planner 
   expect((await createRunStore(one.deps.store, 's2').get('schema', 'schema')).text).toBe(schema.text);
 });
 
-test('searches that begin at the same time on one database share one profile', async () => {
+test('searches that begin at the same time on one database share one profile, which counts for one of them', async () => {
   const one = await bench({}, { settings });
   const two = await bench({}, { settings, store: one.store, engine: one.engine, searchId: 's2' });
-  await Promise.all([one.steps.prepare(prepare), two.steps.prepare({ ...prepare, searchId: 's2' })]);
+  const both = await Promise.all([one.steps.prepare(prepare), two.steps.prepare({ ...prepare, searchId: 's2' })]);
   expect(one.engine.runs).toHaveLength(2);
+  expect(both.map(({ usage }) => usage.sqlExecutions ?? 0).sort()).toEqual([0, 2]);
 });
 
 test('what is kept is profiled anew once the database has changed, where the engine can tell', async () => {
