@@ -96,7 +96,9 @@ class Commit {
     });
     const { turns, turnId, candidateId, returned } = this.step;
     const used = await usedIn(context, plan);
-    const { seen: rows } = await this.sql(await definedIn(context, used, plan.dialect), DEFINING_MS);
+    const defining = await definedIn(context, used, plan.dialect);
+    this.usage = addDeltas(this.usage, defining.usage);
+    const { seen: rows } = await this.sql(defining, DEFINING_MS);
     const said = { turns, known: this.known, defined: rows };
     const { unsaid, defined } = await accountedFor(context, plan, used, this.reply, said);
     const doubts = [

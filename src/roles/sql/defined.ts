@@ -14,7 +14,7 @@ import type { Code } from '../../sql/literal-uses';
 import { wordsAsked } from '../layer/earlier';
 import type { StepContext } from '../shared/context';
 import { single, together, type Statements } from '../shared/statements';
-import { overviewShown, profileShown } from './profiles';
+import { overviewShown, profileShown, type Profiled } from './profiles';
 import type { Used } from './unsaid';
 
 /** Of a column the tables that may define its values, and rows that are read of each. */
@@ -27,13 +27,13 @@ export async function definedIn(
   context: StepContext,
   { used, tables }: Used,
   dialect: Dialect,
-): Promise<Statements<Defined[]>> {
+): Promise<Statements<Defined[]> & Pick<Profiled, 'usage'>> {
   const asked = await wordsAsked(context);
   const codes = used
     .flatMap(({ operator, text: sql, codes: own }) => own.map((code) => ({ operator, sql, ...code })))
     .filter(({ value }) => value.trim() !== '' && !isNamedIn(asked, value));
-  if (codes.length === 0) return { statements: [], read: () => [] };
-  const { targets, everywhere } = await targetsOf(context, tables);
+  if (codes.length === 0) return { statements: [], read: () => [], usage: {} };
+  const { targets, everywhere, usage } = await targetsOf(context, tables);
   const chosen = valuesBy(used.flatMap((use) => use.codes));
   const byColumn = [...groupBy(codes, ({ column }) => column)];
   const asides = (table: TableDescription) => asideOf(table, everywhere);
@@ -52,6 +52,7 @@ export async function definedIn(
   const { statements, read } = together(parts);
   return {
     statements,
+    usage,
     read: (results) => {
       const found = read(results);
       return byColumn.flatMap(([, own], nth) =>
@@ -79,7 +80,7 @@ interface Target {
 async function targetsOf(context: StepContext, tables: readonly TableDescription[]) {
   const { description, shown } = await context.run.get('schema', SCHEMA_ID);
   const named = new Map(description.tables.map((table) => [table.name, table]));
-  const { links, everywhere } = await linksOf(context, description, shown);
+  const { links, everywhere, usage } = await linksOf(context, description, shown);
   const led = new Set(links.map(({ to, key }) => `${to}\n${key}`));
   const same = (table: string, column: string) =>
     everywhere.find(({ columns }) => columns.some(([own, name]) => own === table && name === column))?.columns ?? [];
@@ -106,7 +107,7 @@ async function targetsOf(context: StepContext, tables: readonly TableDescription
       return table === undefined ? [] : [{ table, ...target }];
     });
   };
-  return { targets, everywhere };
+  return { targets, everywhere, usage };
 }
 
 /** Of columns with the same values, most lead to the table that defines these. */
@@ -122,17 +123,22 @@ interface Lead {
   readonly key: string;
 }
 
-/** What the rows show of the database: which columns lead where. Read before, for the prompts. */
+/** What the rows show of the database: which columns lead where. Read before, for the prompts, unless it changed since. */
 async function linksOf(
   context: StepContext,
   description: DatabaseDescription,
   shown: readonly string[] = description.tables.map(({ name }) => name),
-): Promise<{ readonly links: readonly Lead[]; readonly everywhere: readonly Everywhere[] }> {
+): Promise<{
+  readonly links: readonly Lead[];
+  readonly everywhere: readonly Everywhere[];
+  readonly usage: Profiled['usage'];
+}> {
   if (context.settings.profiles && isWide(description)) {
-    const { links, everywhere } = (await overviewShown(context, description)).overview;
-    return { links: [...links].sort((a, b) => b.weight - a.weight), everywhere };
+    const { overview, usage } = await overviewShown(context, description);
+    const { links, everywhere } = overview;
+    return { links: [...links].sort((a, b) => b.weight - a.weight), everywhere, usage };
   }
-  const { profiles } = await profileShown(context, description, shown);
+  const { profiles, usage } = await profileShown(context, description, shown);
   const links = profiles.flatMap(({ table, pieces }) =>
     pieces.flatMap(({ column, text }): Lead[] => {
       const target = /^-> (.+?)(?: \(|: )/.exec(text)?.[1] ?? '';
@@ -142,7 +148,7 @@ async function linksOf(
         : [{ table, column, to: target.slice(0, dot), key: target.slice(dot + 1) }];
     }),
   );
-  return { links, everywhere: [] };
+  return { links, everywhere: [], usage };
 }
 
 /** Where the table has a column that most tables have, such as that of the client; with its ending. */

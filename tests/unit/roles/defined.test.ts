@@ -39,18 +39,19 @@ interface Asked {
   readonly looks?: readonly string[];
   /** Column of the documents, with the table and key that it is declared to lead to. */
   readonly declared?: Readonly<Record<string, readonly [table: string, key: string]>>;
+  readonly revision?: () => Promise<string>;
 }
 
 async function ask(
   sql: string,
-  { setup = WIDE, question = 'How many are there?', looks = [], declared = {} }: Asked = {},
+  { setup = WIDE, question = 'How many are there?', looks = [], declared = {}, revision }: Asked = {},
 ) {
   const commit = text({ action: 'commit', operators: [{ name: 'op_answer', intent: 'documents', sql }] });
   const replies = [
     ...looks.map((each) => text({ action: 'look', queries: [{ why: 'what it holds', sql: each }] })),
     ...[commit, commit],
   ];
-  const engine = sqliteEngine(setup);
+  const engine = Object.assign(sqliteEngine(setup), revision && { revision });
   const { describe } = engine;
   engine.describe = async (options) => {
     const all = await describe(options);
@@ -75,6 +76,17 @@ test('a wide database defines the client and the kind by the tables that their c
   ]);
   const told = "Defined: vk_cl = '310' (310 | TESSMAR LIVE); vk_ka = 'C' (C | Order)";
   expect(standingTexts(record)).toContain(told);
+});
+
+test.each([
+  ['wide', WIDE],
+  ['narrow', CODES],
+])('a %s database that changes is read again, and that counts', async (_, setup) => {
+  let revisions = 0;
+  const still = await ask(WHERE, { setup });
+  const { record, engine } = await ask(WHERE, { setup, revision: () => Promise.resolve(String((revisions += 1))) });
+  expect(record.usage.sqlExecutions).toBe(engine.runs.flat().length);
+  expect(record.usage.sqlExecutions).toBeGreaterThan(still.record.usage.sqlExecutions);
 });
 
 test('the rows of a code table are read in one snapshot, and change no standing', async () => {
