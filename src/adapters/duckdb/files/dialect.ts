@@ -38,7 +38,7 @@ export function dialectOf(text: string, isWhole: boolean): CsvDialect {
   )
     .map((read) => ({ ...read, ...consistency(read.rows) }))
     .filter(({ width, share }) => width > 1 && share >= 0.5)
-    .sort((a, b) => b.share - a.share || b.width - a.width || a.open - b.open);
+    .sort((a, b) => b.closed - a.closed || b.share - a.share || b.width - a.width);
   const { delimiter, isEscaped, rows, width } = best ?? {
     delimiter: null,
     isEscaped: false,
@@ -64,8 +64,9 @@ function consistency(rows: readonly CsvRow[]) {
   const own = rows.slice(commentsOf(rows));
   for (const row of own) counts.set(row.width, (counts.get(row.width) ?? 0) + 1);
   const [width = 1, count = 0] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0])[0] ?? [];
-  const open = rows.filter(({ quoted }) => quoted?.isOpen === true).length;
-  return { width, share: count / Math.max(1, own.length), open };
+  // With another delimiter a quoted cell with a comma is two, of which none closes its quote.
+  const closed = own.filter((row) => row.width === width && row.quoted?.isOpen !== true).length;
+  return { width, share: count / Math.max(1, own.length), closed: closed / Math.max(1, own.length) };
 }
 
 /** May be: `#` also begins names. */

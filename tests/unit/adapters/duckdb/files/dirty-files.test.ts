@@ -184,6 +184,13 @@ describe('lines around the table', () => {
     expect(/ for a quote.*(?=, header)/.exec(found.reading ?? '')?.[0]).toBe(_what.startsWith('before') ? ' for a quote in a cell, \\\\ for \\' : undefined);
   });
 
+  test('a ragged line does not make a delimiter of the commas in quotes', async () => {
+    const line = (n: number): string => `"${n}"\t"${n},5"\n`;
+    const content = `"id"\t"x"\n${Array.from({ length: 9 }, (_, n) => line(n)).join('')}"9"\t"9,5"\t"more"\n"10"\t"10,5"\t"more"\n`;
+    const { columns, rows, rejected } = await read('a.csv', content);
+    expect([columns, rows.length, rejected]).toEqual([['id BIGINT', 'x DECIMAL(18,1) (1.234,56)'], 9, 2]);
+  });
+
   test('quoted line breaks, delimiters and quotes; quotes in the middle of a word', async () => {
     const { rows } = await read('a.csv', 'id,text\n1,"one\ntwo, three"\n2,"he said ""hi"""\n3,5" disk\n4,\'tis\n');
     expect(rows).toEqual([['1', 'one\ntwo, three'], ['2', 'he said "hi"'], ['3', '5" disk'], ['4', "'tis"]]);
