@@ -98,6 +98,19 @@ describe('the URL', () => {
   });
 });
 
+test('a server on a system that tells it nothing of its clients is not asked to notice that one is gone', async () => {
+  const said = 'PostgreSQL 16.1, compiled by Visual C++ build 1937, 64-bit';
+  await postgres.createDatabase(
+    'on_windows',
+    `CREATE OR REPLACE FUNCTION pg_catalog.version() RETURNS text LANGUAGE sql STABLE AS $$ SELECT '${said}'::text $$`,
+  );
+  const [interval, shown] = ["current_setting('client_connection_check_interval', true)", 'pg_catalog.version()'];
+  const known = postgres.version >= 14 ? '0' : null;
+  const one = open({}, postgres.url('on_windows'));
+  expect(await runOne(one, `SELECT ${interval}, ${shown}`)).toMatchObject({ rows: [[known, said]] });
+  expect(await runOne(open(), `SELECT ${interval}`)).toMatchObject({ rows: [[postgres.version >= 14 ? '2s' : null]] });
+});
+
 describe('plan cost', () => {
   test('above the ceiling a statement is refused before it runs, with what makes it expensive', async () => {
     const engine = open({ maxPlanCost: 100_000 });

@@ -284,7 +284,7 @@ function beginning(
   ];
   if (schemas.length > 0) settings.push(['search_path', schemas.map(identifier).join(', ')]);
   // Ends a statement soon after its client was killed or gave it up, even if it has sent no row yet.
-  const depending = [setKnown('client_connection_check_interval', '2000')];
+  const depending = [setIf(NOTICES_CLIENTS, 'client_connection_check_interval', '2000')];
   const mayLoop = maxPlanCost !== null || isSmall === false;
   if (!mayLoop && isSmall) depending.push(WITHOUT_LOOPS);
   // The role is last, because it may not be allowed to set the others.
@@ -300,6 +300,10 @@ function beginning(
 }
 
 const IS_SUPERUSER = "pg_catalog.current_setting('is_superuser')::pg_catalog.bool";
+
+/** From version 14 on. Where the operating system tells the server nothing of its clients (Windows), the setting is an error. */
+const NOTICES_CLIENTS = `pg_catalog.current_setting('client_connection_check_interval', true) IS NOT NULL AND (pg_catalog.version() LIKE '%linux%'
+      OR pg_catalog.version() LIKE '%darwin%' AND pg_catalog.current_setting('server_version_num')::pg_catalog.int4 >= 150000)`;
 
 function setIf(condition: string, name: string, value: string): string {
   return `CASE WHEN ${condition} THEN pg_catalog.set_config('${name}', ${literal(value)}, true) END`;
