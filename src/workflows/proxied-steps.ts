@@ -2,7 +2,7 @@
  * The ports of both methods as Temporal activities (design D1): every model call and SQL round trip is one activity
  * with its own timeouts, bounded retries and a summary that a person can read.
  *
- * 1. The final record is written even after a cancellation (design D6). A cancellation ends all other steps.
+ * 1. The final record is written even after a cancellation (design D6). A cancellation ends all other steps but the short try of SQL.
  * 2. Short work that this worker can do itself runs as a local activity: one event instead of six (D3), and no task queue.
  *    SQL gets one short try there. If it does not finish, it runs as a regular activity, with heartbeats and retries.
  */
@@ -73,7 +73,11 @@ const STORING: LocalActivityOptions = {
   retry: RETRY,
 };
 
-/** Local activities have no heartbeats, and signals wait for them. So the limit is below the workflow task's heartbeat of 8 s. */
+/**
+ * Local activities have no heartbeats, and signals wait for them. So the limit is below the workflow task's heartbeat of 8 s. They are
+ * not cancelled: where one ends at that moment, the SDK's core fails the workflow task, and each retry of it (MarkerCommandCreated in its
+ * local_activity_state_machine.rs knows no cancellation).
+ */
 const SHORT_SQL: LocalActivityOptions = {
   startToCloseTimeout: '3s',
   retry: { maximumAttempts: 1 },
@@ -208,7 +212,9 @@ function sqlExecutor({ sqlTimeoutMs, tries, onWait }: ProxyOptions) {
     if (!trySqlHere) return null;
     const { purpose } = input;
     try {
-      return await proxyLocalActivities<SqlActivities>({ ...SHORT_SQL, summary })[purpose](input);
+      return await CancellationScope.nonCancellable(() =>
+        proxyLocalActivities<SqlActivities>({ ...SHORT_SQL, summary })[purpose](input),
+      );
     } catch (error) {
       const cause = error instanceof ActivityFailure ? error.cause : error;
       if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true)) throw error;

@@ -154,6 +154,41 @@ describe('what a search proved of its answer', () => {
   };
 });
 
+test('a cancellation that meets the end of a short step fails no workflow task', async () => {
+  for (let tries = 0; tries < 20; tries++) {
+    const asked: Promise<unknown>[] = [];
+    let isFirst = true;
+    const onStep = async ({ name }: StepCall): Promise<void> => {
+      if (!isFirst || (name !== 'propose' && name !== 'probe')) return;
+      const { gate, searchId } = await started;
+      const handle = gate.client.workflow.getHandle(questionWorkflowId(searchId));
+      // The answer to a query ends a workflow task, so that the next one tells the cancellation while the short step runs.
+      if (name === 'propose') {
+        for (let n = 0; n < 5; n++) asked.push(handle.query('progress'));
+        await new Promise((resolve) => setTimeout(resolve, tries % 10));
+        return;
+      }
+      isFirst = false;
+      await handle.cancel();
+      await new Promise((resolve) => setTimeout(resolve, tries % 10));
+    };
+    let start: (run: Run) => void = () => undefined;
+    const started = new Promise<Run>((resolve) => (start = resolve));
+    await ask({ onStep }, async (run) => {
+      start(run);
+      const ended = await awaitQuestion(run.gate, run.searchId);
+      expect(ended).toMatchObject({ kind: 'completed', value: { status: 'cancelled', endedBy: 'cancel' } });
+      const { events } = await historyOf(run);
+      const failures = events.flatMap(
+        ({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message ?? [],
+      );
+      // The server's own, where the cancellation arrives with the end of the workflow.
+      expect(failures.filter((message) => message !== 'UnhandledCommand')).toEqual([]);
+    });
+    await Promise.allSettled(asked);
+  }
+});
+
 test('a cancelled question completes with its best answer so far and without another model call', async () => {
   const hold = holdAt('i2.t1.s1.a1.ground');
   await ask({ onStep: hold.onStep }, async (run) => {
