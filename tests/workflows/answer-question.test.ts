@@ -157,6 +157,8 @@ describe('what a search proved of its answer', () => {
 test('a cancellation that meets the end of a short step fails no workflow task', async () => {
   for (let tries = 0; tries < 20; tries++) {
     const asked: Promise<unknown>[] = [];
+    // What matters is that it was asked.
+    const tooLate = (): void => undefined;
     let isFirst = true;
     const onStep = async ({ name }: StepCall): Promise<void> => {
       if (!isFirst || (name !== 'propose' && name !== 'probe')) return;
@@ -164,7 +166,7 @@ test('a cancellation that meets the end of a short step fails no workflow task',
       const handle = gate.client.workflow.getHandle(questionWorkflowId(searchId));
       // The answer to a query ends a workflow task, so that the next one tells the cancellation while the short step runs.
       if (name === 'propose') {
-        for (let n = 0; n < 5; n++) asked.push(handle.query('progress'));
+        for (let n = 0; n < 5; n++) asked.push(handle.query('progress').catch(tooLate));
         await new Promise((resolve) => setTimeout(resolve, tries % 10));
         return;
       }
@@ -185,7 +187,7 @@ test('a cancellation that meets the end of a short step fails no workflow task',
       // The server's own, where the cancellation arrives with the end of the workflow.
       expect(failures.filter((message) => message !== 'UnhandledCommand')).toEqual([]);
     });
-    await Promise.allSettled(asked);
+    await Promise.all(asked);
   }
 });
 
