@@ -13,7 +13,6 @@ import type { Socket } from 'node:net';
 import type { Connection, QueryError, TypeCastField } from 'mysql2';
 import type { SqlValue } from '../../domain';
 import { type Asked, type Outcome, type Session } from '../kit/engine';
-import { statementIn, tokensOf } from '../../sql/lexer';
 import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
 import { connect, type Address } from './address';
@@ -149,9 +148,7 @@ export class MysqlSession implements Session {
 
   /** The columns' types come from preparing the statement. */
   digestSql(sql: string, options: Asked): Promise<string | Outcome> {
-    return this.#attempt(sql, options, (fields) =>
-      Promise.resolve(digestSql(statementIn(sql, tokensOf(sql, 'mysql')).text, fields, DIGEST)),
-    );
+    return this.#attempt(sql, options, (fields) => Promise.resolve(digestSql(sql, fields, DIGEST)));
   }
 
   /** Of the engine's own queries. */
@@ -197,9 +194,8 @@ export class MysqlSession implements Session {
       setTimeout(() => this.cut(), timeoutMs + CUT_AFTER_MS),
     ];
     // In front, because an error quotes the end of the text; on its line, so that no line number moves.
-    const only = statementIn(sql, tokensOf(sql, 'mysql')).text;
     const trace = traceparent === undefined ? '' : ` traceparent='${comment(traceparent)}'`;
-    const text = `/*gate ${comment(tag.replace(/^gate /, ''))}${trace}*/ ${only}`;
+    const text = `/*gate ${comment(tag.replace(/^gate /, ''))}${trace}*/ ${sql}`;
     const lost = new Promise<never>((_, reject) => (this.#fail = reject));
     const run = async (): Promise<T | Outcome> => {
       const fields = await this.#prepare(text);
