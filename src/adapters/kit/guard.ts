@@ -113,8 +113,9 @@ export function createGuardedEngine(
 
   /** `*` also reads columns that were added after the description was made. */
   async function unlessDenied(sql: string, result: SqlResult, signal: AbortSignal): Promise<SqlResult> {
-    const inspection = rules.open ? null : inspector.inspect(sql);
-    if (result.kind !== 'rows' || inspection?.kind !== 'select') return result;
+    if (rules.open || result.kind !== 'rows') return result;
+    const inspection = inspector.inspect(sql);
+    if (inspection.kind !== 'select') return result;
     const { relations } = inspection;
     const suspects = result.columns.filter(({ name }) => relations.some((one) => rules.deniesByName(one, name)));
     if (suspects.length === 0) return result;
