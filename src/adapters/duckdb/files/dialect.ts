@@ -31,7 +31,7 @@ const MAX_ROWS = 2000;
 export function dialectOf(text: string, isWhole: boolean): CsvDialect {
   const texts = [
     { isEscaped: false, of: text },
-    { isEscaped: true, of: text.includes('\\"') ? doubled(text) : '' },
+    ...(text.includes('\\"') ? [{ isEscaped: true, of: doubled(text) }] : []),
   ];
   const [best] = DELIMITERS.flatMap((delimiter) =>
     texts.map(({ isEscaped, of }) => ({ delimiter, isEscaped, rows: rowsOf(of, delimiter, isWhole) })),
