@@ -114,7 +114,9 @@ test('an answer is kept up to date, and receivers are told of what changed, sign
     });
     expect(model.requests.length).toBe(calls);
 
-    // The worker is killed while nothing serves the queue: what is due then waits for the next one.
+    // The worker is killed while nothing serves the queue: what is due then waits for the next one. It has said first that it
+    // told the receiver: else the next one tells it again.
+    await gateClient.client.workflow.getHandle(`told-${first!.id}`).result();
     await worker.kill();
     write("INSERT INTO entry VALUES (7, 2, '+0:01.1', 1.1)");
     await schedule.trigger();
