@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page, type Route } from 'playwright-core';
 import { DEMO_QUESTION } from '../../src/app/demo';
+import { News } from '../../src/app/waiting';
 import { gateHome, type GateHome, type GateProcess } from '../helpers/gate-process';
 import { doubted, startRecordedModel, type RecordedModel } from '../helpers/recorded-model';
 import { ROOT, sprintSqlite } from '../helpers/shared-data';
@@ -86,6 +87,21 @@ async function ask(page: Page, text: string): Promise<string> {
   return new URL(page.url()).pathname;
 }
 
+/** Holds the next reply of that path back once it has arrived. */
+async function heldBack(page: Page, path: string): Promise<{ arrived: Promise<void>; letPass: () => void }> {
+  const [arrival, passing] = [new News(), new News()];
+  const arrived = arrival.next;
+  const hold = async (route: Route): Promise<void> => {
+    const passed = passing.next;
+    const response = await route.fetch();
+    arrival.tell();
+    await passed;
+    await route.fulfill({ response });
+  };
+  await page.route(path, hold, { times: 1 });
+  return { arrived, letPass: () => passing.tell() };
+}
+
 /** What axe finds; and whether the page is wider than its window. */
 async function problems(page: Page): Promise<unknown[]> {
   const width = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
@@ -137,12 +153,28 @@ test('from the question to its answer: reloaded, in two tabs, steered, with its 
   await hint.fill('gaps are in seconds');
   await page.getByRole('button', { name: 'Tell it' }).click();
   await other.getByText('gaps are in seconds').waitFor();
-  await page.getByLabel('May cost $').fill('2.5');
+  // Its reply has come: none of it erases what is said next.
+  await page.locator('form[aria-busy]').waitFor({ state: 'detached' });
+
+  // While one amount is on its way, another is typed and sent.
+  const { arrived, letPass } = await heldBack(page, '**/budget');
+  const cost = page.getByLabel('May cost $');
+  await cost.fill('2.5');
   await page.getByRole('button', { name: 'Change' }).click();
-  await other.getByRole('heading', { name: '$0 of at most $2.50' }).waitFor();
-  await page.getByLabel('May cost $').fill('much');
+  await arrived;
+  await cost.fill('much');
+  letPass();
+  await page.locator('form[aria-busy]').waitFor({ state: 'detached' });
+  expect(await cost.inputValue()).toBe('much');
   await page.getByRole('button', { name: 'Change' }).click();
-  await page.getByRole('alert').filter({ hasText: 'is no amount' }).waitFor();
+  const refusal = page.getByRole('alert').filter({ hasText: 'is no amount' });
+  await refusal.waitFor();
+  // What came of it stays when an event changes the page.
+  await other.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Paused: nothing is asked').waitFor();
+  await refusal.waitFor();
+  await other.locator('#now').getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('heading', { name: '$0 of at most $2.50' }).waitFor();
 
   model.release();
   for (const each of [page, other]) await each.getByRole('heading', { name: ANSWER }).waitFor();

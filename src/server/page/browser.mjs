@@ -14,8 +14,11 @@ const isTyped = (form) =>
       : 'defaultValue' in field && field.type !== 'hidden' && field.value !== field.defaultValue,
   );
 
-function show(html) {
-  Idiomorph.morph(main(), html, {
+const pageOf = (html) => new DOMParser().parseFromString(html, 'text/html').getElementById('main');
+
+/** `next`: a `<main>`. */
+function show(next) {
+  Idiomorph.morph(main(), next, {
     morphStyle: 'outerHTML',
     ignoreActiveValue: true,
     callbacks: {
@@ -38,7 +41,13 @@ function listen() {
   listened = place;
   source = place === null ? null : new EventSource(place);
   if (source === null) return;
-  source.addEventListener('page', ({ data }) => show(data));
+  source.addEventListener('page', ({ data }) => {
+    const next = pageOf(data);
+    // What came of an action stays until the next one.
+    const said = document.getElementById('said');
+    if (said !== null) next.prepend(said.cloneNode(true));
+    show(next);
+  });
   source.addEventListener('open', () => (document.getElementById('lost').hidden = true));
   source.addEventListener(
     'error',
@@ -88,23 +97,36 @@ async function copy(button) {
   setTimeout(() => (button.textContent = label), 2000);
 }
 
+/** What each form has on its way. */
+const sent = new WeakMap();
+
 async function send(form, submitter) {
-  const body = new URLSearchParams(new FormData(form, submitter));
+  const written = () => new URLSearchParams(new FormData(form, submitter)).toString();
+  const body = written();
+  // The second click of a double one.
+  if (sent.get(form) === body) return;
+  sent.set(form, body);
   form.setAttribute('aria-busy', 'true');
   try {
-    const response = await fetch(form.action, { method: 'POST', body });
-    const next = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('main');
+    const response = await fetch(form.action, { method: 'POST', body: new URLSearchParams(body) });
+    const next = pageOf(await response.text());
+    // Something else was sent meanwhile: what comes of that is shown.
+    if (sent.get(form) !== body) return;
     if (next === null) throw new Error(`status ${response.status}`);
     const there = new URL(response.url);
     if (response.redirected && there.pathname !== location.pathname)
       return location.assign(there.pathname + there.search);
-    if (response.ok) form.reset();
-    show(next.outerHTML);
-    document.querySelector('.said')?.scrollIntoView({ block: 'nearest' });
+    // What was typed meanwhile stays.
+    if (response.ok && written() === body) form.reset();
+    show(next);
+    document.getElementById('said')?.scrollIntoView({ block: 'nearest' });
   } catch (error) {
     document.getElementById('lost').hidden = false;
   } finally {
-    form.removeAttribute('aria-busy');
+    if (sent.get(form) === body) {
+      sent.delete(form);
+      form.removeAttribute('aria-busy');
+    }
   }
 }
 
@@ -112,7 +134,7 @@ document.addEventListener('submit', (event) => {
   const form = event.target;
   if (form.dataset.stay === undefined) return;
   event.preventDefault();
-  if (form.getAttribute('aria-busy') !== 'true') void send(form, event.submitter);
+  void send(form, event.submitter);
 });
 document.addEventListener('click', ({ target }) => {
   const button = target.closest?.('button[data-copy]');

@@ -94,7 +94,7 @@ const CURRENT = markup` aria-current="page"`;
 
 export function mainOf({ title, body, live, said }: View): Html {
   return markup`<main id="main" tabindex="-1" data-title="${title} · GATE"${live !== undefined && markup` data-live="${live}"`}>
-    ${said && markup`<p class="said ${said.kind}" role="${said.kind === 'failed' ? 'alert' : 'status'}">${said.text}</p>`} ${body}
+    ${said && markup`<p id="said" class="said ${said.kind}" role="${said.kind === 'failed' ? 'alert' : 'status'}">${said.text}</p>`} ${body}
   </main>`;
 }
 
