@@ -36,6 +36,8 @@ const MODEL_RULES: Readonly<Record<ModelErrorCode, Rule>> = {
 
 const SQL_RULES: Readonly<Record<SqlEngineErrorCode, Rule>> = {
   connection: { retry: true },
+  // A statement that ends the server must not be sent to it for an hour.
+  lost: { retry: true, tries: 2, advice: "look at the database's log: the statement may be why" },
   authentication: { retry: false, advice: 'check the user and password of the database URL' },
   'not-found': { retry: false, advice: 'check the path or URL given with --db' },
   'not-configured': { retry: false, advice: 'configure the database on this worker' },

@@ -3,7 +3,7 @@
  * values, encodings, and what goes wrong with a clear line.
  */
 import { spawn } from 'node:child_process';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Client } from 'pg';
 import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import {
@@ -215,6 +215,19 @@ describe('load', () => {
     await eventually(async () => (await sessions('gate stopped')) === 0);
   });
 
+  test('a server that is gone while a statement runs may be gone for it; one that had gone before is not', async () => {
+    const line = await relay();
+    const engine = open({ poolSize: 1 }, line.url);
+    const running = runOne(engine, ENDLESS, { tag: 'cut' });
+    await eventually(async () => (await sessions('gate cut', 'active')) === 1);
+    line.cut();
+    await expect(running).rejects.toMatchObject({ name: 'SqlEngineError', code: 'lost' });
+
+    await runOne(engine, 'SELECT 1');
+    line.hangUp();
+    await expect(runOne(engine, ENDLESS)).rejects.toMatchObject({ name: 'SqlEngineError', code: 'connection' });
+  });
+
   test('a statement that had to be stopped costs none of the later ones its time', async () => {
     // Its rows come slowly: each page of 100 stays below the limit of the server, all of them together do not.
     const slow = 'SELECT pg_sleep(0.04) FROM generate_series(1, 300)';
@@ -241,13 +254,20 @@ async function relay(disguise: { readonly silent?: boolean } = {}): Promise<{
   readonly url: string;
   /** What the client said since the last look, one text for each time that it waited for an answer. */
   asked(): string[];
+  cut(): void;
+  /** It cuts whoever asks next. */
+  hangUp(): void;
 }> {
   const asked: string[] = [];
+  const clients = new Set<Socket>();
   let waiting = true;
+  let hangsUp = false;
   const server = createServer((client) => {
+    clients.add(client);
     const upstream = connect(postgres.port, postgres.host);
     let started = false;
     client.on('data', (chunk) => {
+      if (hangsUp) return client.destroy();
       if (waiting) asked.push('');
       waiting = false;
       asked.push(`${asked.pop() ?? ''}${chunk.toString('latin1')}`);
@@ -271,7 +291,8 @@ async function relay(disguise: { readonly silent?: boolean } = {}): Promise<{
   relays.push(server);
   const url = new URL(postgres.url('shop'));
   url.port = String((server.address() as AddressInfo).port);
-  return { url: url.href, asked: () => asked.splice(0) };
+  const cut = (): void => clients.forEach((client) => client.destroy());
+  return { url: url.href, asked: () => asked.splice(0), cut, hangUp: () => (hangsUp = true) };
 }
 
 describe('a trace', () => {

@@ -189,6 +189,12 @@ export function errorBy(
   return new SqlEngineError(code, line, { cause });
 }
 
+/** Of a statement that the server was sent: it gave no error of its own. */
+export function lostBy(error: unknown, toError: (error: unknown) => SqlEngineError): SqlEngineError {
+  if (error instanceof SqlEngineError) return error;
+  return new SqlEngineError('lost', toError(error).message, { cause: error });
+}
+
 /** A driver that is installed only where it is used. */
 export async function optionalPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {

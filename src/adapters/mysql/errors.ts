@@ -3,7 +3,7 @@
  * infrastructure error is thrown. Each message is one line and never holds the password.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, networkErrors, type EngineErrors, type Outcome } from '../kit/engine';
+import { errorBy, lostBy, networkErrors, type EngineErrors, type Outcome } from '../kit/engine';
 
 export interface Target {
   /** With its port; or the path of the socket. */
@@ -32,7 +32,8 @@ export function isOfStatement(error: unknown): boolean {
 }
 
 export function toOutcome(error: unknown, target: Target): Outcome {
-  const { errno = 0 } = error as ServerError;
+  const { errno = 0, sqlState } = error as ServerError;
+  if (sqlState === undefined) throw lostBy(error, (told) => toEngineError(told, target));
   if (!isOfStatement(error)) throw toEngineError(error, target);
   if (TIMEOUTS.includes(errno)) return { kind: 'timeout' };
   const message = oneLine(error);

@@ -3,7 +3,7 @@
  * is thrown. Each message is one line and never holds the password.
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, networkErrors, type EngineErrors, type Outcome } from '../kit/engine';
+import { errorBy, lostBy, networkErrors, type EngineErrors, type Outcome } from '../kit/engine';
 
 export interface Target {
   readonly host: string;
@@ -25,8 +25,8 @@ interface ServerError {
 export function toOutcome(error: unknown, target: Target, offset = 0): Outcome {
   const { message, code, detail, hint, position, severity } = error as ServerError;
   // A lost connection has a code too; EPIPE even looks like a SQLSTATE.
-  if (code === undefined || severity === undefined || isInfrastructure(code, severity))
-    throw toEngineError(error, target);
+  if (code === undefined || severity === undefined) throw lostBy(error, (told) => toEngineError(told, target));
+  if (isInfrastructure(code, severity)) throw toEngineError(error, target);
   if (code === '57014' || code === '55P03') return { kind: 'timeout' };
   if (code === '25006') return { kind: 'refused', message: `${message}: write one SELECT that only reads` };
   const at = position === undefined ? '' : ` (at character ${Math.max(1, Number(position) - offset)})`;

@@ -47,7 +47,9 @@ export interface SqlEngine {
   close(): Promise<void>;
 }
 
-export type SqlEngineErrorCode = 'connection' | 'authentication' | 'not-found' | 'not-configured' | 'not-read-only';
+/** `lost`: the server was gone, without a word, while a statement ran; the statement may be why. */
+export type SqlEngineErrorCode =
+  'connection' | 'lost' | 'authentication' | 'not-found' | 'not-configured' | 'not-read-only';
 
 export class SqlEngineError extends Error {
   constructor(

@@ -87,11 +87,17 @@ test('a delay of hours is cut to ten minutes', () => {
   expect(toFailure(model('rate-limited', 'x', { retryAfterMs: 9e9 }))).toMatchObject({ nextRetryDelay: 600_000 });
 });
 
-test('an answer that no waiting mends is given up after three attempts, an outage is not', () => {
+test('an answer that no waiting mends and a statement that may end its server are given up, an outage is not', () => {
   const page = model('bad-answer', 'a web page');
   expect(toFailure(page, 2)).toMatchObject({ nonRetryable: false });
   expect(toFailure(page, 3)).toMatchObject({
     ...{ nonRetryable: true, message: 'a web page: check OPENAI_BASE_URL' },
+  });
+  const lost = sql('lost', 'lost PostgreSQL at h: Connection terminated unexpectedly');
+  expect(toFailure(lost, 1)).toMatchObject({ nonRetryable: false });
+  expect(toFailure(lost, 2)).toMatchObject({
+    nonRetryable: true,
+    message: `${lost.message}: look at the database's log: the statement may be why`,
   });
   expect(toFailure(model('server-error', 'HTTP 500'), 300)).toMatchObject({ nonRetryable: false });
 });

@@ -506,7 +506,7 @@ describe('a server of its own', () => {
     const crashing = createMysqlEngine({ url: url('') });
     const slow =
       'SELECT count(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c';
-    const failed = expect(crashing.run([slow], options(20_000))).rejects.toMatchObject({ code: 'connection' });
+    const failed = expect(crashing.run([slow], options(20_000))).rejects.toMatchObject({ code: 'lost' });
     await new Promise((resolve) => setTimeout(resolve, 500));
     await own.crash();
     await failed;

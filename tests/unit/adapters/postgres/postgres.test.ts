@@ -112,7 +112,7 @@ const resultOf = (error: object) => toOutcome(error, target);
 
 test.each(['EPIPE', 'ECONNRESET', undefined])('a line lost with code %s is no result of the statement', (code) => {
   expect(() => resultOf({ message: 'write EPIPE', code })).toThrow(
-    expect.objectContaining({ code: 'connection', message: 'lost PostgreSQL at db: write EPIPE' }) as Error,
+    expect.objectContaining({ code: 'lost', message: 'lost PostgreSQL at db: write EPIPE' }) as Error,
   );
 });
 
