@@ -20,7 +20,6 @@ const pageOf = (html) => new DOMParser().parseFromString(html, 'text/html').getE
 function show(next) {
   Idiomorph.morph(main(), next, {
     morphStyle: 'outerHTML',
-    ignoreActiveValue: true,
     callbacks: {
       beforeNodeMorphed: (node) => !(node.nodeType === 1 && node.matches('form') && isTyped(node)),
       // What a reader has opened or closed stays so.

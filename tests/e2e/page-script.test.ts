@@ -1,0 +1,106 @@
+/** The script of the pages in Chromium, before a server that shows, tells and replies what a test wants. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { markup, type Html } from '../../src/report/html';
+import { button, mainOf, pageText, type Said, type View } from '../../src/server/page/shell';
+import { listenOn } from '../../src/workers/http-server';
+
+/** Of what the page is to show: a ceiling. */
+const WITHIN_MS = 120_000;
+
+let browser: Browser;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+    timeout: WITHIN_MS,
+  });
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+afterAll(() => browser.close());
+
+/** A form that has arrived and waits for its reply. */
+interface Sent {
+  /** Its path and its fields. */
+  readonly says: string;
+  readonly shows: (body: Html, said?: Said) => void;
+}
+
+interface Shown {
+  readonly page: Page;
+  /** The page is otherwise: an event says so. */
+  readonly tell: (body: Html) => void;
+  /** The next form that arrives. */
+  readonly sent: () => Promise<Sent>;
+}
+
+async function openPage(first: Html): Promise<Shown> {
+  let body = first;
+  const view = (): View => ({ title: 'Test', place: null, live: '/live', body });
+  const readers = new Set<ServerResponse>();
+  const put = (reader: ServerResponse): void =>
+    void reader.write(`event: page\n${mainOf(view()).text.replace(/^/gm, 'data: ')}\n\n`);
+  const forms: Sent[] = [];
+  const takers: ((one: Sent) => void)[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url ?? '';
+    const show = (shown: View): void =>
+      void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(pageText(shown));
+    if (path === '/live') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).once('close', () => readers.delete(response));
+      readers.add(response);
+      put(response);
+    } else if (request.method === 'GET') show(view());
+    else {
+      const one: Sent = {
+        says: `${path} ${await text(request)}`,
+        shows: (shown, said) => show({ ...view(), body: shown, said }),
+      };
+      const take = takers.shift();
+      if (take === undefined) forms.push(one);
+      else take(one);
+    }
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  const { url, close } = await listenOn(server, '127.0.0.1', 0);
+  closers.push(close);
+  const context = await browser.newContext();
+  context.setDefaultTimeout(WITHIN_MS);
+  closers.push(() => context.close());
+  const page = await context.newPage();
+  await page.goto(`${url}/page`);
+  return {
+    page,
+    tell: (next) => {
+      body = next;
+      readers.forEach(put);
+    },
+    sent: () => {
+      const one = forms.shift();
+      return one === undefined ? new Promise((resolve) => takers.push(resolve)) : Promise.resolve(one);
+    },
+  };
+}
+
+const RUNNING = markup`<h1>Running</h1><p>Words to click on</p>${button('/pause', 'Pause')}`;
+const PAUSED = markup`<h1>Paused</h1><p>Words to click on</p>${button('/resume', 'Go on')}`;
+
+test('a page changes although somebody has clicked on its words', async () => {
+  const { page, tell } = await openPage(RUNNING);
+  await page.getByText('Words to click on').click();
+  tell(PAUSED);
+  await page.getByRole('heading', { name: 'Paused' }).waitFor();
+});
+
+test('a button that was clicked gets the name of what it does now', async () => {
+  const { page, sent } = await openPage(RUNNING);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  (await sent()).shows(PAUSED);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  expect((await sent()).says).toBe('/resume ');
+});
