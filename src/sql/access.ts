@@ -23,6 +23,8 @@ export interface AccessRules {
   mayReadColumn(table: string, column: string): boolean;
   /** By a pattern for some of its columns: also one that is not described yet. */
   deniesByName(table: string, column: string): boolean;
+  /** The lists name some of its columns: `denied` ones, or all that are `allowed`. */
+  namesColumnsOf(table: string): 'denied' | 'allowed' | null;
 }
 
 /** The schemas that a name without one may stand for. */
@@ -47,6 +49,11 @@ export function accessRules(
     deniesByName(table, column) {
       const name = splitName(table);
       return denied.some((pattern) => pattern.isColumn(name, column) && !pattern.isColumn(name, ''));
+    },
+    namesColumnsOf(table) {
+      const name = splitName(table);
+      if (allowed.length > 0 && !allowed.some((pattern) => pattern.isTable(name))) return 'allowed';
+      return denied.some((pattern) => pattern.reachesInto(name)) ? 'denied' : null;
     },
     mayReadColumn(table, column) {
       const name = splitName(table);
@@ -143,6 +150,14 @@ function nameParts(name: string, schemas: readonly string[], dialect: Dialect): 
 const AFTER_STAR = new Set(
   'from where group having order limit offset fetch union except intersect window into as'.split(' '),
 );
+
+/** Words that can follow a table and its alias. */
+const AFTER_NAME = new Set(
+  'where join inner left right full cross on using group having order limit offset fetch union except intersect'.split(
+    ' ',
+  ),
+);
+
 export interface HiddenIn {
   /** The table's name without its schema. */
   readonly table: string;
@@ -199,7 +214,12 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
       return `columns by their place (${token.raw}) may be hidden ones of ${shown}: name the columns`;
     const column = isName(token) ? hidden.get(token.name) : undefined;
     if (column !== undefined) return `the column ${column} may not be read here: leave it out`;
-    if (token.text === '*' && isStar(tokens, index) && !isOfDerived(tokens, index, names))
+    if (
+      token.text === '*' &&
+      isStar(tokens, index) &&
+      !isOfDerived(tokens, index, names) &&
+      !isOfOther(tokens, index, (name) => names.has(name) || aliases.has(name))
+    )
       return `* would read hidden columns of ${shown}: name the columns`;
     if (dialect === 'duckdb' && isWord(token, 'columns') && next?.text === '(')
       return `COLUMNS(…) may read hidden columns of ${shown}: name the columns`;
@@ -266,6 +286,39 @@ function isOfDerived(tokens: readonly Read[], index: number, names: ReadonlySet<
   }
   return true;
 }
+
+/**
+ * `e.*` where `e` is another table, or its alias, wherever the statement gives that name. In doubt it is not: a name may also stand
+ * behind `PARTITION (…)`, before a colon (DuckDB), or in the quotes of a text (SQLite).
+ */
+function isOfOther(tokens: readonly Read[], star: number, isHidden: (name: string) => boolean): boolean {
+  const row = tokens[star - 2]?.name ?? '';
+  if (tokens[star - 1]?.text !== '.' || !/^\w+$/.test(row) || isHidden(row)) return false;
+  let given = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'string' && folded(token.raw.slice(1, -1)) === row) return false;
+    if (folded(token.name) !== row || tokens[index + 1]?.text === '.') continue;
+    const next = tokens[index + 1];
+    if (
+      next !== undefined &&
+      ![',', ')', ';'].includes(next.text) &&
+      !(next.kind === 'word' && AFTER_NAME.has(next.text))
+    )
+      return false;
+    const before = tokens[index - 1]?.text === 'as' ? index - 2 : index - 1;
+    const table =
+      tokens[index - 1]?.text === '.' || !isName(tokens[before]) || isBeforeTable(tokens, before) ? index : before;
+    let head = table;
+    while (tokens[head - 1]?.text === '.') head -= 2;
+    const path = tokens.slice(head, table + 1).filter((part) => part.text !== '.');
+    if (!isBeforeTable(tokens, head - 1) || path.some(({ name }) => name === '' || isHidden(name))) return false;
+    given += 1;
+  }
+  return given > 0;
+}
+
+/** As MySQL may compare names: `ſ` is an `s`. */
+const folded = (name: string): string => name.toUpperCase().toLowerCase();
 
 /** SQLite allows a table to be called `with` or `recursive`, so `WITH` counts only if a named query follows. */
 function beginsQuery(tokens: readonly Read[], index: number): boolean {

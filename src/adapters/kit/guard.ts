@@ -75,7 +75,10 @@ export function createGuardedEngine(
     return message === null ? null : { kind: 'refused', message };
   }
 
-  /** `isOld`: each word that a pattern denies may be a column that was added after the description was made. */
+  /**
+   * `isOld`: each word that a pattern denies may be a column that was added after the description was made, and so may what is read
+   * without its name. `SELECT *` shows such a column by its name, which `unlessDenied` knows.
+   */
   async function refusal(
     sql: string,
     relations: readonly string[],
@@ -85,6 +88,7 @@ export function createGuardedEngine(
     const { tables } = await description(signal);
     const written = wordsOf(sql, dialect).filter((word) => isOld || isDeniedAsWritten(access, word));
     const hidden: HiddenIn[] = [];
+    const isAsked = isOld && engine.revision !== undefined;
     for (const relation of relations) {
       const found = findTables(relation, tables, schemas);
       // A wildcard also reads what was created since, or is described as a part of a whole.
@@ -97,7 +101,9 @@ export function createGuardedEngine(
           ...written.filter((column) => rules.deniesByName(table.name, column)),
           ...names.filter((column) => !rules.mayReadColumn(table.name, column)),
         ];
-        if (columns.length === 0) continue;
+        const named = isAsked ? rules.namesColumnsOf(table.name) : null;
+        if (named === 'allowed') return 'a column may be new, and is not allowed then';
+        if (columns.length === 0 && named === null) continue;
         const keys = dialect === 'mysql' ? [table.primaryKey, ...table.uniqueKeys] : [table.primaryKey];
         if (keys.some((key) => key.length === 1 && columns.includes(key[0] ?? ''))) columns.push(...ROW_IDS[dialect]);
         const name = nameParts(table.name, dialect).at(-1) ?? table.name;
@@ -108,7 +114,9 @@ export function createGuardedEngine(
         });
       }
     }
-    return hidden.length === 0 ? null : findHidden(sql, hidden, dialect);
+    if (hidden.length === 0) return null;
+    const isKnown = hidden.some(({ columns }) => columns.length > 0);
+    return findHidden(isKnown ? sql : sql.replace(/^\s*select\s+\*(?=\s+from\b)/i, 'SELECT 1'), hidden, dialect);
   }
 
   /** `*` also reads columns that were added after the description was made. */

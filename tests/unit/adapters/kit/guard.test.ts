@@ -175,6 +175,9 @@ describe('columns', () => {
     'SELECT p.id * 2 * v.cost FROM patient p JOIN visit v ON v.patient_id = p.id WHERE p.name = $$ssn * $$',
     "SELECT name FROM public.patient WHERE name LIKE '%ssn%' -- not the ssn",
     'SELECT * FROM visit',
+    'SELECT v.*, p.name FROM patient p JOIN visit v ON v.patient_id = p.id',
+    'SELECT visit.*, p.name FROM public.visit, patient AS p WHERE EXISTS (SELECT 1 FROM visit)',
+    'WITH a AS (SELECT id, name FROM patient) SELECT b.* FROM patient p, a AS b',
     'WITH a AS (SELECT id, name FROM patient) SELECT a.id FROM a',
     'SELECT lower(p.name) IN ($$a$$), (p.id) IN (SELECT id FROM visit), sum(p.id) OVER (PARTITION BY p.name), count(*) FILTER (WHERE p.id > 1) OVER () FROM patient p GROUP BY p.name, p.id',
     '(SELECT id FROM patient) UNION (SELECT id FROM visit)',
@@ -263,6 +266,13 @@ describe('columns', () => {
     'WITH p AS (SELECT 1 AS own) SELECT p.own FROM patient p',
     'SELECT (SELECT max(x) FROM (VALUES (NULL), (p.own)) v(x)) FROM patient p',
     'SELECT (SELECT max(x::text) FROM (VALUES (NULL), (p)) v(x)) FROM patient p',
+    'SELECT v.*, p.* FROM patient p JOIN visit v ON v.patient_id = p.id',
+    'SELECT v.* FROM (patient p CROSS JOIN visit w) AS v',
+    'SELECT v.* FROM patient v WHERE EXISTS (SELECT 1 FROM visit v)',
+    'SELECT v.* FROM (visit w JOIN patient p USING (id) AS v)',
+    'SELECT v.* FROM ONLY (patient) v, LATERAL (SELECT 1 FROM visit v) w',
+    'SELECT patient.* FROM visit patient, patient p',
+    'SELECT w.* FROM patient p',
     "SELECT id FROM patient WHERE added = 'x'",
     'WITH a AS (TABLE public.patient) SELECT a.id FROM a',
     'WITH a AS (TABLE ONLY (public.patient)) SELECT a.id FROM a',
@@ -316,6 +326,45 @@ describe('columns', () => {
     expect(described).toBe(2);
     columns = ['id', 'cost', 'mood'];
     expect(await run()).toMatchObject({ kind: 'refused', message: expect.stringContaining('visit.mood') as string });
+  });
+
+  test.each([
+    ['visit.m*', 'SELECT * FROM visit AS x(a, b, c)'],
+    ['*.mood', 'WITH x(a, b, c) AS (SELECT * FROM visit) SELECT c FROM x'],
+    ['visit.mood', 'SELECT 1 AS a, 2 AS b, 3 AS c UNION ALL SELECT * FROM visit'],
+    ['public.visit.mood', 'SELECT v::text AS a FROM visit v'],
+  ])('%s: a column that was added since has no other name in %s', async (deny, sql) => {
+    const engine = echo('postgresql');
+    let columns = ['id', 'cost'];
+    engine.describe = () => Promise.resolve({ ...DESCRIPTION, tables: [table('visit', columns)] });
+    engine.revision = () => Promise.resolve(String(columns));
+    const guarded = createGuardedEngine(engine, postgres, { allow: [], deny: [deny] });
+    expect((await guarded.run([sql], options)).results).toMatchObject([{ kind: 'rows' }]);
+    columns = ['id', 'cost', 'mood'];
+    expect((await guarded.run([sql], options)).results).toMatchObject([{ kind: 'refused' }]);
+  });
+
+  test('a column that was added since is not read where only some are allowed', async () => {
+    const engine = echo('postgresql');
+    let columns = ['id', 'cost'];
+    engine.describe = () => Promise.resolve({ ...DESCRIPTION, tables: [table('visit', columns)] });
+    engine.revision = () => Promise.resolve(String(columns));
+    const guarded = createGuardedEngine(engine, postgres, { allow: ['visit.id', 'visit.cost'], deny: [] });
+    const statements = ['SELECT mood FROM visit', 'SELECT * FROM visit'];
+    expect((await guarded.run(statements, options)).results).toMatchObject([{ kind: 'rows' }, { kind: 'rows' }]);
+    columns = ['id', 'cost', 'mood'];
+    expect((await guarded.run(statements, options)).results).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }]);
+  });
+
+  test.each<[SqlEngine['dialect'], string]>([
+    ['sqlite', "SELECT v.* FROM (patient) 'v', (SELECT 1 FROM visit v)"],
+    ['mysql', 'SELECT v.* FROM patient PARTITION (p0) AS v, (SELECT 1 AS one FROM visit v) w'],
+    ['mysql', 'SELECT s.* FROM patient ſ, (SELECT 1 AS one FROM visit s) w'],
+  ])('in %s the row of another table is not taken for that of the hidden one: %s', async (dialect, sql) => {
+    const engine = echo(dialect);
+    const inspector = dialect === 'sqlite' ? createSqliteInspector() : createMysqlInspector();
+    await createGuardedEngine(engine, inspector, access).run([sql], options);
+    expect(engine.asked).toEqual([]);
   });
 
   test.each([
