@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { markup, type Html } from '../../src/report/html';
-import { button, mainOf, pageText, type Said, type View } from '../../src/server/page/shell';
+import { button, form, lineOf, mainOf, pageText, type Said, type View } from '../../src/server/page/shell';
 import { listenOn } from '../../src/workers/http-server';
 
 /** Of what the page is to show: a ceiling. */
@@ -89,6 +89,8 @@ async function openPage(first: Html): Promise<Shown> {
 
 const RUNNING = markup`<h1>Running</h1><p>Words to click on</p>${button('/pause', 'Pause')}`;
 const PAUSED = markup`<h1>Paused</h1><p>Words to click on</p>${button('/resume', 'Go on')}`;
+const TELLING = form('/hint', lineOf('hint', 'text', 'Words', { says: 'Tell it' }));
+const REFUSED: Said = { kind: 'failed', text: 'It was refused.' };
 
 test('a page changes although somebody has clicked on its words', async () => {
   const { page, tell } = await openPage(RUNNING);
@@ -103,4 +105,19 @@ test('a button that was clicked gets the name of what it does now', async () => 
   (await sent()).shows(PAUSED);
   await page.getByRole('button', { name: 'Go on' }).click();
   expect((await sent()).says).toBe('/resume ');
+});
+
+test('refused words stay where they were typed, and the same refusal is said anew', async () => {
+  const { page, sent } = await openPage(TELLING);
+  await page.getByLabel('Words').fill('half right');
+  for (const _ of ['first', 'second']) {
+    await page.getByRole('button', { name: 'Tell it' }).click();
+    (await sent()).shows(TELLING, REFUSED);
+    // No other one: this is marked.
+    const refusal = page.locator('[role=alert]:not([data-seen])', { hasText: REFUSED.text });
+    await refusal.waitFor();
+    await page.evaluate("document.getElementById('said').dataset.seen = ''");
+    await page.locator('form[aria-busy]').waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Words').inputValue()).toBe('half right');
+  }
 });

@@ -115,8 +115,10 @@ async function send(form, submitter) {
     const there = new URL(response.url);
     if (response.redirected && there.pathname !== location.pathname)
       return location.assign(there.pathname + there.search);
-    // What was typed meanwhile stays.
-    if (response.ok && written() === body) form.reset();
+    // What was refused stays to be mended, and what was typed meanwhile.
+    if (response.ok && next.querySelector('#said.failed') === null && written() === body) form.reset();
+    // The same words are read out again when they are said again.
+    document.getElementById('said')?.remove();
     show(next);
     document.getElementById('said')?.scrollIntoView({ block: 'nearest' });
   } catch (error) {
