@@ -210,9 +210,10 @@ async function attempts(config: Config, database: ResolvedDatabase): Promise<Dat
   return check === null ? null : check(openingOf(database, cacheOf(config)));
 }
 
-function noTables({ address, access, role }: ResolvedDatabase): string {
+function noTables({ address, access, role, dialect }: ResolvedDatabase): string {
   if (access.allow.length > 0 || access.deny.length > 0) return 'check the access lists of the configuration';
   if (address.kind === 'path') return 'check the path';
+  if (dialect === 'mysql') return "grant it: GRANT SELECT, SHOW VIEW ON `…`.* TO 'the user'@'…';";
   return `grant it: GRANT USAGE ON SCHEMA … TO ${role ?? 'the user'}; GRANT SELECT ON ALL TABLES IN SCHEMA … TO ${role ?? 'the user'};`;
 }
 

@@ -53,7 +53,7 @@ function print({ check, ...report }: app.CheckReport, io: Io): void {
     line('ok', `${counted(refused.length, 'write')} attempted, all refused by the database: ${refused.join(', ')}`);
   else if (report.readOnly) line('ok', 'the role can only read, by its grants; no write was attempted');
   for (const { what, fix } of check?.rights ?? []) {
-    line('note', `${what}; gate runs its statements read-only anyway`);
+    line('note', report.problems.length > 0 ? what : `${what}; gate runs its statements read-only anyway`);
     line('', `fix: ${fix}`);
   }
   if (check?.tls === false && !/^[a-z]+:\/\/([^@]*@)?(localhost|127\.|\[::1\]|\/)/i.test(report.address))

@@ -11,7 +11,7 @@ import { MysqlSession } from './session';
 
 const TIMEOUT_MS = 10_000;
 
-export async function checkMysql(url: string): Promise<DatabaseCheck> {
+export async function checkMysql(url: string, schemas: readonly string[] = []): Promise<DatabaseCheck> {
   const address = readAddress(url);
   const startedMs = performance.now();
   try {
@@ -23,7 +23,7 @@ export async function checkMysql(url: string): Promise<DatabaseCheck> {
       const [[, cipher] = []] = await session.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
       await session.begin({ timeoutMs: TIMEOUT_MS });
       const attempts = await attemptWrites(session, address.target.database);
-      const rights = await writingRights(address);
+      const rights = await writingRights(address, schemas);
       const version = session.serverName;
       return { version, user: String(user), tls: cipher !== '', connectMs, latencyMs, attempts, rights };
     } finally {

@@ -26,8 +26,8 @@ interface Grant {
   readonly grantee: string;
 }
 
-/** Empty: the login only reads. */
-export async function writingRights(address: Address): Promise<WritingRight[]> {
+/** Empty: the login only reads. `schemas`: other databases that it has to read. */
+export async function writingRights(address: Address, schemas: readonly string[]): Promise<WritingRight[]> {
   const connection = await connect(address);
   try {
     // Names in backticks, whatever the server's mode is. MySQL tells the rights of an active role as the login's own.
@@ -35,7 +35,8 @@ export async function writingRights(address: Address): Promise<WritingRight[]> {
     await query(connection, 'SET ROLE NONE');
     const lines = await linesOf(connection);
     const own = lines.flatMap(grantIn);
-    const found = own.map((grant) => ({ what: told(grant), fix: fixOf(grant, address.target.database) }));
+    const databases = [address.target.database, ...schemas];
+    const found = own.map((grant) => ({ what: told(grant), fix: fixOf(grant, databases) }));
     const held = new Set(own.flatMap(({ rights, object }) => rights.map((right) => `${right} ${object}`)));
     for (const line of lines) {
       const [, roles = '', account] = ROLES.exec(line) ?? [];
@@ -79,27 +80,29 @@ function told({ rights, object, grantee }: Grant): string {
   return `${grantee} has ${rights.slice(0, 4).join(', ')}${more} on ${object}`;
 }
 
-function fixOf({ rights, object, grantee }: Grant, database: string): string {
+function fixOf({ rights, object, grantee }: Grant, databases: readonly string[]): string {
   const isAll = rights.includes('ALL PRIVILEGES') || (object === '*.*' && grantee !== 'PUBLIC');
   return object === null || isAll
-    ? readerStatements(database)
+    ? readerStatements(databases)
     : `REVOKE ${rights.join(', ')} ON ${object} FROM ${grantee};`;
 }
 
-export async function refuseWriter(address: Address): Promise<void> {
-  const rights = await writingRights(address);
+export async function refuseWriter(address: Address, schemas: readonly string[]): Promise<void> {
+  const rights = await writingRights(address, schemas);
   if (rights.length === 0) return;
   const { user, host, database } = address.target;
   const more = rights.length === 1 ? '' : `, and ${rights.length - 1} more`;
   // What everybody has, as in the database test that MariaDB is installed with, another login would have too.
   const ofPublic = rights.filter(({ fix }) => fix.endsWith(' FROM PUBLIC;')).map(({ fix }) => fix);
-  const reader = ofPublic.length === rights.length ? [] : [`${readerStatements(database)} and put it into the URL`];
+  const reader =
+    ofPublic.length === rights.length ? [] : [`${readerStatements([database, ...schemas])} and put it into the URL`];
   const line = `user ${user} of MySQL at ${host} may do more than read (${rights[0]?.what}${more}): run as an administrator ${[...ofPublic, ...reader].join(' ')}`;
   throw new SqlEngineError('not-read-only', line);
 }
 
-function readerStatements(database: string): string {
+function readerStatements(databases: readonly string[]): string {
   // In a grant an underscore in the name of a database is a wildcard.
-  const name = `\`${database.replaceAll('`', '``').replace(/[_%]/g, '\\$&')}\``;
-  return `CREATE USER 'gate_reader'@'%' IDENTIFIED BY '…'; GRANT SELECT, SHOW VIEW ON ${name}.* TO 'gate_reader'@'%'; then log in as gate_reader`;
+  const names = [...new Set(databases)].map((name) => `\`${name.replaceAll('`', '``').replace(/[_%]/g, '\\$&')}\``);
+  const grants = names.map((name) => `GRANT SELECT, SHOW VIEW ON ${name}.* TO 'gate_reader'@'%';`);
+  return `CREATE USER 'gate_reader'@'%' IDENTIFIED BY '…'; ${grants.join(' ')} then log in as gate_reader`;
 }

@@ -20,7 +20,7 @@ export { checkMysql, createMysqlInspector };
 export const engine: EngineModule = {
   open: ({ address: url, schemas, poolSize }) => createMysqlEngine({ url, options: { poolSize, schemas } }),
   searchPath: ({ address }) => [readAddress(address).target.database],
-  check: ({ address }) => checkMysql(address),
+  check: ({ address, schemas }) => checkMysql(address, schemas),
   inspector: createMysqlInspector,
 };
 
@@ -46,7 +46,7 @@ export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): S
   const address = readAddress(url);
   const { target } = address;
   /** Rights are read once: all sessions have the same login. */
-  const prove = once(() => (anyLogin ? Promise.resolve() : refuseWriter(address)));
+  const prove = once(() => (anyLogin ? Promise.resolve() : refuseWriter(address, schemas)));
   const server: Server = {};
   const acting = keptFor(VIEWS_KEPT_MS, (signal) => read('check', signal, actingViews));
   const { inSession, ...engine } = createEngine<MysqlSession>({

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path';
 import Database from 'libsql';
 import { readDocumentation } from '../../../src/app/documentation';
+import { sharedMariaDb } from '../../helpers/mariadb';
 import { testProcess } from './test-io';
 
 function shop(env: Record<string, string> = {}) {
@@ -135,6 +136,19 @@ describe('gate db check', () => {
     expect(nobody.out).toMatch(/missing {2}nothing answers at 127\.0\.0\.1:1/);
     expect(nobody.out + nobody.err).not.toContain('hunter2');
     expect((await gate('db', 'check', './no.sqlite')).code).toBe(2);
+  });
+
+  test('on MySQL a login that is refused runs nothing, and one that sees no table is told the grant', async () => {
+    const server = await sharedMariaDb();
+    await server.createDatabase('cli_check');
+    await server.createUser('cli_check', 'hunter2', 'SELECT, INSERT ON cli_check.*');
+    const { gate } = testProcess({ SHOP: server.url('cli_check', { user: 'cli_check', password: 'hunter2' }) });
+    await gate('db', 'add', 'shop', '--url-env', 'SHOP');
+    const refused = await gate('db', 'check', 'shop');
+    expect(refused).toMatchObject({ code: 1, out: expect.stringMatching(/note .* has INSERT on `cli_check`\.\*\n/) as string }); // prettier-ignore
+    await server.query("REVOKE INSERT ON cli_check.* FROM 'cli_check'@'%'");
+    const empty = await gate('db', 'check', 'shop');
+    expect(empty).toMatchObject({ code: 1, out: expect.stringContaining('GRANT SELECT, SHOW VIEW ON') as string });
   });
 });
 

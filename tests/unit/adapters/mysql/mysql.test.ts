@@ -281,6 +281,17 @@ describe('logins', () => {
     expect((error as Error).message).not.toMatch(/\n|PASSWORD '\*/);
   });
 
+  it('the statements that make a reader grant the other databases to describe, too', async () => {
+    await server.createUser('mysql_unit_writer', 'secret', 'ALL PRIVILEGES ON mysql_unit.*');
+    const url = server.url('mysql_unit', { user: 'mysql_unit_writer', password: 'secret' });
+    const both =
+      /GRANT SELECT, SHOW VIEW ON `mysql\\_unit`\.\* TO 'gate_reader'@'%'; GRANT SELECT, SHOW VIEW ON `mysql\\_unit\\_more`\.\* TO 'gate_reader'@'%'; then log in as gate_reader/;
+    const engine = createMysqlEngine({ url, options: { schemas: ['mysql_unit_more'] } });
+    await expect(engine.run(['SELECT 1'], options())).rejects.toMatchObject({ message: matching(both) });
+    await engine.close();
+    expect((await checkMysql(url, ['mysql_unit_more'])).rights).toMatchObject([{ fix: matching(both) }]);
+  });
+
   it('one whose rights come from a role that only reads is taken', async () => {
     await server.query(
       'DROP ROLE IF EXISTS mysql_unit_reading; CREATE ROLE mysql_unit_reading; GRANT SELECT ON mysql_unit.* TO mysql_unit_reading',
