@@ -67,6 +67,7 @@ const PASSED: Readonly<Record<'the reader' | 'DuckDB' | 'both', readonly string[
     'WITH x AS (FROM account) FROM x',
     'SELECT (FROM account SELECT max(balance))',
     'SELECT 1 WHERE EXISTS (FROM account)',
+    'SELECT 1 WHERE EXISTS (FROM (account CROSS JOIN ledger))',
     'SELECT * FROM x: account',
     'SELECT #1 FROM account',
   ],

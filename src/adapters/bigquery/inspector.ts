@@ -63,7 +63,7 @@ function grammarWith(functions: readonly string[]): Grammar {
     keywords: KEYWORDS,
     unreserved: UNRESERVED,
     functions: bigqueryFunctions(functions),
-    refused: new Map(),
+    refused: new Map([['TABLE', 'TABLE … is not allowed: write SELECT * FROM …']]),
     clauses: words('QUALIFY WINDOW LIMIT'),
     forward: true,
     arrays: isAlias,

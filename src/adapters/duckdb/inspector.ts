@@ -33,13 +33,11 @@ const STATEMENTS = [
   ),
   ...words('SHOW SUMMARIZE TRUNCATE UPDATE'),
 ];
-const FIRST_FROM = 'begin with SELECT: SELECT * FROM …';
 const GRAMMAR: Grammar = {
   keywords: KEYWORDS,
   functions: duckdbFunctions,
   refused: new Map([
-    ['FROM', `FROM in front is not allowed: ${FIRST_FROM}`],
-    ['TABLE', `TABLE … is not allowed: ${FIRST_FROM}`],
+    ['TABLE', 'TABLE … is not allowed: write SELECT * FROM …'],
     ['PIVOT', 'the statement PIVOT is not allowed: write FROM t PIVOT (… FOR … IN (…))'],
     ['UNPIVOT', 'the statement UNPIVOT is not allowed: write FROM t UNPIVOT (… FOR … IN (…))'],
     ...STATEMENTS.map((word) => [word, `${word} is not allowed: write one SELECT that only reads`] as const),

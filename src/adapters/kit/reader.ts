@@ -11,7 +11,7 @@
  */
 import { Refusal, SyntaxProblem } from './inspection';
 import type { FunctionRules } from './functions';
-import type { Token } from '../../sql/lexer';
+import { closing, type Token } from '../../sql/lexer';
 
 /** What the reader has to know of a dialect. Words are in upper case. */
 export interface Grammar {
@@ -156,18 +156,22 @@ export class Reader {
     return word === 'WINDOW' && isWord(this.peek(2), 'AS') && isSymbol(this.peek(3), '(');
   }
 
-  /** A statement that is no SELECT may stand in brackets, where its relation would be missed. */
+  /** A query or statement that does not begin with SELECT may stand in brackets, where its relation would be missed. */
   private refuse(token: Token): void {
-    const refused = this.grammar.refused.get(keyword(token));
-    if (refused === undefined) return;
     const next = this.peek(1);
     const before = this.peek(-1);
+    if (isWord(token, 'FROM') && isSymbol(before, '('))
+      throw new Refusal('FROM in front is not allowed: begin with SELECT: SELECT * FROM …');
+    const refused = this.grammar.refused.get(keyword(token));
+    if (refused === undefined) return;
     const isBegin = before === undefined || isSymbol(before, '(');
     if (isBegin && (next?.kind === 'word' || next?.kind === 'quoted' || next?.kind === 'string'))
       throw new Refusal(refused);
   }
 
   private bracket(level: Level): void {
+    // `(a).(dataset.name)(b)` calls a function in BigQuery.
+    if (isSymbol(this.peek(-1), '.')) throw new Refusal('a bracket after a dot is not allowed: write name(a, b)');
     const pattern = level.clause === 'from' && isWord(this.peek(-1), 'MATCH_RECOGNIZE');
     this.#at += 1;
     const expects = level.expects === 'query' ? 'query' : null;
@@ -426,20 +430,18 @@ const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'ORDER']);
 const AFTER_ALIAS = new Set([...CLAUSES, 'QUALIFY', 'START', 'CONNECT', 'ON', 'USING', 'JOIN', 'MATCH_CONDITION']);
 /** What the reader has to see ahead or behind before it decides. `at` is the token that it stands on. */
 
-/** The CTE names of a WITH that starts at `from`, found ahead of time by matching brackets. */
+/** The CTE names of a WITH whose first one is at `from`, found ahead of time by matching brackets. */
 function cteNames(tokens: readonly Token[], from: number): Token[] {
   const names: Token[] = [];
-  let depth = 0;
-  for (let at = from; at < tokens.length; at += 1) {
-    const token = tokens[at];
-    if (isSymbol(token, '(')) depth += 1;
-    else if (isSymbol(token, ')')) depth -= 1;
-    else if (depth === 0 && token !== undefined && (at === from || isSymbol(tokens[at - 1], ','))) {
-      names.push(token);
-    } else if (depth === 0 && isWord(token, 'SELECT')) break;
-    if (depth < 0) break;
+  for (let at = from; ; at += 1) {
+    const name = tokens[at];
+    if (name === undefined) return names;
+    names.push(name);
+    while (at < tokens.length && !isWord(tokens[at], 'AS')) at += 1;
+    while (at < tokens.length && !isSymbol(tokens[at], '(')) at += 1;
+    at = closing(tokens, at) + 1;
+    if (!isSymbol(tokens[at], ',')) return names;
   }
-  return names;
 }
 
 function opensCtes(tokens: readonly Token[], at: number): boolean {

@@ -283,6 +283,7 @@ export const acts: readonly Group[] = [
     SELECT * FROM (PIVOT account ON owner USING sum(balance))
     WITH x AS (FROM account) FROM x
     SELECT (FROM account SELECT max(balance))
+    SELECT 1 WHERE EXISTS (FROM (account CROSS JOIN ledger))
     SELECT 1 WHERE EXISTS (FROM account)
     SELECT * FROM x: account
     SELECT $1
