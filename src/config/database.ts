@@ -37,7 +37,7 @@ export function databaseOf(entry: DatabaseEntry, at: Place): DatabaseConfig {
   if (given.length !== 1)
     at.problems.push(`${at.where}: set exactly one of ${ADDRESS.join(', ')} (set: ${given.join(', ') || 'none'})`);
   const address = addressOf(entry, at);
-  checkCeilings(entry, address, at);
+  checkSettings(entry, address, at);
   const login = loginOf(snowflake, { ...at, where: `${at.where}.snowflake` });
   const docs = entry.docs.map((path) => resolve(at.base, path));
   const { keyFile: _keyFile, keyEnv: _keyEnv, ...settings } = bigquery;
@@ -66,9 +66,9 @@ function addressOf({ path, url, urlEnv, urlFile }: DatabaseEntry, at: Place): Da
   return typeof found === 'string' ? { kind: 'url', url: new Secret(found) } : { kind: 'unset', ...found };
 }
 
-/** Refuses ceilings that the engine of the database does not support, because they would protect nothing. */
-function checkCeilings(
-  { maxPlanCost, maxScanBytes }: DatabaseEntry,
+/** Refuses settings that the engine of the database does not have, because they would protect nothing. */
+function checkSettings(
+  { maxPlanCost, maxScanBytes, role, schemas }: DatabaseEntry,
   address: DatabaseConfig['address'],
   { where, problems }: Place,
 ): void {
@@ -80,6 +80,10 @@ function checkCeilings(
     problems.push(`${where}.maxPlanCost: only PostgreSQL has it; ${instead}`);
   if (maxScanBytes !== null && !isScanned)
     problems.push(`${where}.maxScanBytes: only Snowflake and BigQuery have it; ${instead}`);
+  if (role !== null && kind !== 'postgresql' && kind !== 'snowflake')
+    problems.push(`${where}.role: only PostgreSQL and Snowflake have it; leave it out`);
+  if (schemas.length > 0 && address.kind === 'path')
+    problems.push(`${where}.schemas: only a database of a server has it; leave it out`);
 }
 
 const WAYS = ['privateKeyFile', 'privateKeyEnv', 'tokenEnv', 'tokenFile', 'passwordEnv', 'passwordFile'] as const;

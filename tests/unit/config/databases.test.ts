@@ -249,7 +249,7 @@ describe('resolveDatabase', () => {
   });
 });
 
-describe('a ceiling that the engine cannot keep', () => {
+describe('a setting that the engine does not have', () => {
   test.each([
     [{ path: 'x.sqlite', maxPlanCost: 1 }, 'databases.shop.maxPlanCost: only PostgreSQL has it; leave it out'],
     [{ url: 'snowflake://a/b', maxPlanCost: 1 }, 'shop.maxPlanCost: only PostgreSQL has it; set maxScanBytes'],
@@ -257,6 +257,9 @@ describe('a ceiling that the engine cannot keep', () => {
       { url: 'postgresql://h/d', maxScanBytes: 1 },
       'shop.maxScanBytes: only Snowflake and BigQuery have it; set maxPlanCost',
     ],
+    [{ path: 'x.sqlite', role: 'reader' }, 'shop.role: only PostgreSQL and Snowflake have it; leave it out'],
+    [{ url: 'mysql://u@h/d', role: 'reader' }, 'shop.role: only PostgreSQL and Snowflake have it; leave it out'],
+    [{ path: './orders/', schemas: ['main'] }, 'shop.schemas: only a database of a server has it; leave it out'],
   ])('%j is said', (entry, line) => expect(() => configured(entry)).toThrow(line));
 
   test('is not said where the engine keeps it, or is not known yet', () => {
