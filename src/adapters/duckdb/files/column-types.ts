@@ -212,7 +212,6 @@ async function foundIn(
     isJson ? KINDS.filter(({ name }) => allowed.includes(name)) : [...FOR_TEXT, ...withSign(sample)],
     isJson,
   );
-  if (attempts.length === 0 && !isJson) notes.push(...mixedDates(sample));
   const missed: string[] = [];
   for (const [index, attempt] of attempts.entries()) {
     const { kind, isRaw } = attempt;
@@ -230,7 +229,7 @@ async function foundIn(
     if (isRaw === isJson && Number(fails) < NEARLY * Number(values))
       missed.push(`${fails} of ${values} values are not ${kind.name}, such as '${cut(example ?? '', 40)}'`);
   }
-  notes.push(...missed.slice(0, 1));
+  notes.push(...(missed.length > 0 || isJson ? missed.slice(0, 1) : mixedDates(sample)));
   if (isJson || sample.length === 0 || !sample.every((text) => /^ | $/.test(text))) return null;
   notes.push('spaces around its texts are left out');
   return { kind: PADDED, isRaw: true, rival: null };
@@ -297,9 +296,14 @@ function valueOf(column: string, isRaw: boolean): string {
 
 function mixedDates(sample: readonly string[]): string[] {
   const values = sample.map((text) => text.trim());
-  const ways = KINDS.filter(({ name, pattern }) => /yyyy/.test(name) && values.some((value) => pattern.test(value)));
-  const areDates = values.every((value) => ways.some(({ pattern }) => pattern.test(value)));
-  return areDates && ways.length > 1
+  const isIn = ({ pattern, convention }: Kind, value: string): boolean => {
+    const [first, second] = value.split(/[^0-9]/).map(Number);
+    return pattern.test(value) && ((convention === 'day' ? second : convention === 'month' ? first : 1) ?? 0) <= 12;
+  };
+  const ways = KINDS.filter((kind) => /yyyy/.test(kind.name) && values.some((value) => isIn(kind, value)));
+  const areDates = values.every((value) => ways.some((kind) => isIn(kind, value)));
+  // Where one way would do, a day is none, as the 31st of April.
+  return areDates && ways.length > 1 && !ways.some((kind) => values.every((value) => isIn(kind, value)))
     ? [`dates are written in several ways (${ways.map(({ name }) => name).join(', ')}): kept as text`]
     : [];
 }

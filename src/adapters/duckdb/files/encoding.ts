@@ -105,7 +105,10 @@ async function* bytesOf(path: string, maxBytes: number): AsyncGenerator<Buffer> 
     }
   } catch (error) {
     if (error instanceof SqlEngineError) throw error;
-    throw unreadable(`it is no whole gzip file (${(error as Error).message})`, error);
+    throw unreadable(
+      `it is no whole gzip file (${(error as Error).message}): copy it again, or name it without .gz if it is not compressed`,
+      error,
+    );
   }
 }
 

@@ -51,7 +51,9 @@ export async function stageJson(
     );
   if (keys.length > MAX_COLUMNS)
     throw unreadable(`it has ${keys.length} names of members, and a table at most ${MAX_COLUMNS} columns`);
-  const notes = [...inside.notes, ...(await changesIn(query, all))];
+  const told = inside.notes.some((note) => note.endsWith(ROUNDED));
+  const changes = (await changesIn(query, all)).filter((note) => !(told && note.endsWith(ROUNDED)));
+  const notes = [...inside.notes, ...changes];
   const columns = unique(keys.map((key) => key.replace(/\s+/g, ' ').trim() || 'column'));
   const members = columns.map((name, index) => `${member(keys[index] ?? '')} AS ${identifier(name)}`);
   await query(`CREATE TABLE ${stage} AS SELECT ${members.join(', ')} FROM ${all} WHERE is_object`);
@@ -111,6 +113,7 @@ function formatOf(name: string, text: string): 'array' | 'newline_delimited' | '
 
 /** What a double keeps of any number. */
 const DIGITS = 15;
+const ROUNDED = `with numbers of more than ${DIGITS} digits and a fraction or an exponent, rounded to what a double keeps`;
 
 /** DuckDB reads numbers with a fraction or an exponent as doubles, and of members with the same name the first. */
 async function changesIn(query: Query, all: string): Promise<string[]> {
@@ -124,13 +127,7 @@ async function changesIn(query: Query, all: string): Promise<string[]> {
   );
   const told = (count: string | null | undefined, what: string): string[] =>
     Number(count) > 0 ? [`${counted(Number(count), 'object')} ${what}`] : [];
-  return [
-    ...told(
-      rounded,
-      `with numbers of more than ${DIGITS} digits and a fraction or an exponent, rounded to what a double keeps`,
-    ),
-    ...told(doubled, 'with two members of one name, of which the first is read'),
-  ];
+  return [...told(rounded, ROUNDED), ...told(doubled, 'with two members of one name, of which the first is read')];
 }
 
 const NUMBERS = ['BIGINT', 'UBIGINT', 'HUGEINT', 'DOUBLE'];

@@ -296,6 +296,8 @@ describe('values', () => {
     ['day first', ['29/02/2024', '01/03/2024'], 'DATE (dd/mm/yyyy)', ['2024-02-29', '2024-03-01'], []],
     ['day or month first', ['01/02/2024', '03/04/2024'], 'VARCHAR', ['01/02/2024', '03/04/2024'], ['x: every value could be dd/mm/yyyy or mm/dd/yyyy: kept as text']],
     ['dates in several ways', ['29.02.2024', '2024-03-01'], 'VARCHAR', ['29.02.2024', '2024-03-01'], ['x: dates are written in several ways (yyyy-mm-dd, dd.mm.yyyy): kept as text']],
+    ['dates in two orders', ['13/02/2024', '02/25/2024', '03/04/2024'], 'VARCHAR', ['13/02/2024', '02/25/2024', '03/04/2024'], ['x: dates are written in several ways (dd/mm/yyyy, mm/dd/yyyy): kept as text']],
+    ['a day that is none, in one order', ['31/04/2024', '05/06/2024'], 'VARCHAR', ['31/04/2024', '05/06/2024'], []],
     ['dates with times', ['29.02.2024 08:15', '1.3.2024 23:59'], 'TIMESTAMP (dd.mm.yyyy hh:mm)', ['2024-02-29 08:15:00', '2024-03-01 23:59:00'], []],
     ['times', ['2024-02-29T08:15:00', '2024-03-01 23:59:59.5'], 'TIMESTAMP', ['2024-02-29 08:15:00', '2024-03-01 23:59:59.5'], []],
     ['times with their zones', ['2024-02-29T08:15:00Z', '2024-03-01 23:59:59+02:00'], 'TIMESTAMP WITH TIME ZONE', ['2024-02-29 08:15:00+00', '2024-03-01 21:59:59+00'], []],
@@ -368,6 +370,8 @@ describe('JSON', () => {
     expect(notes).toEqual(['the rows are the objects in items; left out beside: page 1']);
     const rounded = await read('c.json', '{"items":[{"id":0.10000000000000000001}]}');
     expect(rounded.notes).toContain('1 object with numbers of more than 15 digits and a fraction or an exponent, rounded to what a double keeps');
+    const once = await read('d.json', '{"items":[{"id":0.12345678901234567},{"id":0.23456789012345678}]}');
+    expect(once.notes.filter((note) => note.includes('rounded'))).toHaveLength(1);
     expect((await read('a.geojson', '{"type":"F","features":[{"id":7}]}')).rows).toEqual([['7']]);
     expect((await read('a.ndjson', `${text}\n`)).columns).toEqual(['page BIGINT', 'items JSON']);
     expect((await read('b.json', '{"a":[{"x":1}],"b":[{"y":1}]}')).columns).toEqual(['a JSON', 'b JSON']);
