@@ -33,7 +33,7 @@ const REFUSED: Refused = [
 /** Keywords before a bracket that do not make it a call. */
 const KEYWORDS = words(`
   ALL AND ANY ARRAY AS ASC BETWEEN BIGDECIMAL BIGNUMERIC BY BYTES CASE CROSS CUBE DECIMAL DESC DISTINCT ELSE END EXCEPT EXISTS
-  FOR FROM FULL GROUP GROUPS HAVING IN INNER INTERSECT INTERVAL IS JOIN LIKE LIMIT NOT NULL NULLS NUMERIC OF OFFSET ON OR ORDER
+  FOR FROM FULL GROUP GROUPS HAVING IN INNER INTERSECT INTERVAL IS JOIN LIKE LIMIT MEASURES NOT NULL NULLS NUMERIC OF OFFSET ON OR ORDER
   ORDINAL OUTER OVER PARTITION PIVOT QUALIFY RANGE ROLLUP ROWS SAFE_OFFSET SAFE_ORDINAL SELECT SETS SOME STRUCT SYSTEM
   TABLESAMPLE THEN UNION UNNEST UNPIVOT USING WHEN WHERE WINDOW
 `);
@@ -41,11 +41,17 @@ const KEYWORDS = words(`
 /** After a value or a relation, where no call can stand: not after words that a value follows, unless they are the end of a path. */
 const operand = `(?<!(?<!\\. )\\b(?:${bigquery.reserved.join('|')}|AS VALUE|HAVING (?:MAX|MIN)|TIME ZONE|(?:AS \\w+|[)>]) FORMAT))(?<=[\\w\`)\\]])`;
 const [AFTER_OPERAND, AS_SUBSCRIPT] = [new RegExp(`${operand}$`, 'i'), new RegExp(`${operand} \\[$`, 'i')];
-const AS_TYPE = /(?:\bAS|\bARRAY <)$/;
+const AS_TYPE = new RegExp(`(?:${operand}|\\bAS|\\b(?:ARRAY|STRUCT) <)$`, 'i');
 
 /** A function of a dataset may have these names. */
 const UNRESERVED: Readonly<Record<string, RegExp>> = {
-  ...{ PIVOT: AFTER_OPERAND, UNPIVOT: AFTER_OPERAND, SYSTEM: /\bTABLESAMPLE$/, SETS: /\bGROUPING$/ },
+  ...{
+    MEASURES: AFTER_OPERAND,
+    PIVOT: AFTER_OPERAND,
+    UNPIVOT: AFTER_OPERAND,
+    SYSTEM: /\bTABLESAMPLE$/,
+    SETS: /\bGROUPING$/,
+  },
   ...{ OFFSET: AS_SUBSCRIPT, ORDINAL: AS_SUBSCRIPT, SAFE_OFFSET: AS_SUBSCRIPT, SAFE_ORDINAL: AS_SUBSCRIPT },
   ...{ NUMERIC: AS_TYPE, BIGNUMERIC: AS_TYPE, DECIMAL: AS_TYPE, BIGDECIMAL: AS_TYPE, BYTES: AS_TYPE },
 };

@@ -357,14 +357,14 @@ export class Reader {
     if (refused !== null) throw new Refusal(refused);
   }
 
-  /** `token`: the one before that where the reader stands. In a row pattern AS also begins a condition. */
+  /** `token`: the one before that where the reader stands. In a row pattern AS begins a condition, and is no sign of a type. */
   private isKeyword(token: Token, { pattern = false }: Level): boolean {
     const { keywords, unreserved = {} } = this.grammar;
     const [word, end] = [keyword(token), this.#at - 1];
+    if (!keywords.has(word) || unreserved[word] === undefined) return keywords.has(word);
+    if (pattern && ['AS', 'MEASURES'].includes(keyword(this.tokens[end - 1]))) return false;
     const before = this.tokens.slice(Math.max(0, end - TOKENS_BEFORE), end).map(({ raw }) => raw.toUpperCase());
-    return (
-      keywords.has(word) && (unreserved[word] === undefined || (!pattern && unreserved[word].test(before.join(' '))))
-    );
+    return unreserved[word].test(before.join(' '));
   }
 
   private skipBracket(): void {
@@ -392,7 +392,7 @@ export class Reader {
 }
 
 /** As many as tell a keyword from a name. */
-const TOKENS_BEFORE = 5;
+const TOKENS_BEFORE = 7;
 
 /** A function's name in upper case. */
 const called = (parts: readonly Token[]): string =>
@@ -427,7 +427,7 @@ const SET_OPERATORS = new Set(['UNION', 'INTERSECT', 'EXCEPT', 'MINUS']);
 const SET_WORDS = new Set(['ALL', 'DISTINCT', 'BY', 'NAME']);
 /** Reserved words only: a word that may also be an alias (LIMIT, OFFSET) would hide the relations that follow it. */
 const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'ORDER']);
-const AFTER_ALIAS = new Set([...CLAUSES, 'QUALIFY', 'START', 'CONNECT', 'ON', 'USING', 'JOIN', 'MATCH_CONDITION']);
+const AFTER_ALIAS = new Set([...CLAUSES, 'QUALIFY', 'START', 'CONNECT', 'ON', 'USING', 'JOIN']);
 /** What the reader has to see ahead or behind before it decides. `at` is the token that it stands on. */
 
 /** The CTE names of a WITH whose first one is at `from`, found ahead of time by matching brackets. */

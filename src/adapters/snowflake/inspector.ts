@@ -24,17 +24,46 @@ const REFUSED: Refused = [
   ['!', 'methods (name!method) are not allowed: use functions that only read'],
 ];
 
-/** Keywords before a bracket that do not make it a call. */
-const KEYWORDS = words(`
-  ALL AND ANY ARRAY AS ASC AT BEFORE BERNOULLI BETWEEN BIGINT BINARY BLOCK BOOLEAN BY BYTEINT CASE CHANGES CHAR CHARACTER
-  CONNECT CROSS CUBE DATE DATETIME DEC DECIMAL DEFAULT DEFINE DESC DISTINCT DOUBLE ELSE END EXCEPT EXCLUDE EXISTS FETCH FLOAT
-  FLOAT4 FLOAT8 FOR FROM FULL GEOGRAPHY GEOMETRY GROUP GROUPING HAVING ILIKE IN INNER INT INTEGER INTERSECT INTERVAL IS JOIN
-  LATERAL LIKE LIMIT MAP MATCH_CONDITION MATCH_RECOGNIZE MEASURES MINUS NATURAL NCHAR NOT NULL NULLS NUMBER NUMERIC NVARCHAR
-  OBJECT OFFSET ON OR ORDER OUTER OVER PARTITION PATTERN PER PERMUTE PIVOT PRECISION QUALIFY RANGE REAL REGEXP RENAME
-  REPEATABLE RLIKE ROLLUP ROW ROWS SAMPLE SEED SELECT SETS SKIP SMALLINT SOME STRING SUBSET SYSTEM TABLESAMPLE TEXT THEN TIME
-  TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TIMESTAMP_TZ TINYINT TOP UNION UNPIVOT USING VALUES VARBINARY VARCHAR VARIANT VECTOR
-  WHEN WHERE WITHIN XOR
+/** Keywords before a bracket that do not make it a call. All but CUBE and ROLLUP are reserved. */
+const RESERVED = words(`
+  ALL AND ANY AS BETWEEN BY CASE CONNECT CROSS CUBE DISTINCT ELSE EXISTS FOR FROM FULL GROUP HAVING ILIKE IN INNER INTERSECT IS JOIN
+  LATERAL LIKE MINUS NATURAL NOT NULL ON OR ORDER QUALIFY REGEXP RLIKE ROLLUP ROW ROWS SAMPLE SELECT SOME TABLESAMPLE THEN UNION
+  USING VALUES WHEN WHERE WITH
 `);
+
+/** Words that are not reserved, and that a value follows too. */
+const BEFORE_VALUE = words(
+  'BOTH CONNECT_BY_ROOT ESCAPE EXCEPT FETCH FN INTERVAL LEADING LIMIT MEASURES OFFSET PRIOR TOP TRAILING',
+);
+
+/** After a value or a relation, or all columns, no call can stand. */
+const operand = `(?<!\\b(?:${[...RESERVED, ...BEFORE_VALUE].join('|')}))(?<=[\\p{L}\\p{M}\\p{N}_$"')\\]}])`;
+const AFTER_OPERAND = new RegExp(`${operand}$`, 'iu');
+const AFTER_COLUMNS = new RegExp(`(?:${operand}|(?:\\b(?:SELECT|DISTINCT|ALL|TOP \\d+)|[,.({]) \\*)$`, 'iu');
+const AS_TYPE = new RegExp(
+  `(?:${operand}|::|\\bAS|\\b(?:ARRAY|MAP|VECTOR) \\(|\\bMAP \\( \\w+(?: \\( \\d+ \\))? ,)$`,
+  'iu',
+);
+const AS_METHOD = /\b(?:TABLE)?SAMPLE$/;
+
+const each = (names: string, before: RegExp): Readonly<Record<string, RegExp>> =>
+  Object.fromEntries([...words(names)].map((name) => [name, before]));
+
+/** A function of the database may have these names. */
+const UNRESERVED: Readonly<Record<string, RegExp>> = {
+  ...each('MATCH_RECOGNIZE MEASURES OVER PIVOT REPEATABLE SEED UNPIVOT', AFTER_OPERAND),
+  ...each('EXCLUDE RENAME', AFTER_COLUMNS),
+  ...each(
+    'ARRAY BINARY CHARACTER DATETIME DEC DECIMAL MAP NCHAR NUMBER NUMERIC NVARCHAR NVARCHAR2 OBJECT STRING TEXT',
+    AS_TYPE,
+  ),
+  ...each('TIMESTAMP TIMESTAMPLTZ TIMESTAMPNTZ TIMESTAMPTZ TIMESTAMP_LTZ TIMESTAMP_NTZ TIMESTAMP_TZ', AS_TYPE),
+  ...each('VARBINARY VARCHAR VARYING VECTOR', AS_TYPE),
+  ...each('BERNOULLI BLOCK SYSTEM', AS_METHOD),
+  ...{ NULLS: /\b(?:INCLUDE|EXCLUDE)$/, SETS: /\bGROUPING$/ },
+};
+
+const KEYWORDS = new Set([...RESERVED, ...Object.keys(UNRESERVED)]);
 
 const CLAUSES = words('QUALIFY START CONNECT');
 
@@ -42,6 +71,7 @@ const CLAUSES = words('QUALIFY START CONNECT');
 function grammarWith(functions: readonly string[]): Grammar {
   return {
     keywords: KEYWORDS,
+    unreserved: UNRESERVED,
     functions: snowflakeFunctions(functions),
     clauses: CLAUSES,
     refused: new Map(),
