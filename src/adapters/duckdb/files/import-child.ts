@@ -125,7 +125,8 @@ async function fromParquet(query: Query, { files }: SourceTable, target: string)
     await query('SET preserve_insertion_order = false');
     await query(`CREATE TABLE ${target} AS FROM read_parquet([${paths}], ${read})`);
   } catch (error) {
-    throw unreadable(`${named(files)}: ${oneLine((error as Error).message, 200)}`, error);
+    const [message = ''] = (error as Error).message.split(/\n+LINE \d/);
+    throw unreadable(`${named(files)}: it cannot be read as Parquet (${oneLine(message, 200)}): write it anew`, error);
   } finally {
     await query('SET preserve_insertion_order = true');
   }
