@@ -69,7 +69,9 @@ function grammarWith(functions: readonly string[]): Grammar {
     keywords: KEYWORDS,
     unreserved: UNRESERVED,
     functions: bigqueryFunctions(functions),
-    refused: new Map([['TABLE', 'TABLE … is not allowed: write SELECT * FROM …']]),
+    refused: new Map([
+      ['TABLE', 'TABLE … is not allowed: write SELECT * FROM …, and a column of that name in backticks'],
+    ]),
     clauses: words('QUALIFY WINDOW LIMIT'),
     forward: true,
     arrays: isAlias,

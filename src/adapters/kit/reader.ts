@@ -119,6 +119,12 @@ export class Reader {
       level.clause = 'none';
       this.#at += 1;
       while (SET_WORDS.has(keyword(this.tokens[this.#at]))) this.#at += 1;
+      // `UNION ALL BY NAME ON (a, b)`, `UNION ALL CORRESPONDING BY (a, b)`
+      if (isSymbol(this.tokens[this.#at], '(') && (isWord(this.peek(-1), 'ON') || isWord(this.peek(-1), 'BY'))) {
+        this.#at += 1;
+        this.inner(level.scope, null);
+        this.close();
+      }
       level.expects = 'query';
       return;
     }
@@ -424,7 +430,7 @@ const VERBS = new Set([
 ]);
 const QUERY_STARTS = new Set(['SELECT', 'WITH', 'VALUES']);
 const SET_OPERATORS = new Set(['UNION', 'INTERSECT', 'EXCEPT', 'MINUS']);
-const SET_WORDS = new Set(['ALL', 'DISTINCT', 'BY', 'NAME']);
+const SET_WORDS = new Set(['ALL', 'DISTINCT', 'STRICT', 'CORRESPONDING', 'BY', 'NAME', 'ON']);
 /** Reserved words only: a word that may also be an alias (LIMIT, OFFSET) would hide the relations that follow it. */
 const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'ORDER']);
 const AFTER_ALIAS = new Set([...CLAUSES, 'QUALIFY', 'START', 'CONNECT', 'ON', 'USING', 'JOIN']);

@@ -79,6 +79,7 @@ export const READS: readonly (readonly [string, readonly string[]])[] = [
   ['SELECT 1 -- FROM x\nFROM t', ['t']],
   ['SELECT t.from, t.select FROM t', ['t']],
   // After the last CTE a comma separates no further ones.
+  ['SELECT 1 AS a UNION ALL BY NAME ON (SELECT 1 FROM hidden) SELECT 1 AS a', ['hidden']],
   ['WITH RECURSIVE a AS (SELECT 1) (SELECT * FROM hidden) ORDER BY 1, hidden', ['hidden']],
   ['WITH RECURSIVE a AS (SELECT * FROM b), b AS (SELECT 1) SELECT * FROM a, b', []],
 ]; // prettier-ignore
@@ -111,6 +112,7 @@ export const ALLOWED: readonly (readonly [string, readonly string[]])[] = [
   ["SELECT SAFE.PARSE_DATE('%Y', x), SAFE_CAST(y AS INT64), NET.HOST(z), items[SAFE_OFFSET(0)] FROM t", ['t']],
   ["SELECT STRING_AGG(DISTINCT a, ', ' ORDER BY a LIMIT 5), ANY_VALUE(b HAVING MAX c), APPROX_QUANTILES(d, 2)[OFFSET(1)] FROM t", ['t']],
   ['SELECT table_name FROM d.INFORMATION_SCHEMA.TABLES', ['d.INFORMATION_SCHEMA.TABLES']],
+  ['SELECT a FROM t FULL OUTER UNION ALL BY NAME ON (a, b) SELECT b FROM u UNION ALL STRICT CORRESPONDING BY (a) (SELECT c FROM v)', ['t', 'u', 'v']],
   ['(SELECT 1 FROM a) EXCEPT DISTINCT (SELECT 1 FROM b) ORDER BY 1', ['a', 'b']],
   ["SELECT a FROM t WHERE b LIKE ANY ('x%', 'y%') AND c IN UNNEST([1, 2]) AND x BETWEEN 1 AND 2", ['t']],
   ['SELECT COUNTIF(a), IF(b, 1, 0), ST_DISTANCE(g, ST_GEOGPOINT(1, 2)), JSON_VALUE(j, \'$.a\') FROM t # end', ['t']],
