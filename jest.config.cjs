@@ -29,6 +29,7 @@ const withServers = {
 };
 
 module.exports = {
+  reporters: ['default', '<rootDir>/scripts/jest-summary.cjs'],
   // Of a test that hangs. On a slow machine with all its cores taken, one takes five times as long as alone.
   testTimeout: 300_000,
   testSequencer: '<rootDir>/scripts/jest-sequencer.cjs',
