@@ -29,6 +29,7 @@ interface Sent {
   /** Its path and its fields. */
   readonly says: string;
   readonly shows: (body: Html, said?: Said) => void;
+  readonly leadsTo: (path: string) => void;
 }
 
 interface Shown {
@@ -37,6 +38,8 @@ interface Shown {
   readonly tell: (body: Html) => void;
   /** The next form that arrives. */
   readonly sent: () => Promise<Sent>;
+  /** All that arrived. */
+  readonly all: readonly string[];
 }
 
 async function openPage(first: Html): Promise<Shown> {
@@ -45,6 +48,7 @@ async function openPage(first: Html): Promise<Shown> {
   const readers = new Set<ServerResponse>();
   const put = (reader: ServerResponse): void =>
     void reader.write(`event: page\n${mainOf(view()).text.replace(/^/gm, 'data: ')}\n\n`);
+  const all: string[] = [];
   const forms: Sent[] = [];
   const takers: ((one: Sent) => void)[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -60,7 +64,9 @@ async function openPage(first: Html): Promise<Shown> {
       const one: Sent = {
         says: `${path} ${await text(request)}`,
         shows: (shown, said) => show({ ...view(), body: shown, said }),
+        leadsTo: (location) => void response.writeHead(303, { location }).end(),
       };
+      all.push(one.says);
       const take = takers.shift();
       if (take === undefined) forms.push(one);
       else take(one);
@@ -75,7 +81,7 @@ async function openPage(first: Html): Promise<Shown> {
   const page = await context.newPage();
   await page.goto(`${url}/page`);
   return {
-    page,
+    ...{ page, all },
     tell: (next) => {
       body = next;
       readers.forEach(put);
@@ -120,4 +126,50 @@ test('refused words stay where they were typed, and the same refusal is said ane
     await page.locator('form[aria-busy]').waitFor({ state: 'detached' });
     expect(await page.getByLabel('Words').inputValue()).toBe('half right');
   }
+});
+
+test('a button that has become another one while its reply is awaited is heard', async () => {
+  const { page, tell, sent } = await openPage(RUNNING);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  const pause = await sent();
+  tell(PAUSED);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  pause.shows(PAUSED);
+  expect((await sent()).says).toBe('/resume ');
+});
+
+test('what one form sends arrives in its order, a double click once, and each refusal is seen', async () => {
+  const { page, all, tell, sent } = await openPage(TELLING);
+  const words = page.getByLabel('Words');
+  const tellIt = page.getByRole('button', { name: 'Tell it' });
+  await words.fill('first');
+  await tellIt.dblclick();
+  const first = await sent();
+  tell(markup`<p>Otherwise</p>${TELLING}`);
+  await page.getByText('Otherwise').waitFor();
+  expect(await page.locator('form[aria-busy]').count()).toBe(1);
+  for (const each of ['second', 'first']) {
+    await words.fill(each);
+    await tellIt.click();
+  }
+  first.shows(TELLING, REFUSED);
+  await page.getByRole('alert').filter({ hasText: REFUSED.text }).waitFor();
+  expect(await words.inputValue()).toBe('first');
+  (await sent()).shows(TELLING);
+  (await sent()).shows(TELLING, { kind: 'done', text: 'Kept.' });
+  await page.getByRole('status').filter({ hasText: 'Kept.' }).waitFor();
+  await page.locator('form[aria-busy]').waitFor({ state: 'detached' });
+  expect(all).toEqual(['/hint text=first', '/hint text=second', '/hint text=first']);
+});
+
+test('a form whose reply leads elsewhere is busy until the page has left, so that nothing is sent twice', async () => {
+  const { page, sent } = await openPage(TELLING);
+  // Before the page's own.
+  await page.addInitScript("addEventListener('pagehide', () => (sessionStorage.busy = document.forms[0]?.ariaBusy))");
+  await page.reload();
+  await page.getByLabel('Words').fill('once');
+  await page.getByRole('button', { name: 'Tell it' }).click();
+  (await sent()).leadsTo('/elsewhere');
+  await page.waitForURL('**/elsewhere');
+  expect(await page.evaluate('sessionStorage.busy')).toBe('true');
 });

@@ -22,8 +22,9 @@ function show(next) {
     morphStyle: 'outerHTML',
     callbacks: {
       beforeNodeMorphed: (node) => !(node.nodeType === 1 && node.matches('form') && isTyped(node)),
-      // What a reader has opened or closed stays so.
-      beforeAttributeUpdated: (name, node) => !(name === 'open' && node.tagName === 'DETAILS'),
+      // What a reader has opened or closed stays so, and a form is busy until its reply has come.
+      beforeAttributeUpdated: (name, node) =>
+        !((name === 'open' && node.tagName === 'DETAILS') || (name === 'aria-busy' && sent.has(node))),
     },
   });
   prepare();
@@ -96,46 +97,56 @@ async function copy(button) {
   setTimeout(() => (button.textContent = label), 2000);
 }
 
-/** What each form has on its way. */
+/** What each form sends, the last one first: it waits for those before. */
 const sent = new WeakMap();
 
-async function send(form, submitter) {
+function send(form, submitter) {
   const written = () => new URLSearchParams(new FormData(form, submitter)).toString();
+  const { action } = form;
   const body = written();
+  const before = sent.get(form);
   // The second click of a double one.
-  if (sent.get(form) === body) return;
-  sent.set(form, body);
+  if (before?.action === action && before.body === body) return;
+  const mine = { action, body };
+  sent.set(form, mine);
   form.setAttribute('aria-busy', 'true');
-  try {
-    const response = await fetch(form.action, { method: 'POST', body: new URLSearchParams(body) });
-    const next = pageOf(await response.text());
-    // Something else was sent meanwhile: what comes of that is shown.
-    if (sent.get(form) !== body) return;
-    if (next === null) throw new Error(`status ${response.status}`);
-    const there = new URL(response.url);
-    if (response.redirected && there.pathname !== location.pathname)
-      return location.assign(there.pathname + there.search);
-    // What was refused stays to be mended, and what was typed meanwhile.
-    if (response.ok && next.querySelector('#said.failed') === null && written() === body) form.reset();
-    // The same words are read out again when they are said again.
-    document.getElementById('said')?.remove();
-    show(next);
-    document.getElementById('said')?.scrollIntoView({ block: 'nearest' });
-  } catch (error) {
-    document.getElementById('lost').hidden = false;
-  } finally {
-    if (sent.get(form) === body) {
-      sent.delete(form);
-      form.removeAttribute('aria-busy');
+  mine.over = Promise.resolve(before?.over).then(async () => {
+    const isLast = () => sent.get(form) === mine;
+    try {
+      const response = await fetch(action, { method: 'POST', body: new URLSearchParams(body) });
+      const next = pageOf(await response.text());
+      if (next === null) throw new Error(`status ${response.status}`);
+      const there = new URL(response.url);
+      if (response.redirected && there.pathname !== location.pathname) {
+        // Busy until it has left; or something else was sent meanwhile, which says where to go.
+        if (isLast()) location.assign(there.pathname + there.search);
+        return;
+      }
+      // What was refused stays to be mended, and what was typed meanwhile.
+      if (response.ok && next.querySelector('#said.failed') === null && written() === body) form.reset();
+      // The same words are read out again when they are said again.
+      document.getElementById('said')?.remove();
+      show(next);
+      document.getElementById('said')?.scrollIntoView({ block: 'nearest' });
+    } catch (error) {
+      document.getElementById('lost').hidden = false;
     }
-  }
+    if (isLast()) idle(form);
+  });
 }
+
+function idle(form) {
+  sent.delete(form);
+  form.removeAttribute('aria-busy');
+}
+// A browser may show the page again as it left it.
+addEventListener('pagehide', () => [...document.forms].forEach(idle));
 
 document.addEventListener('submit', (event) => {
   const form = event.target;
   if (form.dataset.stay === undefined) return;
   event.preventDefault();
-  void send(form, event.submitter);
+  send(form, event.submitter);
 });
 document.addEventListener('click', ({ target }) => {
   const button = target.closest?.('button[data-copy]');
