@@ -40,6 +40,8 @@ interface Shown {
   readonly sent: () => Promise<Sent>;
   /** All that arrived. */
   readonly all: readonly string[];
+  /** Cuts all who listen, and refuses the next one. */
+  readonly refuse: () => void;
 }
 
 async function openPage(first: Html): Promise<Shown> {
@@ -49,13 +51,17 @@ async function openPage(first: Html): Promise<Shown> {
   const put = (reader: ServerResponse): void =>
     void reader.write(`event: page\n${mainOf(view()).text.replace(/^/gm, 'data: ')}\n\n`);
   const all: string[] = [];
+  let refusals = 0;
   const forms: Sent[] = [];
   const takers: ((one: Sent) => void)[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '';
     const show = (shown: View): void =>
       void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(pageText(shown));
-    if (path === '/live') {
+    if (path === '/live' && refusals > 0) {
+      refusals -= 1;
+      response.writeHead(503).end();
+    } else if (path === '/live') {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).once('close', () => readers.delete(response));
       readers.add(response);
       put(response);
@@ -82,6 +88,10 @@ async function openPage(first: Html): Promise<Shown> {
   await page.goto(`${url}/page`);
   return {
     ...{ page, all },
+    refuse: () => {
+      refusals = 1;
+      for (const reader of readers) reader.end();
+    },
     tell: (next) => {
       body = next;
       readers.forEach(put);
@@ -172,4 +182,42 @@ test('a form whose reply leads elsewhere is busy until the page has left, so tha
   (await sent()).leadsTo('/elsewhere');
   await page.waitForURL('**/elsewhere');
   expect(await page.evaluate('sessionStorage.busy')).toBe('true');
+});
+
+test('a reply that comes after a newer event does not keep the page back', async () => {
+  const { page, tell, sent } = await openPage(RUNNING);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  const pause = await sent();
+  tell(markup`<h1>Ended</h1>`);
+  await page.getByRole('heading', { name: 'Ended' }).waitFor();
+  pause.shows(PAUSED, { kind: 'done', text: 'It pauses.' });
+  await page.getByText('It pauses.').waitFor();
+  await page.getByRole('heading', { name: 'Ended' }).waitFor();
+});
+
+test('a server that refuses events for a moment is listened to again', async () => {
+  const { page, tell, refuse } = await openPage(RUNNING);
+  await page.getByText('Words to click on').waitFor();
+  refuse();
+  await page.locator('#lost').waitFor();
+  await page.locator('#lost').waitFor({ state: 'hidden' });
+  tell(PAUSED);
+  await page.getByRole('heading', { name: 'Paused' }).waitFor();
+});
+
+test('many tabs leave a connection to the one that is seen, and a tab that is seen again is as the page is now', async () => {
+  const { page, tell } = await openPage(RUNNING);
+  const see = (one: Page, isHidden: boolean): Promise<unknown> =>
+    one.evaluate(
+      `Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} }); document.dispatchEvent(new Event('visibilitychange'))`,
+    );
+  await see(page, true);
+  for (let tab = 0; tab < 6; tab += 1) {
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await see(other, true);
+  }
+  tell(PAUSED);
+  await see(page, false);
+  await page.getByRole('heading', { name: 'Paused' }).waitFor();
 });

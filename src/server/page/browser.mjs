@@ -32,16 +32,20 @@ function show(next) {
 
 let source = null;
 let listened = null;
+/** How many events have changed the page. */
+let heard = 0;
 
-/** Listens where the page says, or no more. */
+/** Listens where the page says, or no more. A browser has six connections for all its tabs: one that nobody sees takes none. */
 function listen() {
-  const place = main().dataset.live ?? null;
+  const place = document.hidden ? null : (main().dataset.live ?? null);
   if (place === listened) return;
   source?.close();
   listened = place;
   source = place === null ? null : new EventSource(place);
   if (source === null) return;
+  const own = source;
   source.addEventListener('page', ({ data }) => {
+    heard += 1;
     const next = pageOf(data);
     // What came of an action stays until the next one.
     const said = document.getElementById('said');
@@ -49,11 +53,20 @@ function listen() {
     show(next);
   });
   source.addEventListener('open', () => (document.getElementById('lost').hidden = true));
-  source.addEventListener(
-    'error',
-    () => (document.getElementById('lost').hidden = source.readyState === EventSource.OPEN),
-  );
+  source.addEventListener('error', () => {
+    document.getElementById('lost').hidden = own.readyState === EventSource.OPEN;
+    // A browser does not try again where a server refuses.
+    if (own.readyState === EventSource.CLOSED) setTimeout(() => own === source && listenAnew(), AGAIN_MS);
+  });
 }
+const AGAIN_MS = 1000;
+
+/** The server tells at once how the page is now. */
+function listenAnew() {
+  listened = null;
+  listen();
+}
+document.addEventListener('visibilitychange', listen);
 
 function prepare() {
   document.title = main().dataset.title;
@@ -112,6 +125,7 @@ function send(form, submitter) {
   form.setAttribute('aria-busy', 'true');
   mine.over = Promise.resolve(before?.over).then(async () => {
     const isLast = () => sent.get(form) === mine;
+    const heardBefore = heard;
     try {
       const response = await fetch(action, { method: 'POST', body: new URLSearchParams(body) });
       const next = pageOf(await response.text());
@@ -127,6 +141,8 @@ function send(form, submitter) {
       // The same words are read out again when they are said again.
       document.getElementById('said')?.remove();
       show(next);
+      // An event may have been newer than this reply.
+      if (heard !== heardBefore) listenAnew();
       document.getElementById('said')?.scrollIntoView({ block: 'nearest' });
     } catch (error) {
       document.getElementById('lost').hidden = false;
