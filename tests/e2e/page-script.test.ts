@@ -3,7 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { markup, type Html } from '../../src/report/html';
+import { searchingBody, type Searching } from '../../src/server/page/searching';
 import { button, form, lineOf, mainOf, pageText, type Said, type View } from '../../src/server/page/shell';
+import { NO_USAGE } from '../../src/domain/control-view';
 import { listenOn } from '../../src/workers/http-server';
 
 /** Of what the page is to show: a ceiling. */
@@ -220,4 +222,23 @@ test('many tabs leave a connection to the one that is seen, and a tab that is se
   tell(PAUSED);
   await see(page, false);
   await page.getByRole('heading', { name: 'Paused' }).waitFor();
+});
+
+test('a reason that is typed beside one kept reading stays beside it when another is withdrawn', async () => {
+  const proved = ['first', 'second'].map((id) => ({ id, says: `The ${id} reading`, status: 'active' }));
+  const search = (kept: Searching['proved']): Html =>
+    searchingBody({
+      ...{ id: 'q-1', status: 'running', input: null, progress: null, outages: [], proved: kept, remarks: [] },
+      ...{ usage: NO_USAGE, asked: [], ceilingUsd: null, ui: null, askable: false },
+      trace: { observations: {}, state: null } as unknown as Searching['trace'],
+    });
+  const { page, tell, sent } = await openPage(search(proved));
+  const second = page.locator('article', { hasText: 'The second reading' });
+  await second.getByText('Reject it').click();
+  await second.getByLabel('Why it is wrong').fill('because');
+  tell(search(proved.slice(1)));
+  await page.getByText('The first reading').waitFor({ state: 'detached' });
+  expect(await second.getByLabel('Why it is wrong').inputValue()).toBe('because');
+  await second.getByRole('button', { name: 'Reject' }).click();
+  expect((await sent()).says).toBe('/q/q-1/veto update=second&reason=because');
 });

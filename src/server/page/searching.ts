@@ -5,7 +5,7 @@
 import type { Outage } from '../../app/outages';
 import type { Remark, SearchInput, Usage } from '../../domain';
 import type { LookReply } from '../../domain/turns';
-import { badge, details, type Html, markup, resultOf } from '../../report/html';
+import { anchor, badge, details, type Html, markup, resultOf } from '../../report/html';
 import { searchPart } from '../../report/machinery';
 import { billText, capital, counted, dollars, utc } from '../../report/printable';
 import { bars, claimCard } from '../../report/proof-sections';
@@ -179,12 +179,12 @@ function provedPart({ id, proved }: Searching): Html | null {
   if (active.length === 0) return null;
   return markup`<h2 id="proved">Readings it has kept</h2>
     ${active.map(
-      ({ id: update, says }, at) =>
+      ({ id: update, says }) =>
         markup`<article class="card proved entry">
           <p>${says}</p>
           <div class="acts">
-            ${form(path`/q/${id}/veto`, markup`${hidden('update', update)}${details('Reject it', lineOf(`veto-${at}`, 'reason', 'Why it is wrong', { says: 'Reject', style: 'button danger' }))}`)}
-            ${form(path`/q/${id}/pin`, markup`${hidden('target', update)}${details('Keep it whatever comes', lineOf(`pin-${at}`, 'reason', 'Why it is right', { says: 'Keep' }))}`)}
+            ${form(path`/q/${id}/veto`, markup`${hidden('update', update)}${details('Reject it', lineOf(anchor('veto', update), 'reason', 'Why it is wrong', { says: 'Reject', style: 'button danger' }))}`)}
+            ${form(path`/q/${id}/pin`, markup`${hidden('target', update)}${details('Keep it whatever comes', lineOf(anchor('pin', update), 'reason', 'Why it is right', { says: 'Keep' }))}`)}
           </div>
         </article>`,
     )}`;
