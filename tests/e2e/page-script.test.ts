@@ -32,6 +32,8 @@ interface Sent {
   readonly says: string;
   readonly shows: (body: Html, said?: Said) => void;
   readonly leadsTo: (path: string) => void;
+  /** With an error that has no page; null: with nothing. */
+  readonly fails: (message: string | null) => void;
 }
 
 interface Shown {
@@ -72,6 +74,10 @@ async function openPage(first: Html): Promise<Shown> {
       const one: Sent = {
         says: `${path} ${await text(request)}`,
         shows: (shown, said) => show({ ...view(), body: shown, said }),
+        fails: (message) => {
+          if (message === null) response.destroy();
+          else response.writeHead(429).end(JSON.stringify({ error: { code: 'too-many', message } }));
+        },
         leadsTo: (location) => void response.writeHead(303, { location }).end(),
       };
       all.push(one.says);
@@ -241,4 +247,52 @@ test('a reason that is typed beside one kept reading stays beside it when anothe
   expect(await second.getByLabel('Why it is wrong').inputValue()).toBe('because');
   await second.getByRole('button', { name: 'Reject' }).click();
   expect((await sent()).says).toBe('/q/q-1/veto update=second&reason=because');
+});
+
+test('a form without an answer says so until the next one has come, and its words stay', async () => {
+  const { page, tell, sent } = await openPage(TELLING);
+  await page.getByLabel('Words').fill('still here');
+  for (const [message, says] of [
+    [null, 'The server did not answer.'],
+    ['at most 600 a minute', 'at most 600 a minute'],
+  ] as const) {
+    await page.getByRole('button', { name: 'Tell it' }).click();
+    (await sent()).fails(message);
+    await page.getByRole('alert').filter({ hasText: says }).waitFor();
+  }
+  tell(markup`<p>Otherwise</p>${TELLING}`);
+  await page.getByText('Otherwise').waitFor();
+  expect(await page.getByRole('alert').textContent()).toBe('at most 600 a minute');
+  expect(await page.getByLabel('Words').inputValue()).toBe('still here');
+  await page.getByRole('button', { name: 'Tell it' }).click();
+  (await sent()).shows(TELLING);
+  await page.locator('#said').waitFor({ state: 'detached' });
+});
+
+test('what one check found stays when another has run', async () => {
+  const checks = (found: Html | null, other: Html | null): Html =>
+    markup`<article id="claim-1">${found} <div class="acts">${button('/one', 'One')}</div></article><article id="claim-2">${other} <div class="acts">${button('/two', 'Two')}</div></article>`;
+  const found = (number: number): Html => markup`<p id="again-${number}" class="said again">Found ${number}</p>`;
+  const { page, sent } = await openPage(checks(null, null));
+  await page.getByRole('button', { name: 'One' }).click();
+  const one = await sent();
+  await page.getByRole('button', { name: 'Two' }).click();
+  (await sent()).shows(checks(null, found(2)));
+  await page.locator('#claim-2').getByText('Found 2').waitFor();
+  one.shows(checks(found(1), null));
+  await page.locator('#claim-1').getByText('Found 1').waitFor();
+  await page.locator('#claim-2').getByText('Found 2').waitFor();
+});
+
+test('a button that copies gets its name back, however often it is clicked', async () => {
+  const copying = markup`<pre id="text">SELECT 1</pre><button data-copy="text" hidden>Copy</button>`;
+  const { page } = await openPage(copying);
+  await page.clock.install();
+  const copy = page.locator('button[data-copy]');
+  for (const _ of ['first', 'second']) {
+    await copy.click();
+    await copy.filter({ hasText: /^Copied$|^Not allowed here$/ }).waitFor();
+  }
+  await page.clock.runFor(2_000);
+  expect(await copy.textContent()).toBe('Copy');
 });

@@ -111,7 +111,7 @@ function besideClaim({ record, askable, kept, again }: Answer, claim: Claim, num
   const checked = again.get(number);
   const wrong = (title: string, text: string, line: Html): Html =>
     details(title, form(path`/q/${id}/wrong/${number}`, markup`<p class="soft">${text}</p>${line}`));
-  return markup`${checked !== undefined && againPart(claim, checked)}
+  return markup`${checked !== undefined && againPart(claim, number, checked)}
     <div class="acts pair">
       ${button(path`/q/${id}/checks/${number}`, 'Run this check again')}
       ${
@@ -137,14 +137,16 @@ function besideClaim({ record, askable, kept, again }: Answer, claim: Claim, num
 const WHY = 'Why (may be left out)';
 const RIGHT = 'What is right, with the names of table and column';
 
-function againPart(before: Claim, checked: CheckedAgain): Html {
+/** The script knows its class. */
+function againPart(before: Claim, number: number, checked: CheckedAgain): Html {
+  const id = `again-${number}`;
   if ('problem' in checked)
-    return markup`<p class="said failed" role="alert">The check did not run: ${checked.problem}</p>`;
+    return markup`<p id="${id}" class="said again failed" role="alert">The check did not run: ${checked.problem}</p>`;
   const { now } = checked;
   const rivals = now.rivals.map((rival) => `“${cut(rival.reading, 60)}” ${rivalText(rival)}`);
   const isSame = figuresText(now) === figuresText(before) && now.state === before.state;
   const text = `Counted again: ${[figuresText(now), ...rivals].join('; ')}.`;
   return isSame
-    ? markup`<p class="said done" role="status">${text} As before.</p>`
-    : markup`<p class="said failed" role="alert">${text} It was ${figuresText(before)} (${CLAIM_WORDS[before.state].says}), now it is ${CLAIM_WORDS[now.state].says}: ask again before you use this answer.</p>`;
+    ? markup`<p id="${id}" class="said again done" role="status">${text} As before.</p>`
+    : markup`<p id="${id}" class="said again failed" role="alert">${text} It was ${figuresText(before)} (${CLAIM_WORDS[before.state].says}), now it is ${CLAIM_WORDS[now.state].says}: ask again before you use this answer.</p>`;
 }

@@ -21,6 +21,8 @@ function show(next) {
   Idiomorph.morph(main(), next, {
     morphStyle: 'outerHTML',
     callbacks: {
+      // What a check found when it ran again stays when another one has run.
+      beforeNodeRemoved: (node) => !(node.nodeType === 1 && node.matches('.again')),
       beforeNodeMorphed: (node) => !(node.nodeType === 1 && node.matches('form') && isTyped(node)),
       // What a reader has opened or closed stays so, and a form is busy until its reply has come.
       beforeAttributeUpdated: (name, node) =>
@@ -101,7 +103,7 @@ function tick() {
 setInterval(tick, 1000);
 
 async function copy(button) {
-  const label = button.textContent;
+  const label = (button.dataset.label ??= button.textContent);
   const text = document.getElementById(button.dataset.copy).textContent;
   button.textContent = await navigator.clipboard.writeText(text).then(
     () => 'Copied',
@@ -128,8 +130,9 @@ function send(form, submitter) {
     const heardBefore = heard;
     try {
       const response = await fetch(action, { method: 'POST', body: new URLSearchParams(body) });
-      const next = pageOf(await response.text());
-      if (next === null) throw new Error(`status ${response.status}`);
+      const answered = await response.text();
+      const next = pageOf(answered);
+      if (next === null) throw new Refused(JSON.parse(answered).error.message);
       const there = new URL(response.url);
       if (response.redirected && there.pathname !== location.pathname) {
         // Busy until it has left; or something else was sent meanwhile, which says where to go.
@@ -145,10 +148,23 @@ function send(form, submitter) {
       if (heard !== heardBefore) listenAnew();
       document.getElementById('said')?.scrollIntoView({ block: 'nearest' });
     } catch (error) {
-      document.getElementById('lost').hidden = false;
+      say(error instanceof Refused ? error.message : UNANSWERED);
     }
     if (isLast()) idle(form);
   });
+}
+
+/** An error of the server, which has no page. */
+class Refused extends Error {}
+const UNANSWERED =
+  'The server did not answer. Nothing is sent again by itself: see what has become of it, or send it again.';
+
+function say(text) {
+  document.getElementById('said')?.remove();
+  const said = document.createElement('p');
+  Object.assign(said, { id: 'said', className: 'said failed', role: 'alert', textContent: text });
+  main().prepend(said);
+  said.scrollIntoView({ block: 'nearest' });
 }
 
 function idle(form) {
