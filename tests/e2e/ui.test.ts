@@ -218,6 +218,19 @@ test('a killed worker: whoever watches gets the answer, and no reply is paid twi
   expect(await page.getByText('2 model calls').count()).toBe(1);
 });
 
+test('a cancelled search that is asked again is followed to its answer', async () => {
+  const { page, model } = await openUi();
+  const waits = model.holdAfter(0);
+  await ask(page, DEMO_QUESTION);
+  await waits;
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Ask it again' }).click();
+  // It shows the search before that runs.
+  await page.locator('#now').waitFor();
+  model.release();
+  await page.getByRole('heading', { name: ANSWER }).waitFor();
+});
+
 test('other sites, other names and strangers get nothing; an address opens once', async () => {
   const { url, address, context, process: ui } = await openUi();
   const [cookie] = await context.cookies();

@@ -9,6 +9,7 @@ import { searchOf, type App, type Asked } from '../../app/app';
 import { errorText, UsageError, GateError } from '../../app/errors';
 import { askRequest, given, LayerCommand } from '../../app/given';
 import type { Verdict } from '../../app/layer';
+import { isOver, pause } from '../../app/waiting';
 import type { SearchEvents } from '../../app/search-events';
 import { findSearch } from '../../app/searches';
 import { recordOf } from '../../app/services';
@@ -127,16 +128,24 @@ export function pageRoutes(app: App, events: SearchEvents, closing: AbortSignal)
     const title = (text: string): string => text.slice(0, 100);
     const answer = await looker.answer(id, rows, again);
     const mayGoOn = answer?.record.status === 'cancelled' || answer?.record.status === 'failed';
-    if (answer !== null && !(mayGoOn && (await events.live(id)).isRunning))
+    if (answer !== null && !(mayGoOn && (looker.isStarting(id) || (await events.live(id)).isRunning)))
       return { ...view, title: title(answer.record.question), body: answerBody(answer) };
     const search = await looker.searching(id);
     const text = search.input?.question.text ?? id;
     return { ...view, title: title(text), live: path`/q/${id}/live`, body: searchingBody(search) };
   };
+  /** One that has ended and is started again changes on. */
+  const searchChanges = async function* (id: string, end: AbortSignal): AsyncGenerator<void, void> {
+    for (let isGoingOn = true; isGoingOn && !isOver(end);) {
+      isGoingOn = looker.isStarting(id);
+      yield* events.changes(id, end);
+      if (isGoingOn) await pause(SLOW_MS / 3, end);
+    }
+  };
   live(
     '/q/:id',
     (request) => searchView(idIn(request), { rows: pageIn(request, 'rows') }),
-    (request, end) => events.changes(idIn(request), end),
+    (request, end) => searchChanges(idIn(request), end),
   );
   const onSearch = (
     name: string,

@@ -54,6 +54,10 @@ export class Looker {
     );
   }
 
+  isStarting(id: string): boolean {
+    return this.#starting.get(id) === null;
+  }
+
   /** A search that runs and has lost its worker gets another one, as long as somebody watches it. */
   async #revive(id: string, live: QuestionDescription): Promise<void> {
     // An interrupted batch waits for the command that goes on with it.
