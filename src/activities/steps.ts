@@ -30,17 +30,26 @@ import { runStep } from './run-step';
 /** A site that does not answer is tried so often; then the failure is an observation. */
 const TRIES_OF_A_SITE = 3;
 
-/** Tells this process from all others, and from the one that it replaces. */
-const PROCESS = crypto.randomUUID().slice(0, 8);
+/** Tells steps of this process from those of others, of the one that it replaces, and of another library in it. */
+const holders = new WeakMap<object, string>();
+
+function holderOf(steps: object): string {
+  const known = holders.get(steps);
+  if (known !== undefined) return known;
+  const made = crypto.randomUUID().slice(0, 8);
+  holders.set(steps, made);
+  return made;
+}
 
 async function runHeld<Output extends object>(
+  by: string,
   { heldBy }: Pick<StepBase, 'heldBy'>,
   step: (options: StepOptions) => Promise<Output>,
 ): Promise<Output & { readonly by: string }> {
   return runStep(async (options) => {
     const { attempt, workflowExecution } = activityInfo();
-    const holding = { runId: workflowExecution?.runId ?? '', holdsAll: heldBy === PROCESS && attempt === 1 };
-    return { ...(await step({ ...options, holding })), by: PROCESS };
+    const holding = { runId: workflowExecution?.runId ?? '', holdsAll: heldBy === by && attempt === 1 };
+    return { ...(await step({ ...options, holding })), by };
   });
 }
 
@@ -48,15 +57,17 @@ async function runHeld<Output extends object>(
 type AnyStep<Output> = (input: StepBase, options: StepOptions) => Promise<Output>;
 
 export function createModelActivities(steps: StoredSteps) {
+  const by = holderOf(steps);
   return {
     callModel: (input: ModelCall) =>
-      runHeld(input, (options) => (steps[input.role] as unknown as AnyStep<ModelOutcome<unknown>>)(input, options)),
+      runHeld(by, input, (options) => (steps[input.role] as unknown as AnyStep<ModelOutcome<unknown>>)(input, options)),
   };
 }
 
 export function createStepActivities(steps: StoredSteps & RemarkStep) {
+  const by = holderOf(steps);
   const executeSql = (input: SqlCall) =>
-    runHeld(input, (options) =>
+    runHeld(by, input, (options) =>
       (steps[input.purpose] as unknown as AnyStep<{ readonly usage: UsageDelta }>)(input, options),
     );
   return {
@@ -68,16 +79,18 @@ export function createStepActivities(steps: StoredSteps & RemarkStep) {
     >),
     executeSql,
     useWeb: (input: WebInput) =>
-      runHeld(input, (options) => steps.web(input, { ...options, mayRetry: activityInfo().attempt < TRIES_OF_A_SITE })),
+      runHeld(by, input, (options) =>
+        steps.web(input, { ...options, mayRetry: activityInfo().attempt < TRIES_OF_A_SITE }),
+      ),
     saveRemark: (searchId: string, remark: NewRemark) => runStep(() => steps.keepRemark(searchId, remark)),
     finishSearch: (input: FinishInput) =>
-      runHeld(input, async (options) => {
+      runHeld(by, input, async (options) => {
         const { answer, sql, proof } = await steps.finish(input, options);
         return { answer, sql, proof };
       }),
     amendRecord: (input: AmendInput) => runStep((options) => steps.amend(input, options)),
     openChild: (input: ChildInput) => runStep((options) => steps.openChild(input, options)),
-    adoptAnswer: (input: AdoptInput) => runHeld(input, (options) => steps.adopt(input, options)),
+    adoptAnswer: (input: AdoptInput) => runHeld(by, input, (options) => steps.adopt(input, options)),
   };
 }
 
