@@ -151,8 +151,10 @@ function addPackage(folder: string, collecting: Collecting): void {
   const { name, dependencies = {}, optionalDependencies = {}, peerDependencies = {}, os, cpu } = manifest;
   if (packages.has(folder) || os?.includes('linux') === false || cpu?.includes(arch) === false) return;
   packages.set(folder, name);
-  const needed = [...(packages.size === 1 ? more : []), ...Object.keys(dependencies)];
-  const optional = [...Object.keys(optionalDependencies), ...Object.keys(peerDependencies)];
+  // Of this program's own peers, which are drivers, the databases need those of `more`.
+  const isProgram = packages.size === 1;
+  const needed = [...(isProgram ? more : []), ...Object.keys(dependencies)];
+  const optional = [...Object.keys(optionalDependencies), ...(isProgram ? [] : Object.keys(peerDependencies))];
   for (const one of new Set([...needed, ...optional].filter((each) => !NOT_NEEDED.test(each)))) {
     const found = installed(one, folder, base);
     if (found !== null) addPackage(found, collecting);

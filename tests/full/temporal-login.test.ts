@@ -97,7 +97,7 @@ test('a profile is chosen by its name, and variables come before it', () =>
       TEMPORAL_TLS_SERVER_CA_CERT_PATH: ours.cert,
     };
     expect(await home.here(['ops', 'temporal', 'setup'], env)).toMatchObject({ code: 0 });
-    const chosen = await home.here(['list'], { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'clod' });
+    const chosen = await home.here(['ops', 'temporal', 'setup'], { ...env, TEMPORAL_PROFILE: 'clod' });
     expect(chosen).toMatchObject({ code: 2, err: expect.stringContaining("Profile 'clod' not found") as string });
   }));
 

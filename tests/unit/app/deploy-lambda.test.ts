@@ -91,6 +91,7 @@ const program = (root: string) => ({
     name: 'gate-sql',
     dependencies: { libsql: '1', core: '1' },
     devDependencies: { jest: '1' },
+    peerDependencies: { mysql2: '1', deep: '1' },
   },
   [`${root}dist/program/lambda.js`]: 'exports.handler = 1;',
   [`${root}dist/program/lambda.js.map`]: '{}',
@@ -116,6 +117,7 @@ const MODULES = {
   'node_modules/@temporalio/core-bridge/releases/x86_64-unknown-linux-gnu/index.node': 'x64',
   'node_modules/@temporalio/core-bridge/releases/aarch64-unknown-linux-gnu/index.node': 'arm64',
   'node_modules/jest/package.json': { name: 'jest' },
+  'node_modules/mysql2/package.json': { name: 'mysql2' },
 };
 
 test('holds the program and what it needs on one platform, and nothing else', () => {
@@ -133,6 +135,11 @@ test('holds the program and what it needs on one platform, and nothing else', ()
     'node_modules/libsql/package.json',
     'package.json',
   ]);
+});
+
+test('holds the driver of a database that is configured', () => {
+  const files = programFiles(tree({ ...program(''), ...MODULES }), 'x64', ['mysql2']);
+  expect([...files.keys()]).toContain('node_modules/mysql2/package.json');
 });
 
 test('an installed package is found beside its dependencies, and the entry leads to it with its settings', () => {
