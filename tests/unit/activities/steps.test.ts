@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createModelActivities, createStepActivities } from '../../../src/activities/steps';
 import type { RemarkStep, StoredSteps } from '../../../src/domain/ports/steps';
-import type { ModelCall, SqlCall, StepOptions } from '../../../src/domain/ports/step-parts';
+import type { ModelCall, StepOptions } from '../../../src/domain/ports/step-parts';
 
 /** Steps that do nothing, and how each was asked. */
 function recorded() {
