@@ -337,16 +337,17 @@ test('a pause that arrives as a batch continues as new reaches the questions tha
     await both.reached;
   });
   // No worker has the next run before it is paused: its first task holds the pause, and its history is long already.
+  let first = '';
   await withClient(async (gate) => {
     await gate.client.workflow.getHandle(batchWorkflowId(fixture.batchId)).terminate('replaced');
     await fixture.start(gate, 2, 4, { resume: { page: 1, counts: NOTHING_DONE, inFlight } });
+    first = await runOf(gate, fixture);
     await signalBatch(gate, fixture.batchId, 'pause', { author: 'ann', now: true });
     await signalBatch(gate, fixture.batchId, 'pause', { author: 'bob', now: false });
     expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'bob', now: true });
   });
   const planned = holdAt('plan');
   await fixture.run(fixture.steps(planned.onStep), async (gate) => {
-    const first = await runOf(gate, fixture);
     await until(async () => (await runOf(gate, fixture)) !== first);
     for (const { searchId } of inFlight) await until(() => isPaused(gate, searchId));
     expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'bob', now: true });
