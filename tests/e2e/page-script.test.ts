@@ -1,30 +1,15 @@
 /** The script of the pages in Chromium, before a server that shows, tells and replies what a test wants. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { markup, type Html } from '../../src/report/html';
 import { searchingBody, type Searching } from '../../src/server/page/searching';
 import { button, form, lineOf, mainOf, pageText, type Said, type View } from '../../src/server/page/shell';
 import { NO_USAGE } from '../../src/domain/control-view';
 import { listenOn } from '../../src/workers/http-server';
+import { useChromium } from '../helpers/chromium';
 
-/** Of what the page is to show: a ceiling. */
-const WITHIN_MS = 120_000;
-
-let browser: Browser;
-const closers: (() => Promise<unknown>)[] = [];
-
-beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox'],
-    timeout: WITHIN_MS,
-  });
-});
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-afterAll(() => browser.close());
+const { closers, newContext } = useChromium();
 
 /** A form that has arrived and waits for its reply. */
 interface Sent {
@@ -89,9 +74,7 @@ async function openPage(first: Html): Promise<Shown> {
   const server = createServer((request, response) => void answer(request, response));
   const { url, close } = await listenOn(server, '127.0.0.1', 0);
   closers.push(close);
-  const context = await browser.newContext();
-  context.setDefaultTimeout(WITHIN_MS);
-  closers.push(() => context.close());
+  const context = await newContext();
   const page = await context.newPage();
   await page.goto(`${url}/page`);
   return {

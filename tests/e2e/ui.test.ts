@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { chromium, type Browser, type BrowserContext, type Page, type Route } from 'playwright-core';
+import type { BrowserContext, Page, Route } from 'playwright-core';
 import { DEMO_QUESTION } from '../../src/app/demo';
 import { News } from '../../src/app/waiting';
+import { useChromium } from '../helpers/chromium';
 import { gateHome, type GateHome, type GateProcess } from '../helpers/gate-process';
 import { doubted, startRecordedModel, type RecordedModel } from '../helpers/recorded-model';
 import { ROOT, sprintSqlite } from '../helpers/shared-data';
@@ -15,23 +16,7 @@ const RECORDING = join(ROOT, 'examples', 'sprint', 'recording.jsonl');
 const ANSWER = 'In 4 of 18 sprint events the winner beat the runner-up by more than five seconds.';
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
-/** Of what the page is to show: a ceiling. */
-const WITHIN_MS = 120_000;
-
-let browser: Browser;
-const closers: (() => Promise<unknown>)[] = [];
-
-beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox'],
-    timeout: WITHIN_MS,
-  });
-});
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-afterAll(() => browser.close());
+const { closers, newContext } = useChromium();
 
 interface Ui {
   readonly home: GateHome;
@@ -65,9 +50,7 @@ async function openUi({
   process.child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
   await process.said(/opens once/);
   const address = out.trim();
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  context.setDefaultTimeout(WITHIN_MS);
-  closers.push(() => context.close());
+  const context = await newContext({ viewport: { width: 1280, height: 900 } });
   const wrong: string[] = [];
   context.on('console', (message) => message.type() === 'error' && wrong.push(message.text()));
   context.on('weberror', (error) => wrong.push(error.error().message));
@@ -349,9 +332,7 @@ test('axe finds nothing on any page, light at 1280 and dark at 390 pixels, and w
     }
   }
   const cookies = await page.context().cookies();
-  const plain = await browser.newContext({ javaScriptEnabled: false });
-  plain.setDefaultTimeout(WITHIN_MS);
-  closers.push(() => plain.close());
+  const plain = await newContext({ javaScriptEnabled: false });
   await plain.addCookies(cookies);
   const still = await plain.newPage();
   await still.goto(`${url}/`);
