@@ -30,48 +30,28 @@ import { runStep } from './run-step';
 /** A site that does not answer is tried so often; then the failure is an observation. */
 const TRIES_OF_A_SITE = 3;
 
-/** Tells steps of this process from those of others, of the one that it replaces, and of another library in it. */
-const holders = new WeakMap<object, string>();
-
-function holderOf(steps: object): string {
-  const known = holders.get(steps);
-  if (known !== undefined) return known;
-  const made = crypto.randomUUID().slice(0, 8);
-  holders.set(steps, made);
-  return made;
-}
-
-async function runHeld<Output extends object>(
-  by: string,
-  { heldBy }: Pick<StepBase, 'heldBy'>,
-  step: (options: StepOptions) => Promise<Output>,
-): Promise<Output & { readonly by: string }> {
-  return runStep(async (options) => {
-    const { attempt, workflowExecution } = activityInfo();
-    const holding = { runId: workflowExecution?.runId ?? '', holdsAll: heldBy === by && attempt === 1 };
-    return { ...(await step({ ...options, holding })), by };
-  });
-}
-
 /** One function of the table, whatever it is given. */
 type AnyStep<Output> = (input: StepBase, options: StepOptions) => Promise<Output>;
 
-export function createModelActivities(steps: StoredSteps) {
-  const by = holderOf(steps);
-  return {
-    callModel: (input: ModelCall) =>
-      runHeld(by, input, (options) => (steps[input.role] as unknown as AnyStep<ModelOutcome<unknown>>)(input, options)),
-  };
-}
-
 export function createStepActivities(steps: StoredSteps & RemarkStep) {
-  const by = holderOf(steps);
+  /** Tells these steps from those of other processes, of the one that this replaces, and of another library in it. */
+  const by = crypto.randomUUID().slice(0, 8);
+  const runHeld = <Output extends object>(
+    { heldBy }: Pick<StepBase, 'heldBy'>,
+    step: (options: StepOptions) => Promise<Output>,
+  ): Promise<Output & { readonly by: string }> =>
+    runStep(async (options) => {
+      const { attempt, workflowExecution } = activityInfo();
+      const holding = { runId: workflowExecution?.runId ?? '', holdsAll: heldBy === by && attempt === 1 };
+      return { ...(await step({ ...options, holding })), by };
+    });
   const executeSql = (input: SqlCall) =>
-    runHeld(by, input, (options) =>
+    runHeld(input, (options) =>
       (steps[input.purpose] as unknown as AnyStep<{ readonly usage: UsageDelta }>)(input, options),
     );
   return {
-    ...createModelActivities(steps),
+    callModel: (input: ModelCall) =>
+      runHeld(input, (options) => (steps[input.role] as unknown as AnyStep<ModelOutcome<unknown>>)(input, options)),
     // The UI's timeline shows the type of a local activity, not its summary: each purpose is also a type.
     ...(Object.fromEntries(SQL_PURPOSES.map((purpose) => [purpose, executeSql])) as Record<
       SqlPurpose,
@@ -79,18 +59,16 @@ export function createStepActivities(steps: StoredSteps & RemarkStep) {
     >),
     executeSql,
     useWeb: (input: WebInput) =>
-      runHeld(by, input, (options) =>
-        steps.web(input, { ...options, mayRetry: activityInfo().attempt < TRIES_OF_A_SITE }),
-      ),
+      runHeld(input, (options) => steps.web(input, { ...options, mayRetry: activityInfo().attempt < TRIES_OF_A_SITE })),
     saveRemark: (searchId: string, remark: NewRemark) => runStep(() => steps.keepRemark(searchId, remark)),
     finishSearch: (input: FinishInput) =>
-      runHeld(by, input, async (options) => {
+      runHeld(input, async (options) => {
         const { answer, sql, proof } = await steps.finish(input, options);
         return { answer, sql, proof };
       }),
     amendRecord: (input: AmendInput) => runStep((options) => steps.amend(input, options)),
     openChild: (input: ChildInput) => runStep((options) => steps.openChild(input, options)),
-    adoptAnswer: (input: AdoptInput) => runHeld(by, input, (options) => steps.adopt(input, options)),
+    adoptAnswer: (input: AdoptInput) => runHeld(input, (options) => steps.adopt(input, options)),
   };
 }
 

@@ -13,7 +13,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createBatchActivities, type BatchPorts } from '../activities/batch';
-import { createModelActivities, createStepActivities, createScheduledActivities } from '../activities/steps';
+import { createStepActivities, createScheduledActivities } from '../activities/steps';
 import type { ScheduledSteps } from '../domain/ports/notices';
 import type {
   ModelActivities,
@@ -224,10 +224,10 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
   const plainBundle = options.bundle ?? workflowBundle();
   const encodes = options.dataConverter?.failureConverterPath !== undefined;
   const workflows = { workflowBundle: encodes ? await withEncodedFailures(plainBundle) : plainBundle };
-  const model: ModelActivities = createModelActivities(steps);
-  const ofSteps: SqlActivities & StoreActivities & WebActivities = createStepActivities(steps);
+  const ofSteps: ModelActivities & SqlActivities & StoreActivities & WebActivities = createStepActivities(steps);
+  const model: ModelActivities = { callModel: (input) => ofSteps.callModel(input) };
   const scheduled: ScheduledActivities | undefined = options.scheduled && createScheduledActivities(options.scheduled);
-  const everything = { ...model, ...ofSteps, ...createBatchActivities(options.batch), ...scheduled };
+  const everything = { ...ofSteps, ...createBatchActivities(options.batch), ...scheduled };
   return [
     ...(options.modelQueues ?? []).map(({ taskQueue, requestsPerSecond, concurrency }) => ({
       ...grace,

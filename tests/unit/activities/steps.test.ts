@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createModelActivities, createStepActivities } from '../../../src/activities/steps';
+import { createStepActivities } from '../../../src/activities/steps';
 import type { RemarkStep, StoredSteps } from '../../../src/domain/ports/steps';
 import type { ModelCall, StepOptions } from '../../../src/domain/ports/step-parts';
 
@@ -11,7 +11,7 @@ function recorded() {
     return Promise.resolve({});
   };
   const steps = { plan: step, probe: step } as unknown as StoredSteps & RemarkStep;
-  return { asked, model: createModelActivities(steps), sql: createStepActivities(steps) };
+  return { asked, activities: createStepActivities(steps) };
 }
 
 test('what one set of steps holds, another one in the same process does not', async () => {
@@ -20,8 +20,8 @@ test('what one set of steps holds, another one in the same process does not', as
     new MockActivityEnvironment().run<[], string, () => Promise<string>>(async () => (await work()).by);
   const at = { searchId: 'q', position: 'i1' };
   const call = { ...at, role: 'plan' } as ModelCall;
-  const heldBy = await run(() => own.model.callModel(call));
-  expect(await run(() => own.sql.executeSql({ ...at, purpose: 'probe', heldBy }))).toBe(heldBy);
-  expect(await run(() => other.model.callModel({ ...call, heldBy }))).not.toBe(heldBy);
+  const heldBy = await run(() => own.activities.callModel(call));
+  expect(await run(() => own.activities.executeSql({ ...at, purpose: 'probe', heldBy }))).toBe(heldBy);
+  expect(await run(() => other.activities.callModel({ ...call, heldBy }))).not.toBe(heldBy);
   expect([own.asked, other.asked]).toEqual([[false, true], [false]]);
 });
