@@ -270,11 +270,14 @@ test('what one check found stays when another has run', async () => {
 test('a button that copies gets its name back, however often it is clicked', async () => {
   const copying = markup`<pre id="text">SELECT 1</pre><button data-copy="text" hidden>Copy</button>`;
   const { page } = await openPage(copying);
-  await page.clock.install();
+  await page.clock.install({ time: 0 });
+  await page.clock.pauseAt(3_600_000);
+  // The browser's own answers in its own time, and the second one has no mark to wait for.
+  await page.evaluate(() => (navigator.clipboard.writeText = async () => {}));
   const copy = page.locator('button[data-copy]');
   for (const _ of ['first', 'second']) {
     await copy.click();
-    await copy.filter({ hasText: /^Copied$|^Not allowed here$/ }).waitFor();
+    expect(await copy.textContent()).toBe('Copied');
   }
   await page.clock.runFor(2_000);
   expect(await copy.textContent()).toBe('Copy');
