@@ -24,6 +24,7 @@ const project = (name, more = {}) => ({
   ...more,
 });
 const withServers = {
+  setupFilesAfterEnv: ['<rootDir>/scripts/jest-retries.cjs'],
   globalSetup: '<rootDir>/tests/helpers/global-setup.ts',
   globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',
 };
