@@ -31,7 +31,7 @@ const KNOWS = {
   report: ['domain', 'sql', 'text', 'record', 'questions'],
   questions: ['domain', 'sql'],
   activities: ['domain', 'search'],
-  workflows: ['domain', 'search', 'methods'],
+  workflows: ['domain', 'text', 'search', 'methods'],
   adapters: ['domain', 'sql'],
   workers: ['domain', 'sql', 'search', 'methods', 'record', 'roles', 'config', 'adapters', 'activities', 'workflows'],
 };

@@ -1,17 +1,6 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
 import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
-import {
-  cell,
-  counted,
-  cut,
-  dollars,
-  duration,
-  noteText,
-  statementsText,
-  tokensText,
-  visible,
-  wrapped,
-} from '../report/printable';
+import { cell, counted, cut, duration, noteText, usageText, visible, wrapped } from '../report/printable';
 import {
   asOfText,
   CLAIM_WORDS,
@@ -74,7 +63,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     ...(record.steering === undefined ? [] : [saidText(record.steering, width)]),
     ...(record.givenUp === undefined ? [] : [givenUpText(record.givenUp, width)]),
     [
-      usageText(record),
+      usedText(record),
       `Ended   because ${endedBecause(record.endedBy)}`,
       ...footLines('As of', asOfText(record), width),
       ...(files === null ? [] : footLines('Files', files, width)),
@@ -205,17 +194,9 @@ function saidText(steering: readonly SteeringNote[], width: number): string {
   return `Steering\n${lines.join('\n')}`;
 }
 
-function usageText({ usage, method, startedAt, endedAt }: AnswerRecord): string {
-  const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
-  const parts = [
-    `${counted(usage.llmCalls, 'model call')}${possibly}`,
-    tokensText(usage),
-    dollars(usage.costUsd),
-    `${statementsText(usage)} in ${duration(usage.sqlMs)}`,
-    ...(usage.lookups === undefined ? [] : [counted(usage.lookups, 'lookup')]),
-    duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))),
-  ];
-  return `Usage   ${parts.join(', ')}; method ${method}`;
+function usedText({ usage, method, startedAt, endedAt }: AnswerRecord): string {
+  const wallMs = Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
+  return `Usage   ${usageText(usage)}, ${duration(wallMs)}; method ${method}`;
 }
 
 function footLines(label: string, text: string, width: number): string[] {

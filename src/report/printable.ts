@@ -1,10 +1,10 @@
-/** Text from a database or a model made safe to show, cut and wrapped; counts, money and durations as words. */
-import type { SteeringNote, Usage } from '../domain';
+/** Text from a database or a model made safe to show, cut and wrapped; and the words for counts, money and durations. */
+import type { SteeringNote } from '../domain';
 import { counted } from '../counted';
-import { size } from '../size';
 import { cell } from '../text/result-text';
 import { visible, visibleLine } from '../clip';
 
+export { billText, dollars, duration, statementsText, tokensText, usageText } from '../text/usage-text';
 export { cell, counted, visible };
 
 /** A text on one line, cut with an ellipsis. */
@@ -41,42 +41,6 @@ export function noteText(note: Pick<SteeringNote, 'kind' | 'author' | 'text' | '
 /** A text with a capital at the beginning, unless it begins with a name such as `final_position`. */
 export function capital(text: string): string {
   return /^[a-z]+[^\sa-z]*[\s,.:;]/.test(`${text} `) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
-}
-
-/** Prompt and completion together, and how many of them a provider read from its cache. */
-export function tokensText(usage: Pick<Usage, 'promptTokens' | 'completionTokens' | 'cachedTokens'>): string {
-  const all = counted(Math.round(usage.promptTokens + usage.completionTokens), 'token');
-  return usage.cachedTokens === undefined
-    ? all
-    : `${all} (${counted(Math.round(usage.cachedTokens), 'cached', 'cached')})`;
-}
-
-/** `8 SQL statements`, and what the database bills for them where it bills by bytes. */
-export function statementsText(usage: Pick<Usage, 'sqlExecutions' | Bill>): string {
-  const bill = billText(usage);
-  return `${counted(usage.sqlExecutions, 'SQL statement')}${bill === null ? '' : ` (${bill})`}`;
-}
-
-type Bill = 'sqlBytes' | 'sqlUsd';
-
-/** Null: the database bills nothing by bytes. */
-export function billText({ sqlBytes, sqlUsd = 0 }: Pick<Usage, Bill>): string | null {
-  return sqlBytes === undefined ? null : `${size(sqlBytes)} billed, about ${dollars(sqlUsd)}`;
-}
-
-export function dollars(amount: number): string {
-  if (amount === 0) return '$0';
-  return amount < 0.01 ? `$${amount.toPrecision(2)}` : `$${amount.toFixed(amount < 1 ? 3 : 2)}`;
-}
-
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  const seconds = ms / 1_000;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  const minutes = Math.floor(whole / 60);
-  const rest = whole - minutes * 60;
-  return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Orders ids such as `i2.t10` and `i10.t1` as a person does. */

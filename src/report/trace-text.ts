@@ -2,7 +2,7 @@
 import type { AnswerRecord, SqlResult, SqlValue } from '../domain';
 import { statedText } from '../text/answer-text';
 import { keptText, uncheckedTexts, withheldTexts } from '../text/claim-text';
-import { cell, counted, cut, dollars, noteText, statementsText, tokensText, wrapped } from './printable';
+import { cell, counted, cut, dollars, noteText, usageText, wrapped } from './printable';
 import { searchOutline, type Entry } from './search-outline';
 import type { Trace } from './trace';
 import { endedBecause } from './words';
@@ -48,13 +48,7 @@ export function renderTraceText(trace: Trace): string {
   if (notes.length > 0) lines.push('', 'Steering', ...notes.map((note) => `  ${cut(noteText(note), WIDTH)}`));
   lines.push(...layerLines(record));
   const usage = record?.usage ?? state?.usage;
-  if (usage) {
-    const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
-    lines.push(
-      '',
-      `${counted(usage.llmCalls, 'model call')}${possibly}, ${tokensText(usage)}, ${dollars(usage.costUsd)}, ${statementsText(usage)}${usage.lookups === undefined ? '' : `, ${counted(usage.lookups, 'lookup')}`}`,
-    );
-  }
+  if (usage) lines.push('', usageText(usage));
   if (record)
     lines.push(
       `Ended because ${endedBecause(record.endedBy)}: ${cut(statedText(record) ?? record.reason ?? record.status, WIDTH)}`,

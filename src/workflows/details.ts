@@ -8,7 +8,7 @@ import type { Usage } from '../domain';
 import { progressText, waitedFor, type Progress } from '../search/progress';
 import type { AnswerSummary } from '../domain/ports/step-parts';
 import type { BatchProgress } from './batch-progress';
-import { size } from '../size';
+import { usageText } from '../text/usage-text';
 import { newsTime } from './clock';
 import type { ShownAttributes } from './search-attributes';
 
@@ -62,22 +62,7 @@ export function failureMarkdown(reason: string): string {
   return joined(['**failed**', `**Reason** ${flat(reason)}`]);
 }
 
-function usageLine(usage: Usage): string {
-  return (
-    `**Usage** ${String(usage.llmCalls)} model calls` +
-    (usage.possiblyBilledCalls > 0 ? ` (+${String(usage.possiblyBilledCalls)} possibly billed)` : '') +
-    `, ${String(usage.promptTokens + usage.completionTokens)} tokens${cached(usage)}, $${usage.costUsd.toFixed(4)}, ` +
-    `${String(usage.sqlExecutions)} SQL executions (${(usage.sqlMs / 1000).toFixed(1)} s${billed(usage)})`
-  );
-}
-
-function billed({ sqlBytes, sqlUsd = 0 }: Usage): string {
-  return sqlBytes === undefined ? '' : `, ${size(sqlBytes)} billed, $${sqlUsd.toFixed(4)}`;
-}
-
-function cached({ cachedTokens }: Usage): string {
-  return cachedTokens === undefined ? '' : ` (${String(cachedTokens)} cached)`;
-}
+const usageLine = (usage: Usage): string => `**Usage** ${usageText(usage)}`;
 
 function joined(sections: readonly string[]): string {
   const text = sections.filter((section) => section !== '').join('\n\n');

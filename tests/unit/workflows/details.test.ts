@@ -27,7 +27,7 @@ describe('the details of a search that is over', () => {
 
   test('tokens from a cache are told where there were any', () => {
     const cached = { ...usage, promptTokens: 900, cachedTokens: 640, completionTokens: 100 };
-    expect(endingMarkdown({ ...answered, usage: cached })).toContain('1000 tokens (640 cached), ');
+    expect(endingMarkdown({ ...answered, usage: cached })).toContain('1,000 tokens (640 cached), ');
   });
 
   test('an answer without any proof does not seem to have one', () => {
