@@ -66,12 +66,15 @@ export function askTemporal({ listing }: Pick<GateClient, 'listing'>): AskTempor
   };
 }
 
-/** What was made of data files that no question has read for as long, or whose import was cut short. Who reads one keeps it. */
+/** What was made of data files that no question has read for as long, and what is left of imports that failed. Who reads one keeps it. */
 async function oldImports(cacheFolder: string, { nowMs, olderThanMs, dryRun }: GcOptions): Promise<OldImports> {
   const { cacheEntries, removeEntry } = await import('../adapters/duckdb/files');
   const old = (await cacheEntries(cacheFolder)).filter(({ usedAt }) => Date.parse(usedAt) <= nowMs - olderThanMs);
   if (!dryRun) await each(old, removeEntry);
-  return { files: old.length, bytes: old.reduce((sum, { bytes }) => sum + bytes, 0) };
+  return {
+    files: old.filter(({ source }) => source !== null).length,
+    bytes: old.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }
 
 interface OldImports {

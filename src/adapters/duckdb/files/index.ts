@@ -30,7 +30,7 @@ export interface ImportOptions {
 }
 
 export interface CacheEntry {
-  /** Null: an import of it was interrupted. */
+  /** Null: an import failed or was cut short. */
   readonly source: string | null;
   readonly folder: string;
   readonly bytes: number;
@@ -77,12 +77,13 @@ export async function cacheEntries(cacheFolder: string): Promise<CacheEntry[]> {
       const sizes = await Promise.all(
         inside.map((name) => stat(join(folder, name)).then((each) => (each.isFile() ? each.size : 0), ifMissing(0))),
       );
-      const { mtime } = await stat(join(folder, 'report.json')).catch(ifMissing({ mtime: new Date(0) }));
+      const time = (path: string) => stat(path).then(({ mtime }) => mtime, ifMissing(null));
+      const usedAt = (await time(join(folder, 'report.json'))) ?? (await time(folder)) ?? new Date(0);
       return {
         source: kept?.imported.source ?? null,
         folder,
         bytes: sizes.reduce((sum, size) => sum + size, 0),
-        usedAt: mtime.toISOString(),
+        usedAt: usedAt.toISOString(),
       };
     }),
   );
