@@ -3,81 +3,70 @@
  * those that read files, settings or the session, run SQL given as text, change state, wait, or take raw bytes of DuckDB's own
  * structures. A macro of the database may do any of it, so none is called.
  */
-import { functionRules, words, type FunctionRules } from '../kit/functions';
+import { functionRules } from '../kit/functions';
 
-const ALLOWED = words(
-  `
-    abs acos acosh add age aggregate ago any_value apply approx_count_distinct approx_quantile approx_top_k arbitrary arg_max
-    arg_max_null arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last argmax argmin array_agg array_aggr array_aggregate
-    array_append array_apply array_cat array_concat array_contains array_cosine_distance array_cosine_similarity
-    array_cross_product array_distance array_distinct array_dot_product array_extract array_filter array_grade_up array_has
-    array_has_all array_has_any array_indexof array_inner_product array_intersect array_length array_negative_dot_product
-    array_negative_inner_product array_pop_back array_pop_front array_position array_prepend array_push_back array_push_front
-    array_reduce array_resize array_reverse array_reverse_sort array_select array_slice array_sort array_to_json
-    array_to_string array_transform array_unique array_value array_where array_zip ascii asin asinh atan atan2 atanh avg bar
-    base64 bin bit_and bit_count bit_length bit_or bit_position bit_xor bitstring bitstring_agg bool_and bool_or cardinality
-    cast cbrt ceil ceiling century char_length character_length chr coalesce columns concat concat_ws constant_or_null
-    contains corr cos cosh cot count count_if count_star countif covar_pop covar_samp cume_dist current_date current_localtime
-    current_localtimestamp damerau_levenshtein date_add date_diff date_part date_sub date_trunc datediff datepart datesub
-    datetrunc day dayname dayofmonth dayofweek dayofyear days_in_month decade decode degrees dense_rank divide editdist3
-    element_at encode ends_with entropy enum_code enum_first enum_last enum_range enum_range_boundary epoch epoch_ms epoch_ns
-    epoch_us equi_width_bins era error even exp factorial favg fdiv fill filter first first_value flatten floor fmod format
-    format_bytes formatreadabledecimalsize formatreadablesize from_base64 from_binary from_hex from_json from_json_strict fsum
-    gamma gcd gen_random_uuid generate_series generate_subscripts geomean geometric_mean get_bit get_current_time
-    get_current_timestamp grade_up greatest greatest_common_divisor group_concat grouping grouping_id hamming hash hex
-    histogram histogram_exact hour icu_sort_key if ifnull ilike_escape instr is_histogram_other_bin isfinite isinf isnan isodow
-    isoyear jaccard jaro_similarity jaro_winkler_similarity json json_array json_array_length json_contains json_exists
-    json_extract json_extract_path json_extract_path_text json_extract_string json_group_array json_group_object
-    json_group_structure json_keys json_merge_patch json_object json_pretty json_quote json_structure json_transform
-    json_transform_strict json_type json_valid json_value julian kahan_sum kurtosis kurtosis_pop lag last last_day last_value
-    lcase lcm lead least least_common_multiple left left_grapheme len length length_grapheme levenshtein lgamma like_escape
-    list list_aggr list_aggregate list_any_value list_append list_apply list_approx_count_distinct list_avg list_bit_and
-    list_bit_or list_bit_xor list_bool_and list_bool_or list_cat list_concat list_contains list_cosine_distance
-    list_cosine_similarity list_count list_distance list_distinct list_dot_product list_element list_entropy list_extract
-    list_filter list_first list_grade_up list_has list_has_all list_has_any list_histogram list_indexof list_inner_product
-    list_intersect list_kurtosis list_kurtosis_pop list_last list_mad list_max list_median list_min list_mode
-    list_negative_dot_product list_negative_inner_product list_pack list_position list_prepend list_product list_reduce
-    list_resize list_reverse list_reverse_sort list_select list_sem list_skewness list_slice list_sort list_stddev_pop
-    list_stddev_samp list_string_agg list_sum list_transform list_unique list_value list_var_pop list_var_samp list_where
-    list_zip listagg ln log log10 log2 lower lpad ltrim mad make_date make_time make_timestamp make_timestamp_ms
-    make_timestamp_ns make_timestamptz map map_concat map_contains map_contains_entry map_contains_value map_entries
-    map_extract map_extract_value map_from_entries map_keys map_values max max_by md5 md5_number md5_number_lower
-    md5_number_upper mean median microsecond millennium millisecond min min_by minute mismatches mod mode month monthname
-    multiply nanosecond nextafter nfc_normalize normalized_interval not_ilike_escape not_like_escape now nth_value ntile
-    nullif octet_length ord parse_dirname parse_dirpath parse_filename parse_formatted_bytes parse_path percent_rank percentile_cont percentile_disc
-    pg_size_pretty pg_typeof pi position pow power prefix printf product quantile quantile_cont quantile_disc quarter radians
-    random range rank rank_dense reduce regexp_escape regexp_extract regexp_extract_all regexp_full_match regexp_matches
-    regexp_replace regexp_split_to_array regexp_split_to_table regr_avgx regr_avgy regr_count regr_intercept regr_r2
-    regr_slope regr_sxx regr_sxy regr_syy repeat replace reservoir_quantile reverse right right_grapheme round round_even
-    roundbankers row row_number row_to_json rpad rtrim second sem set_bit sha1 sha256 sign signbit sin sinh skewness split
-    split_part sqrt st_asbinary st_astext st_aswkb st_geomfromwkb starts_with stddev stddev_pop stddev_samp str_split
-    str_split_regex strftime string_agg string_split string_split_regex string_to_array strip_accents strlen strpos strptime
-    struct_concat struct_contains struct_extract struct_extract_at struct_has struct_indexof struct_insert struct_keys
-    struct_pack struct_position struct_update struct_values substr substring substring_grapheme subtract suffix sum
-    sum_no_overflow sumkahan switch tan tanh time_bucket timezone timezone_hour timezone_minute to_base to_base64 to_binary
-    to_centuries to_days to_decades to_hex to_hours to_json to_microseconds to_millennia to_milliseconds to_minutes to_months
-    to_quarters to_seconds to_timestamp to_weeks to_years today transaction_timestamp translate trim trunc try_cast
-    try_strptime typeof ucase unbin unhex unicode union_extract union_tag union_value unnest upper url_decode url_encode uuid
-    uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7 var_pop var_samp variance variant_extract variant_typeof wavg
-    week weekday weekofyear weighted_avg version xor year yearweek
-`.toUpperCase(),
-);
+const ALLOWED = `
+  ACOSH ADD AGE AGGREGATE AGO APPLY APPROX_COUNT_DISTINCT APPROX_QUANTILE APPROX_TOP_K ARBITRARY ARG_MAX ARG_MAX_NULL
+  ARG_MAX_NULLS_LAST ARG_MIN ARG_MIN_NULL ARG_MIN_NULLS_LAST ARGMAX ARGMIN ARRAY_AGG ARRAY_AGGR ARRAY_AGGREGATE ARRAY_APPEND
+  ARRAY_APPLY ARRAY_CAT ARRAY_CONCAT ARRAY_CONTAINS ARRAY_COSINE_DISTANCE ARRAY_COSINE_SIMILARITY ARRAY_CROSS_PRODUCT
+  ARRAY_DISTANCE ARRAY_DISTINCT ARRAY_DOT_PRODUCT ARRAY_EXTRACT ARRAY_FILTER ARRAY_GRADE_UP ARRAY_HAS ARRAY_HAS_ALL
+  ARRAY_HAS_ANY ARRAY_INDEXOF ARRAY_INNER_PRODUCT ARRAY_INTERSECT ARRAY_LENGTH ARRAY_NEGATIVE_DOT_PRODUCT
+  ARRAY_NEGATIVE_INNER_PRODUCT ARRAY_POP_BACK ARRAY_POP_FRONT ARRAY_POSITION ARRAY_PREPEND ARRAY_PUSH_BACK ARRAY_PUSH_FRONT
+  ARRAY_REDUCE ARRAY_RESIZE ARRAY_REVERSE ARRAY_REVERSE_SORT ARRAY_SELECT ARRAY_SLICE ARRAY_SORT ARRAY_TO_JSON ARRAY_TO_STRING
+  ARRAY_TRANSFORM ARRAY_UNIQUE ARRAY_VALUE ARRAY_WHERE ARRAY_ZIP ASINH ATANH BAR BASE64 BIN BIT_COUNT BIT_LENGTH BIT_POSITION
+  BITSTRING BITSTRING_AGG BOOL_AND BOOL_OR CARDINALITY CBRT CENTURY CHAR_LENGTH CHARACTER_LENGTH COLUMNS CONCAT_WS
+  CONSTANT_OR_NULL CONTAINS CORR COSH COUNT_IF COUNT_STAR COUNTIF COVAR_POP COVAR_SAMP CURRENT_LOCALTIME
+  CURRENT_LOCALTIMESTAMP DAMERAU_LEVENSHTEIN DATE_ADD DATE_DIFF DATE_PART DATE_SUB DATE_TRUNC DATEDIFF DATEPART DATESUB
+  DATETRUNC DAY DAYNAME DAYOFMONTH DAYOFWEEK DAYOFYEAR DAYS_IN_MONTH DECADE DECODE DEGREES DIVIDE EDITDIST3 ELEMENT_AT ENCODE
+  ENDS_WITH ENTROPY ENUM_CODE ENUM_FIRST ENUM_LAST ENUM_RANGE ENUM_RANGE_BOUNDARY EPOCH EPOCH_MS EPOCH_NS EPOCH_US
+  EQUI_WIDTH_BINS ERA ERROR EVEN FACTORIAL FAVG FDIV FILL FILTER FIRST FLATTEN FMOD FORMAT FORMAT_BYTES
+  FORMATREADABLEDECIMALSIZE FORMATREADABLESIZE FROM_BASE64 FROM_BINARY FROM_HEX FROM_JSON FROM_JSON_STRICT FSUM GAMMA GCD
+  GEN_RANDOM_UUID GENERATE_SERIES GENERATE_SUBSCRIPTS GEOMEAN GEOMETRIC_MEAN GET_BIT GET_CURRENT_TIME GET_CURRENT_TIMESTAMP
+  GRADE_UP GREATEST_COMMON_DIVISOR GROUP_CONCAT GROUPING_ID HAMMING HASH HEX HISTOGRAM HISTOGRAM_EXACT HOUR ICU_SORT_KEY IF
+  ILIKE_ESCAPE INSTR IS_HISTOGRAM_OTHER_BIN ISFINITE ISINF ISNAN ISODOW ISOYEAR JACCARD JARO_SIMILARITY
+  JARO_WINKLER_SIMILARITY JSON JSON_ARRAY JSON_ARRAY_LENGTH JSON_CONTAINS JSON_EXISTS JSON_EXTRACT JSON_EXTRACT_PATH
+  JSON_EXTRACT_PATH_TEXT JSON_EXTRACT_STRING JSON_GROUP_ARRAY JSON_GROUP_OBJECT JSON_GROUP_STRUCTURE JSON_KEYS
+  JSON_MERGE_PATCH JSON_OBJECT JSON_PRETTY JSON_QUOTE JSON_STRUCTURE JSON_TRANSFORM JSON_TRANSFORM_STRICT JSON_TYPE JSON_VALID
+  JSON_VALUE JULIAN KAHAN_SUM KURTOSIS KURTOSIS_POP LAST LCASE LCM LEAST_COMMON_MULTIPLE LEFT_GRAPHEME LEN LENGTH_GRAPHEME
+  LEVENSHTEIN LGAMMA LIKE_ESCAPE LIST LIST_AGGR LIST_AGGREGATE LIST_ANY_VALUE LIST_APPEND LIST_APPLY
+  LIST_APPROX_COUNT_DISTINCT LIST_AVG LIST_BIT_AND LIST_BIT_OR LIST_BIT_XOR LIST_BOOL_AND LIST_BOOL_OR LIST_CAT LIST_CONCAT
+  LIST_CONTAINS LIST_COSINE_DISTANCE LIST_COSINE_SIMILARITY LIST_COUNT LIST_DISTANCE LIST_DISTINCT LIST_DOT_PRODUCT
+  LIST_ELEMENT LIST_ENTROPY LIST_EXTRACT LIST_FILTER LIST_FIRST LIST_GRADE_UP LIST_HAS LIST_HAS_ALL LIST_HAS_ANY
+  LIST_HISTOGRAM LIST_INDEXOF LIST_INNER_PRODUCT LIST_INTERSECT LIST_KURTOSIS LIST_KURTOSIS_POP LIST_LAST LIST_MAD LIST_MAX
+  LIST_MEDIAN LIST_MIN LIST_MODE LIST_NEGATIVE_DOT_PRODUCT LIST_NEGATIVE_INNER_PRODUCT LIST_PACK LIST_POSITION LIST_PREPEND
+  LIST_PRODUCT LIST_REDUCE LIST_RESIZE LIST_REVERSE LIST_REVERSE_SORT LIST_SELECT LIST_SEM LIST_SKEWNESS LIST_SLICE LIST_SORT
+  LIST_STDDEV_POP LIST_STDDEV_SAMP LIST_STRING_AGG LIST_SUM LIST_TRANSFORM LIST_UNIQUE LIST_VALUE LIST_VAR_POP LIST_VAR_SAMP
+  LIST_WHERE LIST_ZIP LISTAGG LOG10 LOG2 MAD MAKE_DATE MAKE_TIME MAKE_TIMESTAMP MAKE_TIMESTAMP_MS MAKE_TIMESTAMP_NS
+  MAKE_TIMESTAMPTZ MAP MAP_CONCAT MAP_CONTAINS MAP_CONTAINS_ENTRY MAP_CONTAINS_VALUE MAP_ENTRIES MAP_EXTRACT MAP_EXTRACT_VALUE
+  MAP_FROM_ENTRIES MAP_KEYS MAP_VALUES MAX_BY MD5_NUMBER MD5_NUMBER_LOWER MD5_NUMBER_UPPER MEAN MEDIAN MICROSECOND MILLENNIUM
+  MILLISECOND MIN_BY MINUTE MISMATCHES MODE MONTH MONTHNAME MULTIPLY NANOSECOND NEXTAFTER NFC_NORMALIZE NORMALIZED_INTERVAL
+  NOT_ILIKE_ESCAPE NOT_LIKE_ESCAPE NOW ORD PARSE_DIRNAME PARSE_DIRPATH PARSE_FILENAME PARSE_FORMATTED_BYTES PARSE_PATH
+  PG_SIZE_PRETTY PG_TYPEOF PI POSITION PREFIX PRINTF PRODUCT QUANTILE QUANTILE_CONT QUANTILE_DISC QUARTER RADIANS RANDOM RANGE
+  RANK_DENSE REDUCE REGEXP_ESCAPE REGEXP_EXTRACT REGEXP_EXTRACT_ALL REGEXP_FULL_MATCH REGEXP_MATCHES REGEXP_SPLIT_TO_ARRAY
+  REGEXP_SPLIT_TO_TABLE REGR_AVGX REGR_AVGY REGR_COUNT REGR_INTERCEPT REGR_R2 REGR_SLOPE REGR_SXX REGR_SXY REGR_SYY
+  RESERVOIR_QUANTILE RIGHT_GRAPHEME ROUND_EVEN ROUNDBANKERS ROW ROW_TO_JSON SECOND SEM SET_BIT SHA256 SIGNBIT SINH SKEWNESS
+  SPLIT SPLIT_PART ST_ASBINARY ST_ASWKB ST_GEOMFROMWKB STARTS_WITH STR_SPLIT STR_SPLIT_REGEX STRFTIME STRING_AGG STRING_SPLIT
+  STRING_SPLIT_REGEX STRING_TO_ARRAY STRIP_ACCENTS STRLEN STRPOS STRPTIME STRUCT_CONCAT STRUCT_CONTAINS STRUCT_EXTRACT
+  STRUCT_EXTRACT_AT STRUCT_HAS STRUCT_INDEXOF STRUCT_INSERT STRUCT_KEYS STRUCT_PACK STRUCT_POSITION STRUCT_UPDATE
+  STRUCT_VALUES SUBSTRING_GRAPHEME SUBTRACT SUFFIX SUM_NO_OVERFLOW SUMKAHAN SWITCH TANH TIME_BUCKET TIMEZONE TIMEZONE_HOUR
+  TIMEZONE_MINUTE TO_BASE TO_BASE64 TO_BINARY TO_CENTURIES TO_DAYS TO_DECADES TO_HEX TO_HOURS TO_JSON TO_MICROSECONDS
+  TO_MILLENNIA TO_MILLISECONDS TO_MINUTES TO_MONTHS TO_QUARTERS TO_SECONDS TO_TIMESTAMP TO_WEEKS TO_YEARS TODAY
+  TRANSACTION_TIMESTAMP TRANSLATE TRUNC TRY_CAST TRY_STRPTIME TYPEOF UCASE UNBIN UNHEX UNICODE UNION_EXTRACT UNION_TAG
+  UNION_VALUE UNNEST URL_DECODE URL_ENCODE UUID UUID_EXTRACT_TIMESTAMP UUID_EXTRACT_VERSION UUIDV4 UUIDV7 VARIANT_EXTRACT
+  VARIANT_TYPEOF WAVG WEEKDAY WEEKOFYEAR WEIGHTED_AVG VERSION XOR YEAR YEARWEEK
+`;
 
-/** Functions allowed in FROM: their rows come from their arguments. */
-const TABLE_FUNCTIONS = words('GENERATE_SERIES JSON_EACH JSON_TREE RANGE REPEAT REPEAT_ROW UNNEST');
-
-const REASONS: Readonly<Record<string, RegExp>> = {
-  'files are not read here: read the tables': /^(READ_|PARQUET_|SNIFF_|GLOB$|SEQ_SCAN|ARROW_)|_SCAN$/,
-  'it runs or hides other SQL: write the query itself': /^(QUERY|QUERY_TABLE|JSON_(EXECUTE_)?(DE)?SERIALIZ\w*)$/,
-  'it shows settings and not the data: read tables':
-    /^(DUCKDB_|PRAGMA_|CURRENT_SETTING|GETVARIABLE|GETENV|WHICH_SECRET)/,
-  'it changes state: select values only': /^(NEXTVAL|CURRVAL|SETSEED|WRITE_LOG|(FORCE_)?CHECKPOINT|(EN|DIS)ABLE_\w+)$/,
-  'it only waits: leave it out': /SLEEP/,
-};
-
-export const duckdbFunctions: FunctionRules = functionRules({
+export const duckdbFunctions = functionRules({
   values: ALLOWED,
-  tables: TABLE_FUNCTIONS,
-  reasons: REASONS,
+  tables: 'GENERATE_SERIES JSON_EACH JSON_TREE RANGE REPEAT REPEAT_ROW UNNEST',
+  reasons: {
+    'files are not read here: read the tables': /^(READ_|PARQUET_|SNIFF_|GLOB$|SEQ_SCAN|ARROW_)|_SCAN$/,
+    'it runs or hides other SQL: write the query itself': /^(QUERY|QUERY_TABLE|JSON_(EXECUTE_)?(DE)?SERIALIZ\w*)$/,
+    'it shows settings and not the data: read tables':
+      /^(DUCKDB_|PRAGMA_|CURRENT_SETTING|GETVARIABLE|GETENV|WHICH_SECRET)/,
+    'it changes state: select values only':
+      /^(NEXTVAL|CURRVAL|SETSEED|WRITE_LOG|(FORCE_)?CHECKPOINT|(EN|DIS)ABLE_\w+)$/,
+    'it only waits: leave it out': /SLEEP/,
+  },
   advice: 'it is not known to only compute a value: use another built-in one, or write what a macro does',
 });

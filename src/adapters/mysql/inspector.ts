@@ -68,7 +68,7 @@ export function actsBeyond(definition: string): boolean {
   return tokens.some(({ kind, raw }, at) => {
     const name = raw.toUpperCase();
     if (kind !== 'word' || tokens[at + 1]?.raw !== '(' || KEYWORDS.has(name) || ONLY_TELLS.test(name)) return false;
-    return mysqlFunctions().refuse(name) !== null;
+    return mysqlFunctions.refuse(name) !== null;
   });
 }
 
@@ -77,7 +77,7 @@ const ONLY_TELLS =
 
 const GRAMMAR: Grammar = {
   keywords: KEYWORDS,
-  functions: mysqlFunctions(),
+  functions: mysqlFunctions,
   refused: new Map([
     ['TABLE', 'TABLE … is not allowed: write SELECT * FROM …'],
     ['HANDLER', 'HANDLER is not allowed: write one SELECT that only reads'],
