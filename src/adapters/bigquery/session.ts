@@ -73,7 +73,7 @@ export class BigQuerySession implements Session {
   readonly #cut = new AbortController();
 
   constructor(
-    private readonly api: Api,
+    readonly api: Api,
     private readonly checks: Checks,
   ) {}
 

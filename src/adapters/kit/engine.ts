@@ -40,6 +40,8 @@ export interface Session {
   begin(options: Pick<SqlOptions, 'timeoutMs' | 'tag'>): Promise<void>;
   /** Throws, in one line, what the statement did not cause. */
   execute(sql: string, options: Asked): Promise<Outcome>;
+  /** The statement that counts and hashes the rows of another one (rule S5), or why there is none; left out: `execute` counts. */
+  digestSql?(sql: string, options: Asked): Promise<string | Outcome>;
   end(): Promise<void>;
   /** Gives up what runs, at once: the session is not used again. */
   cut(): void;
@@ -48,14 +50,15 @@ export interface Session {
 
 export interface Driver<S extends Session> {
   readonly dialect: Dialect;
-  readonly poolSize: number;
+  /** Sessions at most; default 4. */
+  readonly poolSize?: number;
   open(signal: AbortSignal): Promise<S>;
   /** The text that is sent for a statement, or why none is; left out: the statement as it is. */
-  read?(sql: string, signal: AbortSignal): Promise<string | Outcome>;
+  read?(sql: string): string | Outcome;
+  /** What may act although a statement only reads, found once a minute: why a statement may not run; null: it may. */
+  hazards?(session: S): Promise<(sql: string) => string | null>;
   /** What went wrong outside of a statement, in one line. */
   toError(error: unknown): SqlEngineError;
-  /** The statement that counts and hashes the rows of another one (rule S5), or why there is none. */
-  readonly digestSql?: (session: S, sql: string, options: SqlOptions) => Promise<string | Outcome>;
 }
 
 export interface Engine<S> extends Pick<SqlEngine, 'dialect' | 'digest' | 'close'> {
@@ -65,10 +68,18 @@ export interface Engine<S> extends Pick<SqlEngine, 'dialect' | 'digest' | 'close
     use: (session: S) => Promise<T>,
     isFresh?: boolean,
   ) => Promise<T>;
+  /** Work of the engine's own, as a method of a `SqlEngine`. */
+  readonly reading: <T>(
+    tag: string,
+    use: (session: S, signal: AbortSignal) => Promise<T>,
+  ) => (options: { readonly signal: AbortSignal }) => Promise<T>;
 }
 
+const READING_TIMEOUT_MS = 30_000;
+const HAZARDS_KEPT_MS = 60_000;
+
 export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
-  const pool = new Pool(driver.poolSize, (signal) => telling(signal, () => driver.open(signal)));
+  const pool = new Pool(driver.poolSize ?? 4, (signal) => telling(signal, () => driver.open(signal)));
 
   async function telling<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     try {
@@ -99,8 +110,25 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
     return pool.use(options.signal, work, isFresh);
   };
 
-  const read = async (sql: string, { signal }: Asked): Promise<string | Outcome> =>
-    (await driver.read?.(sql, signal)) ?? sql;
+  const reading: Engine<S>['reading'] = (tag, use) => (options) =>
+    inSession({ tag, timeoutMs: READING_TIMEOUT_MS, ...options }, (session) => use(session, options.signal));
+
+  const hazards = keptFor(HAZARDS_KEPT_MS, (signal) =>
+    reading('check', (session) => driver.hazards?.(session) ?? Promise.resolve(() => null))({ signal }),
+  );
+
+  async function read(sql: string, { signal }: Asked): Promise<string | Outcome> {
+    const text = driver.read?.(sql) ?? sql;
+    if (typeof text !== 'string' || driver.hazards === undefined) return text;
+    const message = (await hazards(signal))(text);
+    return message === null ? text : { kind: 'refused', message };
+  }
+
+  async function execute(session: S, sql: string, options: Asked): Promise<Outcome> {
+    if (options.digest !== true || session.digestSql === undefined) return session.execute(sql, options);
+    const counting = await session.digestSql(sql, { ...options, isLast: false });
+    return typeof counting === 'string' ? session.execute(counting, options) : counting;
+  }
 
   async function run(statements: readonly string[], options: Asked): ReturnType<SqlEngine['run']> {
     const asked: { readonly sql: string; readonly tries: SqlResult[]; settled: SqlResult | null }[] = [];
@@ -124,7 +152,7 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
           const again = each.tries.length > 0;
           const started = performance.now();
           const how = { ...options, again: again || options.again, isLast: each === last };
-          const result = each.settled ?? timed(await session.execute(each.sql, how), options, started);
+          const result = each.settled ?? timed(await execute(session, each.sql, how), options, started);
           if (each.settled === null && (result.kind === 'timeout' || !session.isUp())) {
             each.tries.push(result);
             if (again) each.settled = result;
@@ -142,15 +170,10 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
   return {
     dialect: driver.dialect,
     inSession,
+    reading,
     run,
     async digest(sql, options) {
-      const { digestSql } = driver;
-      const text = await read(sql, options);
-      if (typeof text !== 'string') return timed(text, options);
-      const counting =
-        digestSql === undefined ? text : await inSession(options, (session) => digestSql(session, text, options));
-      if (typeof counting !== 'string') return timed(counting, options);
-      const [result] = (await run([counting], { ...options, digest: true })).results;
+      const [result] = (await run([sql], { ...options, digest: true })).results;
       if (result?.kind !== 'rows') return result ?? { kind: 'timeout', afterMs: options.timeoutMs };
       const [count, high, low] = result.rows[0] ?? [];
       return { count: Number(count), hash: `${String(high)}.${String(low)}` };

@@ -2,14 +2,15 @@
  * Views that may act. A stored function has the rights of its author: called by a view it may change settings of the server or
  * write a file, which READ ONLY does not prevent. Functions of the server's own stand in a definition without backticks.
  */
+import { tokensOf } from '../../sql/lexer';
 import { actsBeyond } from './inspector';
 import type { MysqlSession } from './session';
 
 const CALLS_STORED = /`\s*\(/;
 const OF_USERS = "table_schema NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')";
 
-/** Why a view may not be read, by its name in lower case. Views over such views are among them. */
-export async function actingViews(session: MysqlSession): Promise<ReadonlyMap<string, string>> {
+/** Why a statement may not run: it names such a view, or one over such views. */
+export async function actingViews(session: MysqlSession): Promise<(sql: string) => string | null> {
   const rows = await session.query(
     `SELECT table_name, view_definition FROM information_schema.views WHERE ${OF_USERS}`,
   );
@@ -22,7 +23,10 @@ export async function actingViews(session: MysqlSession): Promise<ReadonlyMap<st
       if (why !== null) found.set(name.toLowerCase(), `the view ${name} ${why}`);
     }
   }
-  return found;
+  return (sql) => {
+    const [why = null] = tokensOf(sql, 'mysql').flatMap(({ text }) => found.get(text.toLowerCase()) ?? []);
+    return why;
+  };
 }
 
 function whyNot(text: string, found: ReadonlyMap<string, string>): string | null {

@@ -11,12 +11,8 @@
  */
 import type { GateClient } from './connection';
 
-export interface Hazards {
-  /** Why the statement may not run, or null. */
-  refuse(sql: string): string | null;
-}
-
-const NONE: Hazards = { refuse: () => null };
+/** Why a statement may not run; null: it may. */
+type Refuse = (sql: string) => string | null;
 
 interface FunctionRow {
   readonly oid: number;
@@ -25,12 +21,12 @@ interface FunctionRow {
 }
 
 /** Runs in the same kind of transaction as statements, with the same role. */
-export async function loadHazards(client: GateClient): Promise<Hazards> {
+export async function loadHazards(client: GateClient): Promise<Refuse> {
   // A body in standard SQL (14 and later) is stored parsed; this function prints its text.
   const { rows: printing } = await client.query("SELECT FROM pg_proc WHERE proname = 'pg_get_function_sqlbody'");
   const source = printing.length > 0 ? 'coalesce(pg_get_function_sqlbody(p.oid), p.prosrc)' : 'p.prosrc';
   const { rows: dangerous } = await client.query<{ oid: number }>(dangerousIn(source));
-  if (dangerous.length === 0) return NONE;
+  if (dangerous.length === 0) return () => null;
   const { rows: functions } = await client.query<FunctionRow>(functionsWith(source));
   const { rows: uses } = await client.query<{ oid: number; name: string; used: number }>(USES);
   const found = new Map<number, string>();
@@ -43,15 +39,13 @@ export async function loadHazards(client: GateClient): Promise<Hazards> {
     for (const { oid, name, used } of uses) if (found.has(used)) found.set(oid, name);
   }
   const named = mentions([...found.values()]);
-  return {
-    refuse(sql) {
-      if (/\bU&"/i.test(sql))
-        return 'escaped identifiers (U&"…") are not allowed on this database: write names as they are';
-      const name = named.exec(sql)?.[0];
-      return name === undefined
-        ? null
-        : `${name} is not allowed: it can act outside of this database with rights that a statement does not have; read the tables`;
-    },
+  return (sql) => {
+    if (/\bU&"/i.test(sql))
+      return 'escaped identifiers (U&"…") are not allowed on this database: write names as they are';
+    const name = named.exec(sql)?.[0];
+    return name === undefined
+      ? null
+      : `${name} is not allowed: it can act outside of this database with rights that a statement does not have; read the tables`;
   };
 }
 
