@@ -39,6 +39,7 @@ export function createGuardedEngine(
   const schemas = searchPath.length > 0 ? searchPath : DEFAULT_SCHEMAS;
   const { dialect } = engine;
   const rules = accessRules(access, schemas, dialect);
+  const knowsChanges = engine.revision !== undefined;
   let described: Promise<DatabaseDescription> | null = null;
   let revision: string | null = null;
 
@@ -66,19 +67,17 @@ export function createGuardedEngine(
       return { kind: 'sql-error', message: inspection.message, code: SYNTAX_ERROR[dialect], elapsedMs: 0 };
     }
     if (rules.open) return null;
-    let message = await refusal(sql, inspection.relations, true, signal);
-    if (message !== null) {
-      // Tables and columns may have been created after the description was made.
-      await renew(signal);
-      message = await refusal(sql, inspection.relations, false, signal);
-    }
+    const { relations } = inspection;
+    // Where only some columns of a table are allowed, any word may be a new one.
+    const isUnsure = knowsChanges && relations.some((one) => rules.namesColumnsOf(one) === 'allowed');
+    if (!isUnsure && (await refusal(sql, relations, true, signal)) === null) return null;
+    // Tables and columns may have been created after the description was made.
+    await renew(signal);
+    const message = await refusal(sql, relations, false, signal);
     return message === null ? null : { kind: 'refused', message };
   }
 
-  /**
-   * `isOld`: each word that a pattern denies may be a column that was added after the description was made, and so may what is read
-   * without its name. `SELECT *` shows such a column by its name, which `unlessDenied` knows.
-   */
+  /** `isOld`: each word that a pattern denies may be a column that is new, and so may what is read without its name. */
   async function refusal(
     sql: string,
     relations: readonly string[],
@@ -88,7 +87,6 @@ export function createGuardedEngine(
     const { tables } = await description(signal);
     const written = wordsOf(sql, dialect).filter((word) => isOld || isDeniedAsWritten(access, word));
     const hidden: HiddenIn[] = [];
-    const isAsked = isOld && engine.revision !== undefined;
     for (const relation of relations) {
       const found = findTables(relation, tables, schemas);
       // A wildcard also reads what was created since, or is described as a part of a whole.
@@ -101,9 +99,8 @@ export function createGuardedEngine(
           ...written.filter((column) => rules.deniesByName(table.name, column)),
           ...names.filter((column) => !rules.mayReadColumn(table.name, column)),
         ];
-        const named = isAsked ? rules.namesColumnsOf(table.name) : null;
-        if (named === 'allowed') return 'a column may be new, and is not allowed then';
-        if (columns.length === 0 && named === null) continue;
+        const mayHideNew = isOld && knowsChanges && rules.namesColumnsOf(table.name) !== null;
+        if (columns.length === 0 && !mayHideNew) continue;
         const keys = dialect === 'mysql' ? [table.primaryKey, ...table.uniqueKeys] : [table.primaryKey];
         if (keys.some((key) => key.length === 1 && columns.includes(key[0] ?? ''))) columns.push(...ROW_IDS[dialect]);
         const name = nameParts(table.name, dialect).at(-1) ?? table.name;
@@ -114,9 +111,7 @@ export function createGuardedEngine(
         });
       }
     }
-    if (hidden.length === 0) return null;
-    const isKnown = hidden.some(({ columns }) => columns.length > 0);
-    return findHidden(isKnown ? sql : sql.replace(/^\s*select\s+\*(?=\s+from\b)/i, 'SELECT 1'), hidden, dialect);
+    return hidden.length === 0 ? null : findHidden(sql, hidden, dialect);
   }
 
   /** `*` also reads columns that were added after the description was made. */
