@@ -12,6 +12,7 @@ import type { Scan, SqlEngine } from '../domain/ports';
 import { replaceFile } from '../replace-file';
 import { SCHEMA_CHARS, schemaContext, type SchemaContext } from '../database/context';
 import { profiledText, renderProfiles } from '../database/profile/render';
+import { accessRules } from '../sql/access';
 import { sameRelation } from '../sql/validate';
 import { indexed, takeOverview, takeProfiles } from '../roles/sql/profiles';
 import { isWide } from '../database/wide/overview';
@@ -159,6 +160,8 @@ export interface CheckReport {
   readonly describeMs: number | null;
   /** Why the database cannot be used; empty when it can. */
   readonly problems: readonly string[];
+  /** What to look at although it can be used. */
+  readonly notes: readonly string[];
 }
 
 const WAIT_MS = 60_000;
@@ -176,25 +179,30 @@ export async function checkOn(config: Config, database: ResolvedDatabase): Promi
   const { name, addressLabel: address, identity, id } = database;
   const nothing = { version: null, tables: null, rowEstimate: null, describeMs: null };
   const problems: string[] = [];
-  const about = { database: name, address, identity, id, problems };
+  const notes: string[] = [];
+  const about = { database: name, address, identity, id, problems, notes };
   let check: DatabaseCheck | null = null;
   try {
-    check = await attempts(config, database);
+    const kind = await engineFor(database.dialect);
+    const opening = openingOf(database, cacheOf(config));
+    check = (await kind.check?.(opening)) ?? null;
     for (const { what, outcome, message } of check?.attempts ?? [])
       if (outcome === 'went-through') problems.push(`it could ${what}: do not use this connection`);
       else if (outcome === 'failed') problems.push(`could not try to ${what}: ${message}`);
     const readOnly = problems.length === 0;
     const startedMs = performance.now();
-    const { tables, version } = await withEngines(config, database, async (engines) => {
-      const { engine } = await engines.engine(name);
-      return engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
-    });
+    const engine = kind.open(opening);
+    const whole = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) }).finally(() => engine.close());
+    const rules = accessRules(database.access, kind.searchPath?.(opening) ?? [], database.dialect);
+    const tables = whole.tables.filter((table) => rules.mayReadTable(table.name));
+    for (const pattern of rules.unmatched(whole.tables))
+      notes.push(`the access pattern "${pattern}" matches no table and no column: correct it, unless one is to come`);
     if (tables.length === 0) problems.push(`no table is visible: ${noTables(database)}`);
     return {
       ...about,
       readOnly,
       check,
-      version: check?.version ?? version,
+      version: check?.version ?? whole.version,
       tables: tables.length,
       rowEstimate: Math.round(tables.reduce((sum, { rowEstimate }) => sum + (rowEstimate ?? 0), 0)),
       describeMs: Math.round(performance.now() - startedMs),
@@ -203,11 +211,6 @@ export async function checkOn(config: Config, database: ResolvedDatabase): Promi
     problems.push(errorText(error, false));
     return { ...about, ...nothing, check, readOnly: false };
   }
-}
-
-async function attempts(config: Config, database: ResolvedDatabase): Promise<DatabaseCheck | null> {
-  const { check } = await engineFor(database.dialect);
-  return check === null ? null : check(openingOf(database, cacheOf(config)));
 }
 
 function noTables({ address, access, role, dialect }: ResolvedDatabase): string {

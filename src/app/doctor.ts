@@ -221,14 +221,17 @@ function checkDatabase(config: Config, spec: string, { cwd }: Surroundings): Pro
   const what = `database ${isNamed ? spec : 'given by --db'}`;
   return checked(what, async () => {
     const database = resolveDatabase(config, spec, cwd);
-    const { problems, version, tables, check } = await checkOn(config, database);
+    const { problems, notes, version, tables, check } = await checkOn(config, database);
     const [problem] = problems;
     if (problem !== undefined) return missing(what, problem.replace(/^database:? /, ''));
     const refusal = check === null ? 'the role only reads' : 'writes are refused';
     const seen = `${version ?? ''}, ${counted(tables ?? 0, 'table')}, ${refusal}`;
     const [right] = check?.rights ?? [];
-    if (right === undefined) return ok(what, seen);
-    return note(what, `${seen}; ${right.what}`, `gate db check ${isNamed ? spec : '…'} says what to revoke`);
+    const revoke = `gate db check ${isNamed ? spec : '…'} says what to revoke`;
+    return [
+      right === undefined ? ok(what, seen) : note(what, `${seen}; ${right.what}`, revoke),
+      ...notes.map((text) => note(what, text)),
+    ];
   });
 }
 

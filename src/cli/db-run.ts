@@ -61,6 +61,7 @@ function print({ check, ...report }: app.CheckReport, io: Io): void {
       'note',
       `rows and password travel without TLS; fix: ${report.address.startsWith('mysql') ? 'ssl-mode=VERIFY_IDENTITY' : 'sslmode=verify-full'} in the URL`,
     );
+  for (const note of report.notes) line('note', note);
   for (const problem of report.problems) line('missing', problem);
 }
 

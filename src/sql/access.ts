@@ -7,7 +7,7 @@
  * 2. A pattern for a table allows all of its columns. A pattern for a column allows that column only, and so that its
  *    table is read.
  */
-import type { Dialect } from '../domain';
+import type { Dialect, TableDescription } from '../domain';
 import { nameParts as partsOf } from './dialects';
 import { closing, opening, partsOfPaths, tokensOf, type Token } from './lexer';
 
@@ -19,25 +19,30 @@ export interface AccessLists {
 export interface AccessRules {
   /** Neither list has an entry. */
   readonly open: boolean;
+  /** Those that a name without one may stand for. */
+  readonly schemas: readonly string[];
   mayReadTable(table: string): boolean;
   mayReadColumn(table: string, column: string): boolean;
   /** By a pattern for some of its columns: also one that is not described yet. */
   deniesByName(table: string, column: string): boolean;
   /** The lists name some of its columns: `denied` ones, or all that are `allowed`. */
   namesColumnsOf(table: string): 'denied' | 'allowed' | null;
+  /** Those of the patterns that match none of these tables and none of their columns. */
+  unmatched(tables: readonly Pick<TableDescription, 'name' | 'columns'>[]): readonly string[];
 }
 
-/** The schemas that a name without one may stand for. */
+/** Where the engine has no search path. */
 export const DEFAULT_SCHEMAS: readonly string[] = ['public', 'main'];
 
 export function accessRules(
   { allow, deny }: AccessLists,
-  schemas = DEFAULT_SCHEMAS,
-  dialect: Dialect = 'postgresql',
+  searchPath: readonly string[],
+  dialect: Dialect,
 ): AccessRules {
+  const schemas = searchPath.length > 0 ? searchPath : DEFAULT_SCHEMAS;
   const splitName = (name: string): TableName => nameParts(name, schemas, dialect);
-  const allowed = allow.map((text) => toPattern(text, toExpression));
-  const denied = deny.map((text) => toPattern(text, touching));
+  const allowed = allow.map((text) => ({ text, ...toPattern(text, toExpression) }));
+  const denied = deny.map((text) => ({ text, ...toPattern(text, touching) }));
   const mayReadTable = (table: string): boolean => {
     const name = splitName(table);
     if (denied.some((pattern) => pattern.isTable(name))) return false;
@@ -45,6 +50,7 @@ export function accessRules(
   };
   return {
     open: allow.length === 0 && deny.length === 0,
+    schemas,
     mayReadTable,
     deniesByName(table, column) {
       const name = splitName(table);
@@ -59,6 +65,17 @@ export function accessRules(
       const name = splitName(table);
       if (!mayReadTable(table) || denied.some((pattern) => pattern.isColumn(name, column))) return false;
       return allowed.length === 0 || allowed.some((pattern) => pattern.isTable(name) || pattern.isColumn(name, column));
+    },
+    unmatched(tables) {
+      const all = tables.map(({ name, columns }) => ({ name: splitName(name), columns }));
+      return [...allowed, ...denied]
+        .filter((pattern) =>
+          all.every(
+            ({ name, columns }) =>
+              !pattern.isTable(name) && columns.every((column) => !pattern.isColumn(name, column.name)),
+          ),
+        )
+        .map(({ text }) => text);
     },
   };
 }

@@ -18,14 +18,7 @@ import { sha256 } from '../../sha256';
 import { nameParts } from '../../sql/dialects';
 import { tokensOf } from '../../sql/lexer';
 import { fingerprintOf } from './schema';
-import {
-  findHidden,
-  type HiddenIn,
-  accessRules,
-  DEFAULT_SCHEMAS,
-  type AccessLists,
-  type AccessRules,
-} from '../../sql/access';
+import { accessRules, findHidden, type AccessLists, type AccessRules, type HiddenIn } from '../../sql/access';
 
 export type { AccessLists } from '../../sql/access';
 
@@ -36,9 +29,9 @@ export function createGuardedEngine(
   /** Where a name without a schema is looked up; empty: the dialect's usual one. */
   searchPath: readonly string[] = [],
 ): SqlEngine {
-  const schemas = searchPath.length > 0 ? searchPath : DEFAULT_SCHEMAS;
   const { dialect } = engine;
-  const rules = accessRules(access, schemas, dialect);
+  const rules = accessRules(access, searchPath, dialect);
+  const { schemas } = rules;
   const knowsChanges = engine.revision !== undefined;
   let described: Promise<DatabaseDescription> | null = null;
   let revision: string | null = null;

@@ -124,6 +124,35 @@ describe('gate db check', () => {
     expect((await gate('db', 'check', './shop.sqlite')).out).toMatch(/6 writes attempted, all refused by the database/);
   });
 
+  test('an access pattern that matches nothing is told, here and by gate doctor, and fails nothing', async () => {
+    const { gate } = shop();
+    await gate(
+      'db',
+      'add',
+      'shop',
+      '--path',
+      './shop.sqlite',
+      '--deny',
+      'orders.totl,*.ID',
+      '--allow',
+      'main.order*,t',
+    );
+    const notes = ['t', 'orders.totl'].map(
+      (text) => `the access pattern "${text}" matches no table and no column: correct it, unless one is to come`,
+    );
+    const { code, out } = await gate('db', 'check', 'shop', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ readOnly: true, tables: 1, problems: [], notes });
+    expect((await gate('db', 'check', 'shop')).out.match(/^note .*$/gm)).toEqual(
+      notes.map((text) => `note     ${text}`),
+    );
+    const findings = JSON.parse((await gate('doctor', '--json')).out) as { what: string }[];
+    expect(findings.filter(({ what }) => what === 'database shop')).toMatchObject([
+      { state: 'ok' },
+      ...notes.map((detail) => ({ state: 'note', detail })),
+    ]);
+  });
+
   test('what cannot be opened, or shows nothing, ends with 1 and the fix', async () => {
     const { gate, home } = shop();
     writeFileSync(join(home, 'empty.sqlite'), '');
