@@ -3,7 +3,7 @@
  * configuration. Nothing here is printed but projects, dataset, location and the address of the service account.
  */
 import * as z from 'zod';
-import { fileText, refuseClearText, refuseUnknown, wrong } from '../kit/address';
+import { fileText, readUrl, refuseClearText, wrong } from '../kit/address';
 
 /** The parts of a service account's key file that are used. */
 const ServiceKey = z.object({
@@ -36,23 +36,20 @@ const KNOWN = ['location', 'billing', 'keyFile', 'endpoint'];
 const GOOGLE = 'https://bigquery.googleapis.com';
 
 export function readTarget({ url, key = null }: TargetSettings): Target {
-  if (!/^bigquery:\/\//i.test(url) || !URL.canParse(url))
-    throw wrong(`the database URL is not valid: write ${EXAMPLE}`);
-  const { hostname, pathname, searchParams, username, password } = new URL(url);
-  refuseUnknown(searchParams, KNOWN);
-  if (username !== '' || password !== '')
+  const { host: project, user, password, path, parameters } = readUrl(url, /^bigquery:\/\//i, EXAMPLE, KNOWN);
+  if (user !== '' || password !== '')
     throw wrong('the database URL has a login: leave it out, and name the key file of a service account in keyFile');
-  const [dataset, ...more] = pathname.split('/').filter(Boolean).map(decodeURIComponent);
-  if (!hostname || dataset === undefined || more.length > 0)
+  const [dataset, ...more] = path;
+  if (project === '' || dataset === undefined || more.length > 0)
     throw wrong(`the database URL must name a project and a dataset: write ${EXAMPLE}`);
-  const keyFile = searchParams.get('keyFile');
-  const endpoint = searchParams.get('endpoint') ?? GOOGLE;
+  const keyFile = parameters.get('keyFile');
+  const endpoint = parameters.get('endpoint') ?? GOOGLE;
   refuseClearText('endpoint', endpoint);
   return {
-    project: hostname,
+    project,
     dataset,
-    billing: searchParams.get('billing') ?? hostname,
-    location: searchParams.get('location'),
+    billing: parameters.get('billing') ?? project,
+    location: parameters.get('location'),
     endpoint: endpoint.replace(/\/+$/, ''),
     key:
       key !== null

@@ -2,12 +2,24 @@
 import { readFileSync } from 'node:fs';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 
-export const wrong = (message: string): SqlEngineError => new SqlEngineError('not-configured', message);
+export const wrong = (message: string, cause?: unknown): SqlEngineError =>
+  new SqlEngineError('not-configured', message, { cause });
 
-export function refuseUnknown(parameters: URLSearchParams, known: readonly string[]): void {
-  const unknown = [...parameters.keys()].filter((name) => !known.includes(name));
+/** The URL of a server, decoded. `known`: the parameters that it may have; left out: any. Throws a line that says what to change. */
+export function readUrl(text: string, scheme: RegExp, example: string, known?: readonly string[]) {
+  if (!scheme.test(text) || !URL.canParse(text)) throw wrong(`the database URL is not valid: write ${example}`);
+  const url = new URL(text);
+  const parameters = url.searchParams;
+  const unknown = known === undefined ? [] : [...parameters.keys()].filter((name) => !known.includes(name));
   if (unknown.length > 0)
-    throw wrong(`the database URL has ${unknown.join(', ')}, which is unknown: allowed are ${known.join(', ')}`);
+    throw wrong(`the database URL has ${unknown.join(', ')}, which is unknown: allowed are ${known?.join(', ')}`);
+  try {
+    const [host = '', user = '', password = ''] = [url.hostname, url.username, url.password].map(decodeURIComponent);
+    const path = url.pathname.split('/').filter(Boolean).map(decodeURIComponent);
+    return { url, host, user, password, path, parameters };
+  } catch (error) {
+    throw wrong('the database URL has a % that does not encode a character: write % as %25', error);
+  }
 }
 
 /** Of the file that a setting names. */

@@ -191,23 +191,47 @@ function timed(outcome: Outcome, { timeoutMs }: SqlOptions, started = performanc
 
 export type EngineErrors = ErrorTable<SqlEngineErrorCode>;
 
-/** Errors of the socket and of TLS, of a server called `name` at {host}; {code} and {message} are the error's. */
-export const networkErrors = (name: string): EngineErrors => [
+/** A server and who logs in, as errors tell them. */
+export interface ServerPlace {
+  /** With its port; or the path of the socket. */
+  readonly host: string;
+  readonly database: string;
+  readonly user: string;
+}
+
+/**
+ * Errors of the socket and of TLS, of a server called `name` at {host}; {code} and {message} are the error's. `tls`: the parameters of
+ * the URL that name an authority, that check the chain alone, and that check nothing.
+ */
+export const networkErrors = (
+  name: string,
+  tls: { readonly authority: string; readonly chain: string; readonly unchecked: string },
+): EngineErrors => [
   [/^ENOTFOUND /, 'not-found', 'there is no host {host}: check the URL of the database'],
   [/^EAI_AGAIN /, 'connection', 'the name of {host} cannot be looked up: check the network'],
   [/^(ENETUNREACH|EHOSTUNREACH|ETIMEDOUT) /, 'connection', 'there is no way to {host} ({code}): check host and network'],
   [/^ECONNREFUSED /, 'connection', `nothing answers at {host}: start ${name} there or correct the URL`],
   [/^ .*timeout/is, 'connection', `${name} at {host} does not answer: check host, port and firewall`],
+  [/^CERT_HAS_EXPIRED |certificate has expired/, 'not-configured', `the TLS certificate of ${name} at {host} has expired: renew it there (${tls.unchecked} would not check it)`],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID |altnames/, 'not-configured', `the TLS certificate of ${name} at {host} is for another host: correct the host in the URL, or check the chain only (${tls.chain})`],
+  [/^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|HOSTNAME_MISMATCH|ERR_TLS_)|self.signed|unable to (get|verify)/i, 'not-configured', `the TLS certificate of ${name} at {host} is not trusted ({message}): name its authority with ${tls.authority}=FILE in the URL`],
 ]; // prettier-ignore
 
-/** By the first row that fits; without one, `otherwise` is the line of a lost connection. */
+/** Of a connection that ends before the login is complete. */
+export function hungUp(name: string, { host }: ServerPlace, cause: unknown): SqlEngineError {
+  const line = `what answers at ${host} hung up before the login: start ${name} there, or correct host and port in the URL`;
+  return new SqlEngineError('connection', line, { cause });
+}
+
+/** By the first row that fits; without one, `otherwise` is the line of a lost connection. An error that has its line keeps it. */
 export function errorBy(
   table: EngineErrors,
   says: string,
   facts: Readonly<Record<string, string>>,
   otherwise: string,
-  cause?: unknown,
+  cause: unknown,
 ): SqlEngineError {
+  if (cause instanceof SqlEngineError) return cause;
   const { code, line } = sorted(table, says, facts) ?? { code: 'connection', line: otherwise };
   return new SqlEngineError(code, line, { cause });
 }

@@ -6,14 +6,15 @@
  * 2. One statement at a time, no files of this machine (LOCAL INFILE).
  * 3. Values arrive in the binary protocol, where the server loses no digit; the driver gives what JavaScript cannot hold as text.
  */
+import { once } from 'node:events';
 import { isIP } from 'node:net';
 import type { Connection, ConnectionOptions } from 'mysql2';
-import { fileText, refuseUnknown, wrong } from '../kit/address';
-import { optionalPackage } from '../kit/engine';
-import { toConnectError, type Target } from './errors';
+import { fileText, readUrl, wrong } from '../kit/address';
+import { optionalPackage, type ServerPlace } from '../kit/engine';
+import { toConnectError } from './errors';
 
 export interface Address {
-  readonly target: Target;
+  readonly target: ServerPlace;
   readonly options: ConnectionOptions;
   /** PREFERRED: a server without TLS is taken as it is. */
   readonly plainAllowed: boolean;
@@ -24,28 +25,15 @@ const MODES = ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTIT
 const KNOWN = ['ssl-mode', 'ssl-ca', 'ssl-cert', 'ssl-key', 'socket'];
 const CONNECT_TIMEOUT_MS = 10_000;
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw wrong('the database URL has a % that does not encode a character: write % as %25');
-  }
-}
-
 /** Throws `SqlEngineError` with one line that says what to change in the URL. */
 export function readAddress(text: string): Address {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^(mysql|mariadb):$/.test(url.protocol))
-    throw wrong(`the database URL is not valid: write ${EXAMPLE}`);
-  const { searchParams } = url;
-  refuseUnknown(searchParams, KNOWN);
-  const database = decoded(url.pathname.slice(1));
-  const user = decoded(url.username);
+  const { url, user, password, path, parameters, ...named } = readUrl(text, /^(mysql|mariadb):/i, EXAMPLE, KNOWN);
+  const database = path.join('/');
   if (user === '' || database === '') throw wrong(`the database URL must name user and database: write ${EXAMPLE}`);
-  const socketPath = searchParams.get('socket') ?? undefined;
-  const host = decoded(url.hostname) || 'localhost';
+  const socketPath = parameters.get('socket') ?? undefined;
+  const host = named.host || 'localhost';
   const port = Number(url.port || 3306);
-  const mode = modeOf(searchParams);
+  const mode = modeOf(parameters);
   // The driver would compare the certificate with "localhost".
   if (mode === 'VERIFY_IDENTITY' && isIP(host.replace(/[[\]]/g, '')) > 0)
     throw wrong('ssl-mode=VERIFY_IDENTITY needs the name of the host in the URL, not its address');
@@ -54,8 +42,8 @@ export function readAddress(text: string): Address {
     plainAllowed: mode === 'PREFERRED',
     options: {
       ...(socketPath === undefined ? { host: host.replace(/^\[(.*)\]$/, '$1'), port } : { socketPath }),
-      ...{ user, password: decoded(url.password), database },
-      ssl: socketPath === undefined ? tlsOf(mode, searchParams) : undefined,
+      ...{ user, password, database },
+      ssl: socketPath === undefined ? tlsOf(mode, parameters) : undefined,
       connectTimeout: CONNECT_TIMEOUT_MS,
       ...{ charset: 'utf8mb4', multipleStatements: false, flags: ['-LOCAL_FILES'] },
       ...{ rowsAsArray: true, dateStrings: true, supportBigNumbers: true, jsonStrings: true },
@@ -87,13 +75,13 @@ function tlsOf(mode: string, parameters: URLSearchParams): ConnectionOptions['ss
 /** Connects, without TLS where the server offers none and the URL allows that. */
 export async function connect({ options, target, plainAllowed }: Address): Promise<Connection> {
   const driver = await optionalPackage('mysql2', () => import('mysql2'));
-  const open = (with_: ConnectionOptions): Promise<Connection> =>
-    new Promise((resolve, reject) => {
-      // The driver writes into its settings.
-      const connection = driver.createConnection({ ...with_, ssl: with_.ssl && { ...(with_.ssl as object) } });
-      connection.on('error', () => undefined); // a lost connection also fails the statement that waits for it
-      connection.connect((error) => (error === null ? resolve(connection) : reject(error)));
-    });
+  const open = async (with_: ConnectionOptions): Promise<Connection> => {
+    // The driver writes into its settings.
+    const connection = driver.createConnection({ ...with_, ssl: with_.ssl && { ...(with_.ssl as object) } });
+    connection.on('error', () => undefined); // a lost connection also fails the statement that waits for it
+    await once(connection, 'connect');
+    return connection;
+  };
   try {
     return await open(options).catch((error: unknown) => {
       if (!plainAllowed || (error as { code?: string }).code !== 'HANDSHAKE_NO_SSL_SUPPORT') throw error;

@@ -2,15 +2,16 @@
  * Sorts the errors of MySQL, MariaDB, the driver and the socket: an error that the statement caused is a value, an
  * infrastructure error is thrown. Each message is one line and never holds the password.
  */
-import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, lostBy, networkErrors, type EngineErrors, type Outcome } from '../kit/engine';
-
-export interface Target {
-  /** With its port; or the path of the socket. */
-  readonly host: string;
-  readonly database: string;
-  readonly user: string;
-}
+import type { SqlEngineError } from '../../domain/ports/sql-engine';
+import {
+  errorBy,
+  hungUp,
+  lostBy,
+  networkErrors,
+  type EngineErrors,
+  type Outcome,
+  type ServerPlace,
+} from '../kit/engine';
 
 interface ServerError {
   readonly message: string;
@@ -31,7 +32,7 @@ export function isOfStatement(error: unknown): boolean {
   return sqlState !== undefined && errno >= 1000 && !INFRASTRUCTURE.includes(errno);
 }
 
-export function toOutcome(error: unknown, target: Target): Outcome {
+export function toOutcome(error: unknown, target: ServerPlace): Outcome {
   const { errno = 0, sqlState } = error as ServerError;
   if (sqlState === undefined) throw lostBy(error, (told) => toEngineError(told, target));
   if (!isOfStatement(error)) throw toEngineError(error, target);
@@ -42,15 +43,12 @@ export function toOutcome(error: unknown, target: Target): Outcome {
 }
 
 /** An error before the login was complete. */
-export function toConnectError(error: unknown, target: Target): SqlEngineError {
-  const hungUp = /^(PROTOCOL_CONNECTION_LOST|ECONNRESET|EPIPE|PROTOCOL_)/.test((error as ServerError).code ?? '');
-  if (!hungUp) return toEngineError(error, target);
-  const line = `what answers at ${target.host} hung up before the login: start MySQL there, or correct host and port in the URL`;
-  return new SqlEngineError('connection', line, { cause: error });
+export function toConnectError(error: unknown, target: ServerPlace): SqlEngineError {
+  const isCut = /^(PROTOCOL_|ECONNRESET|EPIPE)/.test((error as ServerError).code ?? '');
+  return isCut ? hungUp('MySQL', target, error) : toEngineError(error, target);
 }
 
-export function toEngineError(error: unknown, target: Target): SqlEngineError {
-  if (error instanceof SqlEngineError) return error;
+export function toEngineError(error: unknown, target: ServerPlace): SqlEngineError {
   const { code = '', errno = 0, sqlState } = error as ServerError;
   const message = oneLine(error);
   const lost = `lost MySQL at ${target.host}: ${message || code}`;
@@ -71,10 +69,7 @@ const ERRORS: EngineErrors = [
   [/^(1053|1077|1079|1927|4031) /, 'connection', 'MySQL at {host} closed the connection: {message}'],
   [/^HANDSHAKE_NO_SSL_SUPPORT /, 'not-configured', 'MySQL at {host} offers no TLS: turn it on there, or write ssl-mode=PREFERRED or DISABLED in the URL'],
   [/^(3159|1045) .*secure transport/i, 'not-configured', 'MySQL at {host} wants TLS: write ssl-mode=REQUIRED in the URL'],
-  [/CERT_HAS_EXPIRED|certificate has expired/, 'not-configured', 'the TLS certificate of MySQL at {host} has expired: renew it there (ssl-mode=REQUIRED would not check it)'],
-  [/ERR_TLS_CERT_ALTNAME_INVALID|altnames/, 'not-configured', 'the TLS certificate of MySQL at {host} is for another host: correct the host in the URL, or check the chain only (ssl-mode=VERIFY_CA)'],
-  [/DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|self.signed|unable to (get|verify)/i, 'not-configured', 'the TLS certificate of MySQL at {host} is not trusted ({message}): name its authority with ssl-ca=FILE in the URL'],
   [/^(ENOENT|EACCES) /, 'connection', 'there is no socket {host} to connect to ({code}): correct socket in the URL'],
   [/^AUTH_SWITCH_PLUGIN_ERROR |^1251 /, 'authentication', 'MySQL at {host} wants a login that this driver does not have: {message}'],
-  ...networkErrors('MySQL'),
+  ...networkErrors('MySQL', { authority: 'ssl-ca', chain: 'ssl-mode=VERIFY_CA', unchecked: 'ssl-mode=REQUIRED' }),
 ]; // prettier-ignore

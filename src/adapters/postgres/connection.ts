@@ -9,11 +9,12 @@
  */
 import { Client, type ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
-import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { toConnectError, type Target } from './errors';
+import { readUrl, wrong } from '../kit/address';
+import type { ServerPlace } from '../kit/engine';
+import { toConnectError } from './errors';
 
 export interface Address {
-  readonly target: Target;
+  readonly target: ServerPlace;
   readonly config: ClientConfig;
   /** `sslmode` allows a connection without TLS when the server offers none. */
   readonly plainAllowed: boolean;
@@ -77,27 +78,22 @@ interface Stream {
   unref(): void;
 }
 
+const EXAMPLE = 'postgres://user:password@host:port/database';
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Settings of the driver that would change how results arrive. */
 const DRIVER_PARAMETERS = ['binary', 'pipeline', 'query_timeout', 'client_encoding', 'replication', 'keepAlive'];
 const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-const wrong = (message: string, cause?: unknown): SqlEngineError =>
-  new SqlEngineError('not-configured', message, { cause });
-
 /** Throws `SqlEngineError` with one line that says what to change in the URL. */
 export function readAddress(text: string): Address {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
-    throw wrong('the database URL is not valid: write postgres://user:password@host:port/database');
-  const { searchParams } = url;
-  const target: Target = {
-    host: `${searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || '5432'}`,
-    database: decodeURIComponent(url.pathname.slice(1)),
-    user: decodeURIComponent(url.username) || 'the current user',
+  const { url, host, user, path, parameters } = readUrl(text, /^postgres(ql)?:/i, EXAMPLE);
+  const target: ServerPlace = {
+    host: `${parameters.get('host') ?? (host || 'localhost')}:${url.port || '5432'}`,
+    database: path.join('/'),
+    user: user || 'the current user',
   };
-  for (const name of [...DRIVER_PARAMETERS, 'uselibpqcompat']) searchParams.delete(name);
-  const mode = readTlsMode(searchParams);
+  for (const name of [...DRIVER_PARAMETERS, 'uselibpqcompat']) parameters.delete(name);
+  const mode = readTlsMode(parameters);
   return {
     target,
     plainAllowed: mode === 'prefer' || mode === 'allow',

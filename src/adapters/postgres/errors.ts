@@ -2,14 +2,16 @@
  * Sorts the errors of PostgreSQL and of the socket: an error that the statement caused is a value, an infrastructure error
  * is thrown. Each message is one line and never holds the password.
  */
-import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, lostBy, networkErrors, type EngineErrors, type Outcome } from '../kit/engine';
-
-export interface Target {
-  readonly host: string;
-  readonly database: string;
-  readonly user: string;
-}
+import type { SqlEngineError } from '../../domain/ports/sql-engine';
+import {
+  errorBy,
+  hungUp,
+  lostBy,
+  networkErrors,
+  type EngineErrors,
+  type Outcome,
+  type ServerPlace,
+} from '../kit/engine';
 
 interface ServerError {
   /** Set only if the server sent the error. */
@@ -22,7 +24,7 @@ interface ServerError {
 }
 
 /** `offset`: length of the text put before the caller's statement; the server's positions include it. */
-export function toOutcome(error: unknown, target: Target, offset = 0): Outcome {
+export function toOutcome(error: unknown, target: ServerPlace, offset = 0): Outcome {
   const { message, code, detail, hint, position, severity } = error as ServerError;
   // A lost connection has a code too; EPIPE even looks like a SQLSTATE.
   if (code === undefined || severity === undefined) throw lostBy(error, (told) => toEngineError(told, target));
@@ -46,14 +48,12 @@ function isInfrastructure(code: string, severity: string | undefined): boolean {
 }
 
 /** An error before the login was complete. */
-export function toConnectError(error: unknown, target: Target): SqlEngineError {
-  if (!/^Connection terminated|ECONNRESET/.test((error as Error).message)) return toEngineError(error, target);
-  const line = `what answers at ${target.host} hung up before the login: start PostgreSQL there, or correct host and port in the URL`;
-  return new SqlEngineError('connection', line, { cause: error });
+export function toConnectError(error: unknown, target: ServerPlace): SqlEngineError {
+  const isCut = /^Connection terminated|ECONNRESET/.test((error as Error).message);
+  return isCut ? hungUp('PostgreSQL', target, error) : toEngineError(error, target);
 }
 
-export function toEngineError(error: unknown, target: Target): SqlEngineError {
-  if (error instanceof SqlEngineError) return error;
+export function toEngineError(error: unknown, target: ServerPlace): SqlEngineError {
   const { message, code = '' } = error as ServerError;
   const lost = `lost PostgreSQL at ${target.host}: ${message || code}`;
   return errorBy(ERRORS, `${code} ${message}`, { ...target, code, message }, lost, error);
@@ -68,10 +68,7 @@ const ERRORS: EngineErrors = [
   [/^22023 .*pg_read_all_data/, 'not-read-only', 'PostgreSQL before 14 cannot restrict the superuser {user} to reading: log in as a role that may only read (gate db check NAME prints its statements), or name one with "role"; "role": "none" keeps the superuser\'s rights, and then only the parser prevents writes'],
   [/^(22023|42704) /, 'not-configured', 'PostgreSQL at {host}: {message}; check the role and the options'],
   [/^53300 /, 'connection', 'PostgreSQL at {host} has no free connection: {message}; lower maxConnections of this database or raise max_connections there'],
-  ...networkErrors('PostgreSQL'),
-  [/^CERT_HAS_EXPIRED /, 'not-configured', 'the TLS certificate of PostgreSQL at {host} has expired: renew it there (sslmode=require without sslrootcert would not check it)'],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID /, 'not-configured', 'the TLS certificate of PostgreSQL at {host} is for another host: correct the host in the URL, or check the chain only (sslmode=verify-ca)'],
-  [/^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|HOSTNAME_MISMATCH|ERR_TLS_)/, 'not-configured', 'the TLS certificate of PostgreSQL at {host} is not trusted ({message}): name its authority with sslrootcert=FILE in the URL'],
+  ...networkErrors('PostgreSQL', { authority: 'sslrootcert', chain: 'sslmode=verify-ca', unchecked: 'sslmode=require without sslrootcert' }),
   [/does not support SSL/i, 'not-configured', 'PostgreSQL at {host} offers no TLS: turn it on there, or write sslmode=prefer or disable in the URL'],
   [/password must be a string|no password supplied/i, 'authentication', 'PostgreSQL at {host} wants a password for user {user}: add it to the URL'],
   [/error establishing an SSL connection/i, 'connection', "what answers at {host} does not speak PostgreSQL's protocol: correct host and port in the URL"],

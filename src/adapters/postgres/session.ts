@@ -17,16 +17,16 @@
  */
 import { Query, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
 import type { SqlValue } from '../../domain';
-import { identifier, literal, type Asked, type Outcome, type Session } from '../kit/engine';
+import { identifier, literal, type Asked, type Outcome, type ServerPlace, type Session } from '../kit/engine';
 import { digestSql } from '../kit/digest';
 import { MAX_RESULT_BYTES } from '../kit/value-text';
 import type { GateClient } from './connection';
-import { toEngineError, toOutcome, type Target } from './errors';
+import { toEngineError, toOutcome } from './errors';
 import { dearestStep, refusePlan } from './plan';
 import { columnKind, converterFor, DIGEST } from './values';
 
 export interface SessionSettings {
-  readonly target: Target;
+  readonly target: ServerPlace;
   /** null: the login's own rights, unless it is a superuser; `none`: the login's own rights in any case. */
   readonly role: string | null;
   /** The search path; empty: the login's own. */

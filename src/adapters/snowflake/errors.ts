@@ -4,7 +4,7 @@
  * an SQLSTATE: those that begin with 0 or 1 (compiling, running) belong to the statement, 39 to the login, 40 to the driver.
  */
 import { oneLine } from '../../clip';
-import { SqlEngineError } from '../../domain/ports/sql-engine';
+import type { SqlEngineError } from '../../domain/ports/sql-engine';
 import { errorBy, type EngineErrors, type Outcome } from '../kit/engine';
 import type { Target } from './target';
 
@@ -46,7 +46,6 @@ export function isOfStatement(error: unknown): boolean {
 const isInfrastructure = (code: string): boolean => WAREHOUSE.test(code) || /^00060[0235]$/.test(code);
 
 export function toEngineError(error: unknown, target: Target): SqlEngineError {
-  if (error instanceof SqlEngineError) return error;
   const { account, user, role, warehouse, database, schema } = target;
   const message = oneLine((error as SdkError).message);
   const network = networkCode(error);

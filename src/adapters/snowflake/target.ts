@@ -3,7 +3,7 @@
  * configuration, as the driver's options. Nothing here is printed but account, database, warehouse, role and user.
  */
 import type { ConnectionOptions } from 'snowflake-sdk';
-import { fileText, refuseClearText, refuseUnknown, wrong } from '../kit/address';
+import { fileText, readUrl, refuseClearText, wrong } from '../kit/address';
 
 export type SnowflakeLoginSettings =
   | { readonly kind: 'key'; readonly privateKey: string; readonly passphrase: string | null }
@@ -33,25 +33,21 @@ const EXAMPLE = 'snowflake://user@account/database/schema?warehouse=…&role=…
 const KNOWN = ['warehouse', 'role', 'accessUrl', 'privateKeyFile', 'tokenFile'];
 
 export function readTarget({ url, login, role, accessUrl }: TargetSettings): Target {
-  if (!/^snowflake:\/\//i.test(url) || !URL.canParse(url))
-    throw wrong(`the database URL is not valid: write ${EXAMPLE}`);
-  const { hostname, pathname, searchParams, username, password } = new URL(url);
-  refuseUnknown(searchParams, KNOWN);
-  const [database, schema, ...more] = pathname.split('/').filter(Boolean).map(decodeURIComponent);
-  if (!hostname || !username || database === undefined || more.length > 0) {
+  const { host, user, password, path, parameters } = readUrl(url, /^snowflake:\/\//i, EXAMPLE, KNOWN);
+  const [database, schema = null, ...more] = path;
+  if (host === '' || user === '' || database === undefined || more.length > 0)
     throw wrong(`the database URL must name user, account and database: write ${EXAMPLE}`);
-  }
-  const address = accessUrl ?? searchParams.get('accessUrl');
+  const address = accessUrl ?? parameters.get('accessUrl');
   if (address !== null) refuseClearText('accessUrl', address);
   return {
-    account: hostname.replace(/\.snowflakecomputing\.(com|cn)$/i, ''),
-    user: decodeURIComponent(username),
+    account: host.replace(/\.snowflakecomputing\.(com|cn)$/i, ''),
+    user,
     database,
-    schema: schema ?? null,
-    warehouse: searchParams.get('warehouse'),
-    role: role ?? searchParams.get('role'),
+    schema,
+    warehouse: parameters.get('warehouse'),
+    role: role ?? parameters.get('role'),
     accessUrl: address,
-    login: login ?? loginOfUrl(searchParams, decodeURIComponent(password)),
+    login: login ?? loginOfUrl(parameters, password),
   };
 }
 
