@@ -6,17 +6,16 @@
  * 2. A service account signs its own tokens, so that no other server is asked for one.
  */
 import type * as BigQueryLibrary from '@google-cloud/bigquery';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { optionalPackage } from '../kit/engine';
 import { failureOf } from './errors';
 import type { Target } from './target';
 
-export interface Api {
-  /** `path`: below `/bigquery/v2/`. Throws `ApiFailure`, or the signal's reason. */
-  get<T>(path: string, query: Query, signal: AbortSignal): Promise<T>;
-  post<T>(path: string, body: object, signal: AbortSignal, query?: Query): Promise<T>;
-}
-type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+/** `path`: below `/bigquery/v2/`; with a body, it is posted. Throws `ApiFailure`, or the signal's reason. */
+export type Api = <T>(
+  path: string,
+  asked: { readonly query?: Query; readonly body?: object; readonly signal: AbortSignal },
+) => Promise<T>;
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** `fetchImplementation`: what requests go through; left out: the library's own, which heeds the variables for proxies. */
 export type LoadLibrary = () => Promise<
@@ -37,38 +36,24 @@ export async function openApi(target: Target, load: LoadLibrary = importLibrary)
   // As an option it would make the library warn of keys from strangers.
   if (key !== null) login.jsonContent = key;
   login.useJWTAccessWithScope = true;
-
-  async function call<T>(
-    method: 'GET' | 'POST',
-    url: string,
-    data: object | undefined,
-    signal: AbortSignal,
-  ): Promise<T> {
-    for (let again = false; ; again = true) {
-      try {
-        signal.throwIfAborted();
-        const limit = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
-        const how = {
-          retry: false,
-          responseType: 'json',
-          maxContentLength: MAX_ANSWER_BYTES,
-          fetchImplementation,
-        } as const;
-        const request = { method, url, data, signal: limit, ...how };
-        return (await abortable(login.request<T>(request), limit)).data;
-      } catch (error) {
-        signal.throwIfAborted();
-        const failure = failureOf(error);
-        if (again || !failure.isPassing) throw failure;
-        await sleep(REPEAT_AFTER_MS, undefined, { signal });
-      }
+  return async <T>(path: string, { query, body, signal: given }: Parameters<Api>[1]): Promise<T> => {
+    given.throwIfAborted();
+    const signal = AbortSignal.any([given, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+    const request = login.request<T>({
+      url: `${endpoint}/bigquery/v2/${path}?${parameters(query)}`,
+      ...{ method: body === undefined ? 'GET' : 'POST', data: body, signal, responseType: 'json', fetchImplementation },
+      maxContentLength: MAX_ANSWER_BYTES,
+      retryConfig: {
+        retryDelay: REPEAT_AFTER_MS,
+        shouldRetry: (error) => failureOf(error).isPassing && error.config.retryConfig?.currentRetryAttempt === 0,
+      },
+    });
+    try {
+      return (await abortable(request, signal)).data;
+    } catch (error) {
+      given.throwIfAborted();
+      throw failureOf(error);
     }
-  }
-
-  const address = (path: string): string => `${endpoint}/bigquery/v2/${path}`;
-  return {
-    get: (path, query, signal) => call('GET', `${address(path)}?${parameters(query)}`, undefined, signal),
-    post: (path, body, signal, query = {}) => call('POST', `${address(path)}?${parameters(query)}`, body, signal),
   };
 }
 
@@ -77,10 +62,9 @@ export function path(texts: TemplateStringsArray, ...parts: readonly string[]): 
   return String.raw({ raw: texts }, ...parts.map(encodeURIComponent));
 }
 
-function parameters(query: Query): string {
+function parameters(query: Query = {}): string {
   const given = new URLSearchParams({ prettyPrint: 'false' });
-  for (const [name, value] of Object.entries(query))
-    if (value !== null && value !== undefined) given.set(name, String(value));
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   return given.toString();
 }
 

@@ -3,6 +3,7 @@
  * address's dataset has its bare name, unless another project pays: then names are whole paths, which mean the same everywhere.
  * Tables that differ in a date at the end of their names are shown as one, as a wildcard reads them.
  */
+import type bigquery from '@google-cloud/bigquery/build/src/types';
 import { cut } from '../../clip';
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
@@ -14,36 +15,12 @@ import { gone, isGone } from './errors';
 import type { Target } from './target';
 import { typeText, valuesOf, type Field, type Row } from './values';
 
-export interface TableReference {
-  readonly projectId: string;
-  readonly datasetId: string;
-  readonly tableId: string;
-}
+type Details = bigquery.ITable;
+type TableReference = Required<bigquery.ITableReference>;
+/** A table of a list. */
 interface Listed {
   readonly tableReference: TableReference;
   readonly type?: string;
-}
-
-interface Partitioning {
-  readonly field?: string;
-  readonly type?: string;
-}
-interface Details {
-  readonly type?: string;
-  readonly schema?: { readonly fields?: readonly Field[] };
-  readonly description?: string;
-  readonly numRows?: string;
-  readonly timePartitioning?: Partitioning;
-  readonly rangePartitioning?: Partitioning;
-  readonly clustering?: { readonly fields?: readonly string[] };
-  readonly requirePartitionFilter?: boolean;
-  readonly tableConstraints?: {
-    readonly primaryKey?: { readonly columns?: readonly string[] };
-    readonly foreignKeys?: readonly {
-      readonly referencedTable: TableReference;
-      readonly columnReferences: readonly { readonly referencingColumn: string; readonly referencedColumn: string }[];
-    }[];
-  };
 }
 
 /** One table, or the shards of one, of which the newest stands for all. */
@@ -76,7 +53,7 @@ export async function readTables(
   const listed = (await datasetsOf(api, target, schemas, signal)).flat();
   const read = async (relation: Relation): Promise<Found[]> => {
     const place = placeOf(relation.newest.tableReference);
-    const details = await gone(api.get<Details>(place, { fields: DETAILS }, signal));
+    const details = await gone(api<Details>(place, { query: { fields: DETAILS }, signal }));
     return details === null ? [] : [{ relation, details }];
   };
   return (await each(relationsOf(listed, namesFor(target)), read, AT_ONCE)).flat();
@@ -113,9 +90,9 @@ export async function describeBigQuery(
     if (found === undefined) return { rows: [], count: null };
     const { relation, details } = found;
     const fields = details.schema?.fields ?? [];
-    const how = { maxResults: SAMPLED_ROWS, 'formatOptions.useInt64Timestamp': true };
+    const query = { maxResults: SAMPLED_ROWS, 'formatOptions.useInt64Timestamp': true };
     const place = `${placeOf(relation.newest.tableReference)}/data`;
-    const { rows = [] } = await api.get<{ readonly rows?: readonly Row[] }>(place, how, signal);
+    const { rows = [] } = await api<{ readonly rows?: readonly Row[] }>(place, { query, signal });
     return { rows: rows.map((row) => valuesOf(fields, row).map(short)), count: null };
   };
   const samples = await sampled(tables, sample, { withinMs: SAMPLING_MS, atOnce: AT_ONCE, isOwn: isGone });
@@ -139,11 +116,8 @@ export function datasetsOf(
     const place = path`projects/${dot < 0 ? project : schema.slice(0, dot)}/datasets/${schema.slice(dot + 1)}/tables`;
     const found: Listed[] = [];
     for (let pageToken: string | undefined; found.length < MAX_TABLES;) {
-      const page: { readonly tables?: readonly Listed[]; readonly nextPageToken?: string } = await api.get(
-        place,
-        { maxResults: 1000, pageToken },
-        signal,
-      );
+      const query = { maxResults: 1000, pageToken };
+      const page = await api<{ tables?: Listed[]; nextPageToken?: string }>(place, { query, signal });
       found.push(...(page.tables ?? []).filter(({ type }) => type !== 'MODEL'));
       pageToken = page.nextPageToken;
       if (pageToken === undefined) break;
@@ -188,7 +162,7 @@ function tableOf({ name, suffixes }: Relation, details: Details, nameOf: NameOf)
     comment: commentOf(details, suffixes),
     rowEstimate: Number.isFinite(rows) && details.type !== 'VIEW' ? rows * Math.max(1, suffixes.length) : null,
     columns: (details.schema?.fields ?? []).map((field) => ({
-      name: field.name,
+      name: field.name ?? '',
       type: cut(typeText(field), MAX_TYPE_CHARS),
       nullable: field.mode !== 'REQUIRED',
       comment:
@@ -198,10 +172,10 @@ function tableOf({ name, suffixes }: Relation, details: Details, nameOf: NameOf)
     })),
     primaryKey: [...(primaryKey?.columns ?? [])],
     uniqueKeys: [],
-    foreignKeys: foreignKeys.map(({ referencedTable, columnReferences }) => ({
-      columns: columnReferences.map(({ referencingColumn }) => referencingColumn),
-      table: nameOf(referencedTable),
-      references: columnReferences.map(({ referencedColumn }) => referencedColumn),
+    foreignKeys: foreignKeys.map(({ referencedTable, columnReferences = [] }) => ({
+      columns: columnReferences.map(({ referencingColumn = '' }) => referencingColumn),
+      table: nameOf(referencedTable as TableReference),
+      references: columnReferences.map(({ referencedColumn = '' }) => referencedColumn),
     })),
   };
 }
@@ -211,8 +185,8 @@ function commentOf(
   suffixes: readonly string[],
 ): string | null {
   const by = timePartitioning ?? rangePartitioning;
-  const partitions =
-    by && `partitioned by ${by.field ?? '_PARTITIONTIME'}${by.type === undefined ? '' : ` (${by.type})`}`;
+  const unit = timePartitioning?.type === undefined ? '' : ` (${timePartitioning.type})`;
+  const partitions = by && `partitioned by ${by.field ?? '_PARTITIONTIME'}${unit}`;
   const parts = [
     description,
     suffixes.length > 0 &&
@@ -224,9 +198,9 @@ function commentOf(
 }
 
 /** What is said of fields inside of a column, by their paths. */
-function fieldNotes({ name, fields = [] }: Field): string[] {
+function fieldNotes({ name = '', fields = [] }: Field): string[] {
   return fields.flatMap((field) => {
-    const at = `${name}.${field.name}`;
+    const at = `${name}.${field.name ?? ''}`;
     const own = field.description === undefined || field.description === '' ? [] : [`${at}: ${field.description}`];
     return [...own, ...fieldNotes({ ...field, name: at })];
   });

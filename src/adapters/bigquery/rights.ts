@@ -25,11 +25,7 @@ export async function refuseWriter(
   });
   const held = await each(asked, async ({ tableReference: { projectId, datasetId }, tableReference }) => {
     const asking = `${placeOf(tableReference)}:testIamPermissions`;
-    const given: { readonly permissions?: readonly string[] } = await api.post(
-      asking,
-      { permissions: WRITING },
-      signal,
-    );
+    const given = await api<{ permissions?: string[] }>(asking, { body: { permissions: WRITING }, signal });
     return { may: given.permissions ?? [], of: `${projectId}.${datasetId}` };
   });
   const found = held.find(({ may }) => may.length > 0);

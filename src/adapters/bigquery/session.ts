@@ -8,6 +8,7 @@
  *
  * Each statement sees what was committed before it began. An abort and a time limit cancel its job.
  */
+import type bigquery from '@google-cloud/bigquery/build/src/types';
 import { randomUUID } from 'node:crypto';
 import type { Scan, SqlOptions } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
@@ -16,7 +17,6 @@ import { size } from '../../size';
 import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
 import { path, type Api } from './client';
-import type { TableReference } from './describe';
 import { ApiFailure, gone, isOfJob, isStopped, toOutcome } from './errors';
 import type { Target } from './target';
 import { DIGEST, kindOf, valuesOf, type Field, type Row } from './values';
@@ -38,24 +38,8 @@ interface DryRun {
   readonly fields: readonly Field[];
 }
 
-interface Job {
-  readonly jobReference?: { readonly location?: string };
-  readonly statistics?: {
-    readonly query?: {
-      readonly statementType?: string;
-      readonly totalBytesProcessed?: string;
-      readonly schema?: { readonly fields?: readonly Field[] };
-      readonly referencedTables?: readonly TableReference[];
-    };
-  };
-}
-interface Page {
-  readonly jobComplete?: boolean;
-  readonly totalBytesProcessed?: string;
-  readonly cacheHit?: boolean;
-  readonly schema?: { readonly fields?: readonly Field[] };
+interface Page extends Omit<bigquery.IGetQueryResultsResponse, 'rows'> {
   readonly rows?: readonly Row[];
-  readonly pageToken?: string;
 }
 
 /** One answer of a poll, and the rows in one page of a result. */
@@ -140,7 +124,7 @@ export class BigQuerySession implements Session {
       configuration: { dryRun: true, labels: labelsOf(request), query: queryOf(sql, target) },
       ...(location !== null && { jobReference: { projectId, location } }),
     };
-    const { statistics } = await this.api.post<Job>(path`projects/${projectId}/jobs`, job, signal);
+    const { statistics } = await this.api<bigquery.IJob>(path`projects/${projectId}/jobs`, { body: job, signal });
     const { statementType = '', totalBytesProcessed = 0, schema, referencedTables = [] } = statistics?.query ?? {};
     return {
       statementType,
@@ -197,7 +181,7 @@ export class BigQuerySession implements Session {
     for (const place of this.placesOf(relation)) {
       const [project = '', dataset = '', ...table] = place.split('.');
       const at = path`projects/${project}/datasets/${dataset}/tables/${table.join('.')}`;
-      const found = await gone(this.api.get<{ readonly type?: string }>(at, { fields: 'type' }, signal));
+      const found = await gone(this.api<bigquery.ITable>(at, { query: { fields: 'type' }, signal }));
       if (found?.type?.endsWith('VIEW') === true) return true;
     }
     return false;
@@ -222,13 +206,14 @@ export class BigQuerySession implements Session {
     const job = { jobReference: { projectId, jobId, location }, configuration };
     let isMade = false;
     try {
-      const { jobReference } = await this.api
-        .post<Job>(path`projects/${projectId}/jobs`, job, signal)
-        .catch((error: unknown): Job => {
-          // The request was repeated, and the first one had arrived.
-          if (error instanceof ApiFailure && error.reason === 'duplicate') return {};
-          throw error;
-        });
+      const { jobReference } = await this.api<bigquery.IJob>(path`projects/${projectId}/jobs`, {
+        body: job,
+        signal,
+      }).catch((error: unknown): bigquery.IJob => {
+        // The request was repeated, and the first one had arrived.
+        if (error instanceof ApiFailure && error.reason === 'duplicate') return {};
+        throw error;
+      });
       isMade = true;
       location ??= jobReference?.location;
       const results = path`projects/${projectId}/queries/${jobId}`;
@@ -239,7 +224,7 @@ export class BigQuerySession implements Session {
       // One that fails costs nothing; one that is stopped, or whose rows do not arrive, may be billed as a whole.
       if (!(error instanceof ApiFailure) || isStopped(error) || (isMade && !isOfJob(error))) bill(bytes);
       // One that has ended stays as it is.
-      const cancelled = this.api.post(path`projects/${projectId}/jobs/${jobId}/cancel`, {}, AbortSignal.timeout(CANCEL_TIMEOUT_MS), { location }); // prettier-ignore
+      const cancelled = this.api(path`projects/${projectId}/jobs/${jobId}/cancel`, { query: { location }, body: {}, signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS) }); // prettier-ignore
       await cancelled.catch(() => undefined);
       throw error;
     }
@@ -257,8 +242,8 @@ export class BigQuerySession implements Session {
     for (let pageToken: string | undefined; ;) {
       // One row more than the cap shows that there are more.
       const maxResults = Math.min(PAGE_ROWS, maxRows + 1 - capped.rows.length);
-      const how = { location, maxResults, timeoutMs: POLL_MS, pageToken, 'formatOptions.useInt64Timestamp': true };
-      const page = await this.api.get<Page>(results, how, signal);
+      const query = { location, maxResults, timeoutMs: POLL_MS, pageToken, 'formatOptions.useInt64Timestamp': true };
+      const page = await this.api<Page>(results, { query, signal });
       if (page.jobComplete !== true) continue;
       fields = page.schema?.fields ?? fields;
       read = page.cacheHit === true ? 0 : Number(page.totalBytesProcessed ?? read);
@@ -266,7 +251,7 @@ export class BigQuerySession implements Session {
       ({ pageToken } = page);
       if (wasCut || pageToken === undefined) break;
     }
-    const columns = fields.map((field) => ({ name: field.name, kind: kindOf(field) }));
+    const columns = fields.map((field) => ({ name: field.name ?? '', kind: kindOf(field) }));
     return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated, read };
   }
 

@@ -2,18 +2,12 @@
  * BigQuery's values as JSON-safe results, from the rows of its REST interface: `{ f: [{ v }] }`, where each `v` is text, a list
  * or a row. A number that a double cannot hold exactly stays text; lists and rows become JSON with the digits of the server.
  */
+import type bigquery from '@google-cloud/bigquery/build/src/types';
 import type { ResultColumn, SqlValue } from '../../domain';
 import { byConcat, type DigestWords } from '../kit/digest';
 import { compactJson, exactNumber, shortTime } from '../kit/value-text';
 
-export interface Field {
-  readonly name: string;
-  readonly type: string;
-  readonly mode?: string;
-  readonly fields?: readonly Field[];
-  readonly description?: string;
-  readonly rangeElementType?: { readonly type: string };
-}
+export type Field = bigquery.ITableFieldSchema;
 export interface Row {
   readonly f: readonly { readonly v: Cell }[];
 }
@@ -25,13 +19,13 @@ const NAMES: Readonly<Record<string, string>> = {
   BOOLEAN: 'BOOL',
   RECORD: 'STRUCT',
 };
-const nameOf = ({ type }: Field): string => NAMES[type] ?? type;
+const nameOf = ({ type = '' }: Field): string => NAMES[type] ?? type;
 const isList = ({ mode }: Field): boolean => mode === 'REPEATED';
 
 /** As SQL writes it: `ARRAY<STRUCT<key STRING, value INT64>>`. */
 export function typeText(field: Field): string {
   const name = nameOf(field);
-  const inner = (field.fields ?? []).map((part) => `\`${part.name}\` ${typeText(part)}`).join(', ');
+  const inner = (field.fields ?? []).map((part) => `\`${part.name ?? ''}\` ${typeText(part)}`).join(', ');
   const range = field.rangeElementType && `RANGE<${field.rangeElementType.type}>`;
   const one = name === 'STRUCT' ? `STRUCT<${inner}>` : (range ?? name);
   return isList(field) ? `ARRAY<${one}>` : one;
