@@ -45,8 +45,6 @@ interface Page extends Omit<bigquery.IGetQueryResultsResponse, 'rows'> {
 /** One answer of a poll, and the rows in one page of a result. */
 const POLL_MS = 10_000;
 const PAGE_ROWS = 20_000;
-/** How long after the time limit a job is cancelled from here, if the server's own limit fails. */
-const CANCEL_AFTER_MS = 1_000;
 const CANCEL_TIMEOUT_MS = 3_000;
 /** Bytes are billed in these, and for each table that a job reads at least ten of them. */
 const MIB = 1024 ** 2;
@@ -65,34 +63,36 @@ export class BigQuerySession implements Session {
     return !this.#cut.signal.aborted;
   }
 
-  readonly begin = (): Promise<void> => Promise.resolve();
-  readonly end = this.begin;
-  readonly close = this.begin;
+  readonly close = (): Promise<void> => Promise.resolve();
 
   cut(): void {
     this.#cut.abort();
   }
 
-  execute(sql: string, request: Request): Promise<Outcome> {
-    return this.timed<Outcome>(request, async (signal) => {
-      const deadline = Date.now() + request.timeoutMs;
+  async execute(sql: string, request: Request): Promise<Outcome> {
+    const { signal } = this.#cut;
+    const deadline = Date.now() + request.timeoutMs;
+    const left = (): Request => ({ ...request, timeoutMs: Math.max(1, deadline - Date.now()) });
+    try {
       const dry = await this.dryRun(sql, request, signal);
       const refused = await this.refuse(sql, dry, signal);
       if (refused !== null) return { kind: 'refused', message: refused };
-      const left = (): Request => ({ ...request, timeoutMs: Math.max(1, deadline - Date.now()) });
-      return this.run(sql, dry, left(), signal).catch((error: unknown) => {
+      return await this.run(sql, dry, left(), signal).catch((error: unknown) => {
         // The job failed, not a request.
         if (!(error instanceof ApiFailure) || !error.isPassing) throw error;
         return this.run(sql, dry, left(), signal);
       });
-    });
+    } catch (error) {
+      return toOutcome(error, this.checks.target);
+    }
   }
 
-  digestSql(sql: string, request: Request): Promise<string | Outcome> {
-    return this.timed(request, async (signal) => {
-      const { fields } = await this.dryRun(sql, request, signal);
-      return digestSql(sql, fields, DIGEST);
-    });
+  async digestSql(sql: string, request: Request): Promise<string | Outcome> {
+    try {
+      return digestSql(sql, (await this.dryRun(sql, request, this.#cut.signal)).fields, DIGEST);
+    } catch (error) {
+      return toOutcome(error, this.checks.target);
+    }
   }
 
   /** What the statement would scan at most; null: it is not one that may run. */
@@ -103,17 +103,6 @@ export class BigQuerySession implements Session {
     } catch (error) {
       if (toOutcome(error, this.checks.target).kind === 'sql-error') return null;
       throw error;
-    }
-  }
-
-  private async timed<T>(request: Request, work: (signal: AbortSignal) => Promise<T>): Promise<T | Outcome> {
-    const late = AbortSignal.timeout(request.timeoutMs + CANCEL_AFTER_MS);
-    try {
-      return await work(AbortSignal.any([request.signal, this.#cut.signal, late]));
-    } catch (error) {
-      request.signal.throwIfAborted();
-      if (late.aborted) return { kind: 'timeout' };
-      return toOutcome(error, this.checks.target);
     }
   }
 

@@ -5,7 +5,8 @@
  * 1. At most `poolSize` sessions, each used by one run at a time. Callers wait for one until their signal ends the wait.
  * 2. All statements of a run share one snapshot. One that times out, or costs its session, is tried once more with the whole
  *    run on a fresh session; the second time is its result, and the run goes on without it.
- * 3. An abort cuts the session. After every error a session is dropped.
+ * 3. An abort cuts the session, and so does a statement that neither the server nor the session ends at its time limit. After every
+ *    error a session is dropped.
  */
 import type { Dialect, SqlResult } from '../../domain';
 import {
@@ -36,13 +37,13 @@ export interface Asked extends SqlOptions {
 
 export interface Session {
   isUp(): boolean;
-  /** Begins a read-only snapshot, where the database has any. */
-  begin(options: Pick<SqlOptions, 'timeoutMs' | 'tag'>): Promise<void>;
+  /** Begins a read-only snapshot; left out, as `end`: the database has none over several statements. */
+  begin?(options: Pick<SqlOptions, 'timeoutMs' | 'tag'>): Promise<void>;
   /** Throws, in one line, what the statement did not cause. */
   execute(sql: string, options: Asked): Promise<Outcome>;
   /** The statement that counts and hashes the rows of another one (rule S5), or why there is none; left out: `execute` counts. */
   digestSql?(sql: string, options: Asked): Promise<string | Outcome>;
-  end(): Promise<void>;
+  end?(): Promise<void>;
   /** Gives up what runs, at once: the session is not used again. */
   cut(): void;
   close(): Promise<void>;
@@ -77,6 +78,8 @@ export interface Engine<S> extends Pick<SqlEngine, 'dialect' | 'digest' | 'close
 
 const READING_TIMEOUT_MS = 30_000;
 const HAZARDS_KEPT_MS = 60_000;
+/** How long after its time limit a statement is given up. */
+const CUT_AFTER_MS = 3_000;
 
 export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
   const pool = new Pool(driver.poolSize ?? 4, (signal) => telling(signal, () => driver.open(signal)));
@@ -98,10 +101,10 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
         try {
           // It may have been aborted while the session was opened, and then the listener hears of nothing.
           options.signal.throwIfAborted();
-          await session.begin(options);
+          await session.begin?.(options);
           const value = await use(session);
           options.signal.throwIfAborted();
-          if (session.isUp()) await session.end();
+          if (session.isUp()) await session.end?.();
           return value;
         } finally {
           options.signal.removeEventListener('abort', cut);
@@ -125,9 +128,10 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
   }
 
   async function execute(session: S, sql: string, options: Asked): Promise<Outcome> {
-    if (options.digest !== true || session.digestSql === undefined) return session.execute(sql, options);
-    const counting = await session.digestSql(sql, { ...options, isLast: false });
-    return typeof counting === 'string' ? session.execute(counting, options) : counting;
+    const counted = options.digest === true ? session.digestSql?.bind(session) : undefined;
+    const text = counted && (await timely(session, options, () => counted(sql, { ...options, isLast: false })));
+    if (text !== undefined && typeof text !== 'string') return text;
+    return timely(session, options, () => session.execute(text ?? sql, options));
   }
 
   async function run(statements: readonly string[], options: Asked): ReturnType<SqlEngine['run']> {
@@ -180,6 +184,23 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
     },
     close: () => pool.close(),
   };
+}
+
+/** Gives up a statement that nobody ended in time. What fails with it is of no account. */
+async function timely<T>(session: Session, { timeoutMs }: Asked, work: () => Promise<T>): Promise<T | Outcome> {
+  const state = { isLate: false };
+  const giveUp = setTimeout(() => {
+    state.isLate = true;
+    session.cut();
+  }, timeoutMs + CUT_AFTER_MS);
+  try {
+    return await work();
+  } catch (error) {
+    if (state.isLate && (!(error instanceof SqlEngineError) || error.code === 'lost')) return { kind: 'timeout' };
+    throw error;
+  } finally {
+    clearTimeout(giveUp);
+  }
 }
 
 /** `started`: by `performance.now`; left out: it was not sent. */

@@ -33,9 +33,8 @@ const settingsOf = (isMariaDb: boolean): string =>
     innodb_lock_wait_timeout = 5, group_concat_max_len = 16777216, div_precision_increment = 10, sql_select_limit = 18446744073709551615,
     ${isMariaDb ? 'max_recursive_iterations = 4294967295, join_cache_level = 8' : 'cte_max_recursion_depth = 4294967295'}`;
 const READ_ONLY = 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY';
-/** After its time limit a statement is killed, if the server's own limit did not end it, and later given up. */
+/** After its time limit a statement is killed, if the server's own limit did not end it. */
 const KILL_AFTER_MS = 500;
-const CUT_AFTER_MS = 2_500;
 const NOTHING_RETURNED: Outcome = {
   kind: 'refused',
   message: 'this statement returns no rows: write one SELECT that only reads',
@@ -70,7 +69,8 @@ export class MysqlSession implements Session {
   #limits = '';
   /** User locks outlive a transaction. */
   #mayHoldLocks = false;
-  #killing: Promise<unknown> = Promise.resolve();
+  /** What was sent to end a statement, until it was heard of. */
+  #killing: Promise<unknown> | null = null;
 
   private constructor(
     readonly connection: Connection,
@@ -184,15 +184,7 @@ export class MysqlSession implements Session {
   ): Promise<T | Outcome> {
     this.#mayHoldLocks ||= /lock/i.test(sql);
     this.#runs = true;
-    const state = { isLate: false };
-    const late = (): void => {
-      state.isLate = true;
-      void this.#kill('QUERY');
-    };
-    const timers = [
-      setTimeout(late, timeoutMs + KILL_AFTER_MS),
-      setTimeout(() => this.cut(), timeoutMs + CUT_AFTER_MS),
-    ];
+    const late = setTimeout(() => void this.#kill('QUERY'), timeoutMs + KILL_AFTER_MS);
     // In front, because an error quotes the end of the text; on its line, so that no line number moves.
     const trace = traceparent === undefined ? '' : ` traceparent='${comment(traceparent)}'`;
     const text = `/*gate ${comment(tag.replace(/^gate /, ''))}${trace}*/ ${sql}`;
@@ -204,13 +196,12 @@ export class MysqlSession implements Session {
     try {
       return await Promise.race([lost, run()]);
     } catch (error) {
-      if (state.isLate) return { kind: 'timeout' };
       return toOutcome(error, this.address.target);
     } finally {
-      for (const timer of timers) clearTimeout(timer);
+      clearTimeout(late);
       this.#runs = false;
       if (this.#isUp) this.connection.unprepare(text);
-      if (state.isLate) await this.#settle();
+      if (this.#isUp && this.#killing !== null) await this.#settle();
     }
   }
 
@@ -245,25 +236,25 @@ export class MysqlSession implements Session {
       run.on('error', (error: QueryError) => (capped.truncated && error.errno === 1317 ? resolve() : reject(error)));
       run.on('end', resolve);
     });
-    if (capped.truncated) await this.#settle();
     const columns = fields.map((field) => ({ name: field.name, kind: columnKind(field) }));
     return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated };
   }
 
   /** What cannot be killed ends by the server's time limit, or when it notices that nobody reads. */
-  #kill(what: 'QUERY' | 'CONNECTION'): Promise<unknown> {
+  async #kill(what: 'QUERY' | 'CONNECTION'): Promise<void> {
     const { threadId } = this.connection;
     const kill = async (): Promise<void> => {
       const second = await connect(this.address);
       await query(second, `KILL ${what} ${threadId}`).finally(() => second.destroy());
     };
     this.#killing = Promise.all([this.#killing, kill().catch(() => undefined)]);
-    return this.#killing;
+    await this.#killing;
   }
 
   /** Takes a kill that came too late for its statement, so that no later one gets it. */
   async #settle(): Promise<void> {
     await this.#killing;
+    this.#killing = null;
     if (!this.#isUp) return;
     await query(this.connection, 'DO 0').catch((error: unknown) => {
       if ((error as QueryError).errno !== 1317) throw toEngineError(error, this.address.target);

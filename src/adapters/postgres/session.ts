@@ -48,8 +48,6 @@ const FIRST_PAGE = 100;
 const NEXT_PAGE = 10_000;
 /** A page of rows larger than this closes the connection. */
 const MAX_PAGE_BYTES = 128 * 1024 * 1024;
-/** How long after its time limit a statement is given up, if the server's own statement_timeout does not end it. */
-const CUT_AFTER_MS = 2_000;
 /** For a server that no longer answers. */
 const CLOSE_WITHIN_MS = 2_000;
 /** Also releases what outlives a transaction: advisory locks and prepared statements. */
@@ -160,7 +158,7 @@ export class PostgresSession implements Session {
   /** Sends the statement and its first page at once, unless its plan is to be looked at. */
   async #attempt<T>(
     sql: string,
-    { timeoutMs, traceparent, again, isLast }: Asked,
+    { traceparent, again, isLast }: Asked,
     size: number,
     read: (first: Page) => Promise<T | Outcome>,
   ): Promise<T | Outcome> {
@@ -170,11 +168,6 @@ export class PostgresSession implements Session {
     // The trace is a comment in sqlcommenter's form, for the server's log and its statistics. It is last, so no position moves,
     // and on a line of its own, because the statement may end in a comment.
     const text = `${DECLARE}${sql}${traceparent === undefined ? '' : `\n/*traceparent='${traceparent}'*/`}`;
-    const state = { isLate: false };
-    const giveUp = setTimeout(() => {
-      state.isLate = true;
-      this.cut();
-    }, timeoutMs + CUT_AFTER_MS);
     const explained = ceiling === null ? null : extended(client, `${EXPLAIN}${text}`);
     // The cursor is opened in the same message as the plan is asked for: until rows are fetched it reads nothing.
     const declared = extended(client, text);
@@ -190,11 +183,9 @@ export class PostgresSession implements Session {
       return refused ?? (await read(await (first ?? this.#fetch(size))));
     } catch (error) {
       if (client.overran) return { kind: 'sql-error', message: TOO_LARGE, code: '54000' };
-      if (state.isLate) return { kind: 'timeout' };
       const outcome = toOutcome(error, this.settings.target, offset);
       return outcome.kind === 'timeout' && again === true ? { ...outcome, ...(await this.#dearest(text)) } : outcome;
     } finally {
-      clearTimeout(giveUp);
       // Back to before the statement, cursor included; after the last one all is rolled back. It fails only after a lost
       // connection, which was reported already.
       if (!isLast) client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);

@@ -81,15 +81,6 @@ export class SnowflakeSession implements Session {
     return !this.#isCut && this.connection.isUp();
   }
 
-  /** There is no snapshot over several statements: each sees what was committed before it began. */
-  begin(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  end(): Promise<void> {
-    return Promise.resolve();
-  }
-
   /** An abort cancels the statement, which `query` sees to. */
   cut(): void {
     this.#isCut = true;
@@ -226,7 +217,7 @@ function read(statement: RowStatement, maxRows: number): Promise<Rows> {
  * statement, whose text finds earlier results.
  */
 function queryTag({ tag, traceparent }: Request): string {
-  const text = `gate ${tag}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
+  const text = `gate ${tag.replace(/^gate /, '')}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
   return traceparent === undefined ? text : `${text} traceparent='${traceparent}'`;
 }
 
