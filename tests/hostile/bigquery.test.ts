@@ -19,7 +19,7 @@ test.each([...READS, ...ALLOWED])('%j reads what it names', (sql, relations) => 
 });
 
 test('functions of the configuration may be called', () => {
-  const own = createBigQueryInspector({ functions: ['tools.clean', 'p.tools.rows'] });
+  const own = createBigQueryInspector(['tools.clean', 'p.tools.rows']);
   expect(own.inspect('SELECT tools.clean(a) FROM t, p.tools.rows(1)')).toMatchObject({ kind: 'select' });
   expect(own.inspect('SELECT tools.other(a) FROM t')).toMatchObject({ kind: 'refused' });
 });

@@ -5,7 +5,7 @@
  */
 import { oneLine } from '../../clip';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, type EngineErrors, type Outcome } from '../kit/engine';
+import { errorBy, networkCode, type EngineErrors, type Outcome } from '../kit/engine';
 import type { Target } from './target';
 
 export class ApiFailure extends Error {
@@ -30,38 +30,25 @@ export class ApiFailure extends Error {
 
 const PASSING = new Set(['backendError', 'rateLimitExceeded', 'jobBackendError', 'jobInternalError', 'jobRateLimitExceeded', 'internalError']); // prettier-ignore
 
+/** Of the network, or with the answer of BigQuery or of a login. */
 interface Raw {
-  readonly message?: string;
-  readonly code?: unknown;
+  readonly message: string;
   readonly name?: string;
-  readonly cause?: unknown;
-  readonly response?: { readonly status?: number; readonly data?: unknown };
+  readonly response?: { readonly status: number; readonly data?: Body };
 }
 interface Body {
-  readonly message?: string;
-  readonly errors?: readonly { readonly reason?: string; readonly message?: string }[];
+  readonly error?: string | { readonly message?: string; readonly errors?: readonly { readonly reason?: string }[] };
+  readonly error_description?: string;
 }
 
 export function failureOf(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;
-  const { message = '', name, response } = error as Raw;
-  const { error: body, error_description: described } = (response?.data ?? {}) as Record<string, unknown>;
-  const { message: said, errors: [first] = [] } = (typeof body === 'object' && body !== null ? body : {}) as Body;
-  const isSlow = name === 'TimeoutError' || name === 'AbortError';
-  const text = said ?? (typeof described === 'string' ? described : isSlow ? 'no answer' : message);
-  return new ApiFailure(
-    oneLine(text),
-    response?.status ?? 0,
-    first?.reason ?? (typeof body === 'string' ? body : ''),
-    codeOf(error),
-  );
-}
-
-/** The code of the network: of the error, or of what caused it. */
-function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return '';
-  const { code, cause } = error as Raw;
-  return typeof code === 'string' && /^[A-Z][A-Z_]+$/.test(code) ? code : codeOf(cause);
+  const { message, name = '', response } = error as Raw;
+  const { error: said = '', error_description: described } = response?.data ?? {};
+  const told = typeof said === 'string' ? described : said.message;
+  const reason = typeof said === 'string' ? said : said.errors?.[0]?.reason;
+  const text = told ?? (/^(Timeout|Abort)Error$/.test(name) ? 'no answer' : message);
+  return new ApiFailure(oneLine(text), response?.status ?? 0, reason ?? '', networkCode(error));
 }
 
 /** Errors that the text of a statement causes, or its data, or its size. */

@@ -24,7 +24,7 @@ export const engine: EngineModule = {
   },
   // A dry run of a write writes nothing: the rights of the login are asked when it is opened.
   check: null,
-  inspector: (functions) => createBigQueryInspector({ functions }),
+  inspector: createBigQueryInspector,
 };
 
 export interface BigQueryEngineSettings {
@@ -46,7 +46,7 @@ export function createBigQueryEngine({ url, options = {} }: BigQueryEngineSettin
   const { key, schemas = [], functions, allowPrivilegedRole = false, poolSize, load } = options;
   const { maxScanBytes = DEFAULT_SCAN_BYTES, usdPerTiB = USD_PER_TIB } = options;
   const target = readTarget({ url, key });
-  const checks = { target, inspector: createBigQueryInspector({ functions }), maxScanBytes, usdPerTiB };
+  const checks = { target, inspector: createBigQueryInspector(functions), maxScanBytes, usdPerTiB };
   /** One login for all sessions, whose rights are asked once. */
   const connect = once(async (signal: AbortSignal): Promise<Api> => {
     const api = await openApi(target, load);

@@ -2,17 +2,17 @@
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { bigquery } from '../../sql/dialects/bigquery';
 import { partsOfPaths, type Token } from '../../sql/lexer';
-import { words } from '../kit/functions';
+import { eachOf, words } from '../kit/functions';
 import type { Grammar } from '../kit/reader';
 import { createTokenInspector, readStatement as read, type Refused, type Statement } from '../kit/statement';
 import { bigqueryFunctions } from './functions';
 
-export function createBigQueryInspector(options: { readonly functions?: readonly string[] } = {}): SqlInspector {
+export function createBigQueryInspector(functions: readonly string[] = []): SqlInspector {
   const inParts = (sql: string): Statement => {
     const statement = readStatement(sql);
     return statement.kind === 'select' ? { ...statement, tokens: partsOfPaths(statement.tokens) } : statement;
   };
-  return createTokenInspector(inParts, grammarWith(options.functions ?? []));
+  return createTokenInspector(inParts, grammarWith(functions));
 }
 
 /** The engine checks no more than this. */
@@ -45,15 +45,10 @@ const AS_TYPE = new RegExp(`(?:${operand}|\\bAS|\\b(?:ARRAY|STRUCT) <)$`, 'i');
 
 /** A function of a dataset may have these names. */
 const UNRESERVED: Readonly<Record<string, RegExp>> = {
-  ...{
-    MEASURES: AFTER_OPERAND,
-    PIVOT: AFTER_OPERAND,
-    UNPIVOT: AFTER_OPERAND,
-    SYSTEM: /\bTABLESAMPLE$/,
-    SETS: /\bGROUPING$/,
-  },
-  ...{ OFFSET: AS_SUBSCRIPT, ORDINAL: AS_SUBSCRIPT, SAFE_OFFSET: AS_SUBSCRIPT, SAFE_ORDINAL: AS_SUBSCRIPT },
-  ...{ NUMERIC: AS_TYPE, BIGNUMERIC: AS_TYPE, DECIMAL: AS_TYPE, BIGDECIMAL: AS_TYPE, BYTES: AS_TYPE },
+  ...eachOf('MEASURES PIVOT UNPIVOT', AFTER_OPERAND),
+  ...eachOf('OFFSET ORDINAL SAFE_OFFSET SAFE_ORDINAL', AS_SUBSCRIPT),
+  ...eachOf('NUMERIC BIGNUMERIC DECIMAL BIGDECIMAL BYTES', AS_TYPE),
+  ...{ SYSTEM: /\bTABLESAMPLE$/, SETS: /\bGROUPING$/ },
 };
 
 /** What describes tables. Others show jobs, users, sessions and rights. */

@@ -257,6 +257,13 @@ export function errorBy(
   return new SqlEngineError(code, line, { cause });
 }
 
+/** Of the network, `ECONNREFUSED` for example: the code of an error, or of what caused it; empty: none is told. */
+export function networkCode(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown };
+  if (typeof code === 'string' && /^[A-Z][A-Z_]+$/.test(code)) return code;
+  return cause === undefined ? '' : networkCode(cause);
+}
+
 /** Of a statement that the server was sent: it gave no error of its own. */
 export function lostBy(error: unknown, toError: (error: unknown) => SqlEngineError): SqlEngineError {
   if (error instanceof SqlEngineError) return error;

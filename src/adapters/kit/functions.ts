@@ -36,6 +36,10 @@ export const refusingFunctions =
 /** A list of names, as it is easiest to read. */
 export const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
+/** The same value for each name of such a list. */
+export const eachOf = <T>(names: string, value: T): Readonly<Record<string, T>> =>
+  Object.fromEntries([...words(names)].map((name) => [name, value]));
+
 /** Each dialect has them, and in each they compute from their arguments. */
 const EVERYWHERE = `
   ABS ACOS ANY_VALUE ASCII ASIN ATAN ATAN2 AVG BIT_AND BIT_OR BIT_XOR CAST CEIL CEILING CHR COALESCE CONCAT COS COT COUNT CUME_DIST

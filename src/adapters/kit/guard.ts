@@ -15,7 +15,7 @@ import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '
 import type { SqlEngine } from '../../domain/ports/sql-engine';
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
 import { sha256 } from '../../sha256';
-import { nameParts } from '../../sql/dialects';
+import { DIALECTS, nameParts } from '../../sql/dialects';
 import { tokensOf } from '../../sql/lexer';
 import { fingerprintOf } from './schema';
 import { accessRules, findHidden, type AccessLists, type AccessRules, type HiddenIn } from '../../sql/access';
@@ -57,7 +57,7 @@ export function createGuardedEngine(
     if (inspection.kind === 'refused') return { kind: 'refused', message: inspection.message };
     if (inspection.kind === 'syntax-error') {
       if (rules.open && dialect === 'sqlite') return null;
-      return { kind: 'sql-error', message: inspection.message, code: SYNTAX_ERROR[dialect], elapsedMs: 0 };
+      return { kind: 'sql-error', message: inspection.message, code: DIALECTS[dialect].syntaxError, elapsedMs: 0 };
     }
     if (rules.open) return null;
     const { relations } = inspection;
@@ -95,7 +95,8 @@ export function createGuardedEngine(
         const mayHideNew = isOld && knowsChanges && rules.namesColumnsOf(table.name) !== null;
         if (columns.length === 0 && !mayHideNew) continue;
         const keys = dialect === 'mysql' ? [table.primaryKey, ...table.uniqueKeys] : [table.primaryKey];
-        if (keys.some((key) => key.length === 1 && columns.includes(key[0] ?? ''))) columns.push(...ROW_IDS[dialect]);
+        if (keys.some((key) => key.length === 1 && columns.includes(key[0] ?? '')))
+          columns.push(...(DIALECTS[dialect].rowIds ?? []));
         const name = nameParts(table.name, dialect).at(-1) ?? table.name;
         hidden.push({
           table: relation.endsWith('*') ? (relation.split('.').at(-1) ?? name) : name,
@@ -163,16 +164,6 @@ export function createGuardedEngine(
   };
 }
 
-/** Other names of the one column of a key. */
-const ROW_IDS: Readonly<Record<Dialect, readonly string[]>> = {
-  postgresql: [],
-  sqlite: ['rowid', 'oid', '_rowid_'],
-  snowflake: [],
-  duckdb: [],
-  mysql: ['_rowid'],
-  bigquery: [],
-};
-
 const wordsOf = (sql: string, dialect: Dialect): string[] =>
   tokensOf(sql, dialect).flatMap(({ kind, text }) => (kind === 'word' || kind === 'quoted' ? text : []));
 
@@ -188,15 +179,6 @@ function shortened(result: SqlResult): SqlResult {
   const head = clip(result.message, MAX_MESSAGE_CHARS);
   return { ...result, message: `${head} … (cut: ${result.message.length.toLocaleString('en-US')} characters)` };
 }
-
-const SYNTAX_ERROR: Readonly<Record<Dialect, string>> = {
-  postgresql: '42601',
-  sqlite: 'SQLITE_ERROR',
-  snowflake: '001003',
-  duckdb: 'Parser Error',
-  mysql: '1064',
-  bigquery: 'invalidQuery',
-};
 
 /** The described table that a name means: `public.team` may be described as `team`. A wildcard (BigQuery) means several. */
 function findTables(

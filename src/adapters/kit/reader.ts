@@ -10,7 +10,7 @@
  * A CTE shadows a relation; a CTE sees earlier ones, with RECURSIVE all of them.
  */
 import { Refusal, SyntaxProblem } from './inspection';
-import type { FunctionRules } from './functions';
+import { words, type FunctionRules } from './functions';
 import { closing, type Token } from '../../sql/lexer';
 
 /** What the reader has to know of a dialect. Words are in upper case. */
@@ -413,21 +413,7 @@ const isSymbol = (token: Token | undefined, text: string): boolean => token?.kin
 export const isWord = (token: Token | undefined, text: string): boolean => keyword(token) === text;
 
 /** Where a relation is expected and another word follows, these words begin a statement. */
-const VERBS = new Set([
-  'INSERT',
-  'UPDATE',
-  'DELETE',
-  'MERGE',
-  'CALL',
-  'EXECUTE',
-  'CREATE',
-  'ALTER',
-  'DROP',
-  'TRUNCATE',
-  'COPY',
-  'SHOW',
-  'DESCRIBE',
-]);
+const VERBS = words('INSERT UPDATE DELETE MERGE CALL EXECUTE CREATE ALTER DROP TRUNCATE COPY SHOW DESCRIBE');
 const QUERY_STARTS = new Set(['SELECT', 'WITH', 'VALUES']);
 const SET_OPERATORS = new Set(['UNION', 'INTERSECT', 'EXCEPT', 'MINUS']);
 const SET_WORDS = new Set(['ALL', 'DISTINCT', 'STRICT', 'CORRESPONDING', 'BY', 'NAME', 'ON']);

@@ -5,7 +5,7 @@
  */
 import { oneLine } from '../../clip';
 import type { SqlEngineError } from '../../domain/ports/sql-engine';
-import { errorBy, type EngineErrors, type Outcome } from '../kit/engine';
+import { errorBy, networkCode, type EngineErrors, type Outcome } from '../kit/engine';
 import type { Target } from './target';
 
 interface SdkError {
@@ -56,8 +56,8 @@ export function toEngineError(error: unknown, target: Target): SqlEngineError {
     warehouse: warehouse ?? 'none is named',
     named: [database, schema, warehouse].filter(Boolean).join(', '),
   };
-  const lost = `lost Snowflake account ${account}: ${message}${network === undefined ? '' : ` (${network})`}`;
-  const says = `${code} http:${statusOf(error) ?? ''} ${network ?? ''} | ${message}`;
+  const lost = `lost Snowflake account ${account}: ${message}${network === '' ? '' : ` (${network})`}`;
+  const says = `${code} http:${statusOf(error) ?? ''} ${network} | ${message}`;
   return errorBy(ERRORS, says, facts, lost, error);
 }
 
@@ -81,14 +81,7 @@ function codeOf(error: unknown): string {
   return code === undefined ? '' : String(code).padStart(6, '0');
 }
 
-const statusOf = (error: unknown): number | undefined =>
-  inChain(error, ({ response }) => response?.statusCode ?? response?.status);
-
-const networkCode = (error: unknown): string | undefined =>
-  inChain(error, ({ code }) => (typeof code === 'string' && /^[A-Z][A-Z_]+$/.test(code) ? code : undefined));
-
-/** The first that is found in an error, what caused it, and so on. */
-function inChain<T>(error: unknown, find: (error: SdkError) => T | undefined): T | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  return find(error as SdkError) ?? inChain((error as SdkError).cause, find);
+function statusOf(error: unknown): number | undefined {
+  const { response, cause } = (error ?? {}) as SdkError;
+  return response?.statusCode ?? response?.status ?? (cause === undefined ? undefined : statusOf(cause));
 }

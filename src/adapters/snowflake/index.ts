@@ -25,7 +25,7 @@ export const engine: EngineModule = {
   searchPath: ({ address: url, snowflake: { login } }) => [readTarget({ url, login }).schema ?? []].flat(),
   // It has no read-only transaction: the grants of the role are read when it is opened.
   check: null,
-  inspector: (functions) => createSnowflakeInspector({ functions }),
+  inspector: createSnowflakeInspector,
 };
 
 export interface SnowflakeEngineSettings {
@@ -45,23 +45,14 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
   const { allowPrivilegedRole = false, schemas = [], poolSize, maxScanBytes } = options;
   const target = readTarget({ url, ...options });
   /** The role is checked once: all sessions have the same one. */
-  const prove = once(refuseWriter);
+  const prove = allowPrivilegedRole ? null : once(refuseWriter);
   const { reading, ...engine } = createEngine<SnowflakeSession>({
     dialect: 'snowflake',
     poolSize,
     async open(signal) {
       const sdk = await loadSdk(options.load);
       const request = { tag: 'check', timeoutMs: CONNECT_TIMEOUT_MS, maxRows: 10, signal };
-      const checks = { target, asSubquery: allowPrivilegedRole, maxScanBytes };
-      const session = await SnowflakeSession.open(sdk, connectionOptions(target), checks, request);
-      if (allowPrivilegedRole) return session;
-      return prove(session, request).then(
-        () => session,
-        async (error: unknown) => {
-          await session.close();
-          throw error;
-        },
-      );
+      return SnowflakeSession.open(sdk, connectionOptions(target), { target, prove, maxScanBytes }, request);
     },
     read: (sql) => sentOf(readStatement(sql)),
     toError: (error) => toEngineError(error, target),

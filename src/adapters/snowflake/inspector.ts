@@ -1,12 +1,12 @@
 /** Snowflake's words for the reader of queries (`kit/reader.ts`). */
 import type { SqlInspector } from '../../domain/ports/sql-inspector';
-import { words } from '../kit/functions';
+import { eachOf, words } from '../kit/functions';
 import type { Grammar } from '../kit/reader';
 import { createTokenInspector, readStatement as read, type Refused, type Statement } from '../kit/statement';
 import { snowflakeFunctions } from './functions';
 
-export function createSnowflakeInspector(options: { readonly functions?: readonly string[] } = {}): SqlInspector {
-  return createTokenInspector(readStatement, grammarWith(options.functions ?? []));
+export function createSnowflakeInspector(functions: readonly string[] = []): SqlInspector {
+  return createTokenInspector(readStatement, grammarWith(functions));
 }
 
 /** The engine checks no more than this. */
@@ -46,20 +46,17 @@ const AS_TYPE = new RegExp(
 );
 const AS_METHOD = /\b(?:TABLE)?SAMPLE$/;
 
-const each = (names: string, before: RegExp): Readonly<Record<string, RegExp>> =>
-  Object.fromEntries([...words(names)].map((name) => [name, before]));
-
 /** A function of the database may have these names. */
 const UNRESERVED: Readonly<Record<string, RegExp>> = {
-  ...each('MATCH_RECOGNIZE MEASURES OVER PIVOT REPEATABLE SEED UNPIVOT', AFTER_OPERAND),
-  ...each('EXCLUDE RENAME', AFTER_COLUMNS),
-  ...each(
+  ...eachOf('MATCH_RECOGNIZE MEASURES OVER PIVOT REPEATABLE SEED UNPIVOT', AFTER_OPERAND),
+  ...eachOf('EXCLUDE RENAME', AFTER_COLUMNS),
+  ...eachOf(
     'ARRAY BINARY CHARACTER DATETIME DEC DECIMAL MAP NCHAR NUMBER NUMERIC NVARCHAR NVARCHAR2 OBJECT STRING TEXT',
     AS_TYPE,
   ),
-  ...each('TIMESTAMP TIMESTAMPLTZ TIMESTAMPNTZ TIMESTAMPTZ TIMESTAMP_LTZ TIMESTAMP_NTZ TIMESTAMP_TZ', AS_TYPE),
-  ...each('VARBINARY VARCHAR VARYING VECTOR', AS_TYPE),
-  ...each('BERNOULLI BLOCK SYSTEM', AS_METHOD),
+  ...eachOf('TIMESTAMP TIMESTAMPLTZ TIMESTAMPNTZ TIMESTAMPTZ TIMESTAMP_LTZ TIMESTAMP_NTZ TIMESTAMP_TZ', AS_TYPE),
+  ...eachOf('VARBINARY VARCHAR VARYING VECTOR', AS_TYPE),
+  ...eachOf('BERNOULLI BLOCK SYSTEM', AS_METHOD),
   ...{ NULLS: /\b(?:INCLUDE|EXCLUDE)$/, SETS: /\bGROUPING$/ },
 };
 

@@ -46,8 +46,8 @@ export type Rows = Extract<Outcome, { kind: 'rows' }> & {
 /** What the engine checks of a statement besides the role. */
 export interface Checks {
   readonly target: Target;
-  /** The role may write, so the server first compiles each statement as a subquery, which only a query survives. */
-  readonly asSubquery: boolean;
+  /** Throws where the role may write. Null: it may, so each statement is first compiled as a subquery, which only a query survives. */
+  readonly prove: ((session: SnowflakeSession, request: Request) => Promise<void>) | null;
   /** Statements whose plan scans more bytes are refused; undefined: no limit. */
   readonly maxScanBytes?: number;
 }
@@ -70,6 +70,7 @@ export class SnowflakeSession implements Session {
       await session.query(`ALTER SESSION SET ${settings.join(' ')}`, request);
       // Secondary roles would add privileges, and the role check reads only the primary role's.
       await session.query('USE SECONDARY ROLES NONE', request);
+      await checks.prove?.(session, request);
       return session;
     } catch (error) {
       await session.close();
@@ -87,10 +88,10 @@ export class SnowflakeSession implements Session {
   }
 
   async execute(sql: string, request: Request): Promise<Outcome> {
-    const { asSubquery, maxScanBytes, target } = this.checks;
+    const { prove, maxScanBytes, target } = this.checks;
     const started = Date.now();
     try {
-      if (asSubquery)
+      if (prove === null)
         await this.query(`SELECT 1 FROM (\n${sql}\n) AS gate_check LIMIT 0`, { ...request, describeOnly: true });
       const refused =
         maxScanBytes === undefined

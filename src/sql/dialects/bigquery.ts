@@ -37,6 +37,7 @@ export const bigquery: DialectFacts = {
   nameParts: 3,
   schema: null,
   grammar: 'bigquery',
+  syntaxError: 'invalidQuery',
   clock: (now, today) => `DATETIME '${now}' AS now, DATE '${today}' AS today`,
   fromNothing: ' FROM UNNEST([1])',
   numbersAsTruth: false,

@@ -31,6 +31,10 @@ export interface DialectFacts {
   readonly schema: string | null;
   /** The grammar of sql-parser-cst that comes nearest. */
   readonly grammar: 'postgresql' | 'sqlite' | 'mysql' | 'bigquery';
+  /** The engine's code for it. */
+  readonly syntaxError: string;
+  /** Other names of the one column of a key. */
+  readonly rowIds?: readonly string[];
   /** The two columns of `gate_clock`, without SELECT. Both are ISO text, checked by the caller. */
   readonly clock: (now: string, today: string) => string;
   /** What stands between the columns and WHERE in a SELECT of constants, where it cannot be left out. */

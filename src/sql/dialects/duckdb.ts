@@ -28,6 +28,7 @@ export const duckdb: DialectFacts = {
   nameParts: 2,
   schema: 'main',
   grammar: 'postgresql',
+  syntaxError: 'Parser Error',
   clock: timestamps,
   fromNothing: '',
   numbersAsTruth: false,

@@ -52,6 +52,8 @@ export const mysql: DialectFacts = {
   nameParts: 2,
   schema: null,
   grammar: 'mysql',
+  syntaxError: '1064',
+  rowIds: ['_rowid'],
   clock: timestamps,
   fromNothing: ' FROM DUAL',
   numbersAsTruth: true,

@@ -22,6 +22,7 @@ export const postgresql: DialectFacts = {
   nameParts: 2,
   schema: 'public',
   grammar: 'postgresql',
+  syntaxError: '42601',
   clock: timestamps,
   fromNothing: '',
   numbersAsTruth: false,

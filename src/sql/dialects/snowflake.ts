@@ -23,6 +23,7 @@ export const snowflake: DialectFacts = {
   nameParts: 2,
   schema: 'PUBLIC',
   grammar: 'postgresql',
+  syntaxError: '001003',
   clock: timestamps,
   fromNothing: '',
   numbersAsTruth: false,

@@ -21,6 +21,8 @@ export const sqlite: DialectFacts = {
   nameParts: 1,
   schema: 'main',
   grammar: 'sqlite',
+  syntaxError: 'SQLITE_ERROR',
+  rowIds: ['rowid', 'oid', '_rowid_'],
   clock: (now, today) => `'${now}' AS now, '${today}' AS today`,
   fromNothing: '',
   numbersAsTruth: true,

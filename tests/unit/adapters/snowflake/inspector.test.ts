@@ -82,7 +82,7 @@ describe('relations', () => {
 });
 
 test('functions of the database pass when the configuration names them', () => {
-  const { inspect: lenient } = createSnowflakeInspector({ functions: ['public.to_eur'] });
+  const { inspect: lenient } = createSnowflakeInspector(['public.to_eur']);
   expect(lenient('SELECT public.to_eur(1)').kind).toBe('select');
   expect(lenient('SELECT to_usd(1)').kind).toBe('refused');
 });
