@@ -37,9 +37,8 @@ const SAMPLING_MS = 10_000;
 const MAX_TYPE_CHARS = 2_000;
 const MAX_FIELD_NOTES_CHARS = 600;
 
-/** A table, view or family of shards as the server tells of it. */
-interface Found {
-  readonly relation: Relation;
+/** A relation as the server tells of it. */
+interface Found extends Relation {
   readonly details: Details;
 }
 
@@ -54,22 +53,20 @@ export async function readTables(
   const read = async (relation: Relation): Promise<Found[]> => {
     const place = placeOf(relation.newest.tableReference);
     const details = await gone(api<Details>(place, { query: { fields: DETAILS }, signal }));
-    return details === null ? [] : [{ relation, details }];
+    return details === null ? [] : [{ ...relation, details }];
   };
   return (await each(relationsOf(listed, namesFor(target)), read, AT_ONCE)).flat();
 }
 
 /** A hash of what the server tells, each table's number of rows to a power of two. */
-export const revisionOfTables = (found: readonly Found[]): string =>
-  sha256(
-    JSON.stringify(
-      found.map(({ relation, details: { numRows = 0, ...details } }) => [
-        relation,
-        details,
-        Math.round(Math.log2(Number(numRows) + 1)),
-      ]),
-    ),
-  );
+export function revisionOfTables(found: readonly Found[]): string {
+  const power = (rows = '0'): number => Math.round(Math.log2(Number(rows) + 1));
+  const told = found.map(({ details, ...one }) => ({
+    ...one,
+    details: { ...details, numRows: power(details.numRows) },
+  }));
+  return sha256(JSON.stringify(told));
+}
 
 export async function describeBigQuery(
   api: Api,
@@ -78,20 +75,18 @@ export async function describeBigQuery(
   signal: AbortSignal,
 ): Promise<DatabaseDescription> {
   const nameOf = namesFor(target);
-  const known = new Set(found.map(({ relation }) => relation.name));
-  const tables = found.map(({ relation, details }) => {
-    const table = tableOf(relation, details, nameOf);
+  const foundOf = new Map(found.map((one) => [one.name, one]));
+  const tables = found.map((one) => {
+    const table = tableOf(one, nameOf);
     // Only keys to tables that are described.
-    return { ...table, foreignKeys: table.foreignKeys.filter((key) => known.has(key.table)) };
+    return { ...table, foreignKeys: table.foreignKeys.filter((key) => foundOf.has(key.table)) };
   });
-  const stored = new Map(found.flatMap((one) => (one.details.type === 'TABLE' ? [[one.relation.name, one]] : [])));
   const sample = async ({ name }: TableDescription): Promise<Sampled> => {
-    const found = stored.get(name);
-    if (found === undefined) return { rows: [], count: null };
-    const { relation, details } = found;
+    const { newest, details } = foundOf.get(name) ?? {};
+    if (newest === undefined || details?.type !== 'TABLE') return { rows: [], count: null };
     const fields = details.schema?.fields ?? [];
     const query = { maxResults: SAMPLED_ROWS, 'formatOptions.useInt64Timestamp': true };
-    const place = `${placeOf(relation.newest.tableReference)}/data`;
+    const place = `${placeOf(newest.tableReference)}/data`;
     const { rows = [] } = await api<{ readonly rows?: readonly Row[] }>(place, { query, signal });
     return { rows: rows.map((row) => valuesOf(fields, row).map(short)), count: null };
   };
@@ -153,7 +148,7 @@ function relationsOf(listed: readonly Listed[], nameOf: NameOf): Relation[] {
   });
 }
 
-function tableOf({ name, suffixes }: Relation, details: Details, nameOf: NameOf): TableDescription {
+function tableOf({ name, suffixes, details }: Found, nameOf: NameOf): TableDescription {
   const { primaryKey, foreignKeys = [] } = details.tableConstraints ?? {};
   const rows = Number(details.numRows ?? NaN);
   return {

@@ -28,7 +28,7 @@ export interface Checks {
   readonly usdPerTiB: number;
 }
 
-type Request = Pick<SqlOptions, 'tag' | 'traceparent' | 'timeoutMs' | 'maxRows' | 'signal' | 'onBilled'>;
+type Request = Omit<SqlOptions, 'signal'>;
 
 /** What the server found out without running the statement. */
 interface DryRun {
@@ -59,6 +59,11 @@ export class BigQuerySession implements Session {
     private readonly checks: Checks,
   ) {}
 
+  /** Until the session is cut. */
+  private call<T>(path: string, asked: Omit<Parameters<Api>[1], 'signal'>): Promise<T> {
+    return this.api(path, { ...asked, signal: this.#cut.signal });
+  }
+
   isUp(): boolean {
     return !this.#cut.signal.aborted;
   }
@@ -70,17 +75,16 @@ export class BigQuerySession implements Session {
   }
 
   async execute(sql: string, request: Request): Promise<Outcome> {
-    const { signal } = this.#cut;
     const deadline = Date.now() + request.timeoutMs;
     const left = (): Request => ({ ...request, timeoutMs: Math.max(1, deadline - Date.now()) });
     try {
-      const dry = await this.dryRun(sql, request, signal);
-      const refused = await this.refuse(sql, dry, signal);
+      const dry = await this.dryRun(sql, request);
+      const refused = await this.refuse(sql, dry);
       if (refused !== null) return { kind: 'refused', message: refused };
-      return await this.run(sql, dry, left(), signal).catch((error: unknown) => {
+      return await this.run(sql, dry, left()).catch((error: unknown) => {
         // The job failed, not a request.
         if (!(error instanceof ApiFailure) || !error.isPassing) throw error;
-        return this.run(sql, dry, left(), signal);
+        return this.run(sql, dry, left());
       });
     } catch (error) {
       return toOutcome(error, this.checks.target);
@@ -89,7 +93,7 @@ export class BigQuerySession implements Session {
 
   async digestSql(sql: string, request: Request): Promise<string | Outcome> {
     try {
-      return digestSql(sql, (await this.dryRun(sql, request, this.#cut.signal)).fields, DIGEST);
+      return digestSql(sql, (await this.dryRun(sql, request)).fields, DIGEST);
     } catch (error) {
       return toOutcome(error, this.checks.target);
     }
@@ -98,7 +102,7 @@ export class BigQuerySession implements Session {
   /** What the statement would scan at most; null: it is not one that may run. */
   async estimate(sql: string, request: Request): Promise<Scan | null> {
     try {
-      const { bytes } = await this.dryRun(sql, request, request.signal);
+      const { bytes } = await this.dryRun(sql, request);
       return { bytes, usd: this.usd(bytes) };
     } catch (error) {
       if (toOutcome(error, this.checks.target).kind === 'sql-error') return null;
@@ -106,14 +110,14 @@ export class BigQuerySession implements Session {
     }
   }
 
-  private async dryRun(sql: string, request: Request, signal: AbortSignal): Promise<DryRun> {
+  private async dryRun(sql: string, request: Request): Promise<DryRun> {
     const { target } = this.checks;
     const { location, billing: projectId } = target;
     const job = {
       configuration: { dryRun: true, labels: labelsOf(request), query: queryOf(sql, target) },
       ...(location !== null && { jobReference: { projectId, location } }),
     };
-    const { statistics } = await this.api<bigquery.IJob>(path`projects/${projectId}/jobs`, { body: job, signal });
+    const { statistics } = await this.call<bigquery.IJob>(path`projects/${projectId}/jobs`, { body: job });
     const { statementType = '', totalBytesProcessed = 0, schema, referencedTables = [] } = statistics?.query ?? {};
     return {
       statementType,
@@ -124,13 +128,13 @@ export class BigQuerySession implements Session {
   }
 
   /** Why the statement may not run; null: it may. */
-  private async refuse(sql: string, { statementType, bytes, tables }: DryRun, signal: AbortSignal) {
+  private async refuse(sql: string, { statementType, bytes, tables }: DryRun): Promise<string | null> {
     const { maxScanBytes, inspector } = this.checks;
     if (statementType !== 'SELECT')
       return `BigQuery takes the statement for ${statementType || 'no query'}: write one SELECT that only reads`;
     const inspection = inspector.inspect(sql);
     if (inspection.kind === 'select') {
-      const unnamed = await this.unnamed(inspection.relations, tables, signal);
+      const unnamed = await this.unnamed(inspection.relations, tables);
       if (unnamed !== null) return `the statement would read ${unnamed}, which its text does not name: name each table`;
     }
     if (bytes <= maxScanBytes) return null;
@@ -145,16 +149,12 @@ export class BigQuerySession implements Session {
   }
 
   /** A table that the job reads and the text does not name, if no view in the text explains it. */
-  private async unnamed(
-    relations: readonly string[],
-    tables: readonly string[],
-    signal: AbortSignal,
-  ): Promise<string | null> {
+  private async unnamed(relations: readonly string[], tables: readonly string[]): Promise<string | null> {
     const named = relations.flatMap((relation) => this.placesOf(relation)).map((name) => name.toLowerCase());
     const isNamed = (table: string): boolean => named.some((name) => (name.endsWith('*') ? table.toLowerCase().startsWith(name.slice(0, -1)) : table.toLowerCase() === name)); // prettier-ignore
     const other = tables.find((table) => !isNamed(table) && !table.includes('.INFORMATION_SCHEMA.'));
     if (other === undefined) return null;
-    for (const relation of relations) if (!relation.endsWith('*') && (await this.isView(relation, signal))) return null;
+    for (const relation of relations) if (!relation.endsWith('*') && (await this.isView(relation))) return null;
     return other;
   }
 
@@ -166,17 +166,17 @@ export class BigQuerySession implements Session {
     return dots === 1 ? [`${billing}.${relation}`, `${project}.${relation}`] : [relation];
   }
 
-  private async isView(relation: string, signal: AbortSignal): Promise<boolean> {
+  private async isView(relation: string): Promise<boolean> {
     for (const place of this.placesOf(relation)) {
       const [project = '', dataset = '', ...table] = place.split('.');
       const at = path`projects/${project}/datasets/${dataset}/tables/${table.join('.')}`;
-      const found = await gone(this.api<bigquery.ITable>(at, { query: { fields: 'type' }, signal }));
+      const found = await gone(this.call<bigquery.ITable>(at, { query: { fields: 'type' } }));
       if (found?.type?.endsWith('VIEW') === true) return true;
     }
     return false;
   }
 
-  private async run(sql: string, { bytes, tables }: DryRun, request: Request, signal: AbortSignal): Promise<Outcome> {
+  private async run(sql: string, { bytes, tables }: DryRun, request: Request): Promise<Outcome> {
     const { target, maxScanBytes } = this.checks;
     const projectId = target.billing;
     // A name of our own: the job can be cancelled even if the answer to its creation is lost.
@@ -195,18 +195,15 @@ export class BigQuerySession implements Session {
     const job = { jobReference: { projectId, jobId, location }, configuration };
     let isMade = false;
     try {
-      const { jobReference } = await this.api<bigquery.IJob>(path`projects/${projectId}/jobs`, {
-        body: job,
-        signal,
-      }).catch((error: unknown): bigquery.IJob => {
+      const made = this.call<bigquery.IJob>(path`projects/${projectId}/jobs`, { body: job });
+      const { jobReference } = await made.catch((error: unknown): bigquery.IJob => {
         // The request was repeated, and the first one had arrived.
         if (error instanceof ApiFailure && error.reason === 'duplicate') return {};
         throw error;
       });
       isMade = true;
       location ??= jobReference?.location;
-      const results = path`projects/${projectId}/queries/${jobId}`;
-      const { read, ...rows } = await this.pages(results, location, request.maxRows, signal);
+      const { read, ...rows } = await this.pages(jobId, location, request.maxRows);
       bill(read);
       return rows;
     } catch (error) {
@@ -219,12 +216,8 @@ export class BigQuerySession implements Session {
     }
   }
 
-  private async pages(
-    results: string,
-    location: string | undefined,
-    maxRows: number,
-    signal: AbortSignal,
-  ): Promise<Outcome & { readonly read: number }> {
+  private async pages(jobId: string, location: string | undefined, maxRows: number) {
+    const results = path`projects/${this.checks.target.billing}/queries/${jobId}`;
     const capped = new CappedRows(maxRows);
     let fields: readonly Field[] = [];
     let read = 0;
@@ -232,7 +225,7 @@ export class BigQuerySession implements Session {
       // One row more than the cap shows that there are more.
       const maxResults = Math.min(PAGE_ROWS, maxRows + 1 - capped.rows.length);
       const query = { location, maxResults, timeoutMs: POLL_MS, pageToken, 'formatOptions.useInt64Timestamp': true };
-      const page = await this.api<Page>(results, { query, signal });
+      const page = await this.call<Page>(results, { query });
       if (page.jobComplete !== true) continue;
       fields = page.schema?.fields ?? fields;
       read = page.cacheHit === true ? 0 : Number(page.totalBytesProcessed ?? read);
@@ -241,7 +234,7 @@ export class BigQuerySession implements Session {
       if (wasCut || pageToken === undefined) break;
     }
     const columns = fields.map((field) => ({ name: field.name ?? '', kind: kindOf(field) }));
-    return { kind: 'rows', columns, rows: capped.rows, truncated: capped.truncated, read };
+    return { kind: 'rows' as const, columns, rows: capped.rows, truncated: capped.truncated, read };
   }
 
   private readonly figure = (bytes: number): string => `${size(bytes)}, about $${price(this.usd(bytes))}`;

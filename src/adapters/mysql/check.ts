@@ -2,7 +2,8 @@
  * Proves by trying that a session cannot write: the same session as for statements of a search, with writes that no parser
  * reads before the server. Then it tells the rights that the login has besides reading, each with the statement that removes it.
  */
-import { latencyOf, type DatabaseCheck, type WriteAttempt } from '../kit/database-check';
+import { SqlEngineError } from '../../domain/ports/sql-engine';
+import { attempted, latencyOf, type DatabaseCheck, type WriteAttempt } from '../kit/database-check';
 import { identifier, type Outcome } from '../kit/engine';
 import { readAddress } from './address';
 import { toEngineError } from './errors';
@@ -52,20 +53,20 @@ async function attemptWrites(session: MysqlSession, database: string): Promise<W
       [`delete from ${table}`, `DELETE FROM ${table} WHERE 1 = 0`],
       [`empty ${table}`, `TRUNCATE TABLE ${table}`],
     );
-  const attempts: WriteAttempt[] = [];
-  for (const [what, sql] of statements) {
-    const limits = { timeoutMs: TIMEOUT_MS, maxRows: 1, tag: 'check', signal: AbortSignal.timeout(TIMEOUT_MS) };
-    attempts.push({ what, ...verdict(await session.execute(sql, limits)) });
-  }
-  return attempts;
+  const limits = { timeoutMs: TIMEOUT_MS, maxRows: 1, tag: 'check', signal: AbortSignal.timeout(TIMEOUT_MS) };
+  const write = async (sql: string): Promise<void> => {
+    const result = await session.execute(sql, limits);
+    if (result.kind === 'timeout') throw new Error('it took too long');
+    if (result.kind !== 'rows') throw Object.assign(new Error(result.message), result);
+  };
+  return attempted(statements, write, verdict);
 }
 
 /** Access denied, or an option of the server, refuses a write as well as the session does. */
 const DENIED = ['1044', '1045', '1142', '1143', '1227', '1290', '1370', '3503'];
 
-function verdict(result: Outcome): Pick<WriteAttempt, 'outcome' | 'message'> {
-  if (result.kind === 'rows') return { outcome: 'went-through', message: 'it was executed, and rolled back' };
-  if (result.kind === 'timeout') return { outcome: 'failed', message: 'it took too long' };
-  const isRefused = result.kind === 'refused' || DENIED.includes(result.code ?? '');
-  return { outcome: isRefused ? 'refused' : 'failed', message: result.message };
+function verdict(error: unknown): 'refused' | 'failed' {
+  if (error instanceof SqlEngineError) throw error;
+  const { kind, code } = error as { readonly kind?: Outcome['kind']; readonly code?: string };
+  return kind === 'refused' || DENIED.includes(code ?? '') ? 'refused' : 'failed';
 }

@@ -6,9 +6,7 @@ import type { Grammar } from '../kit/reader';
 import { createTokenInspector, readStatement as read, type Refused, type Statement } from '../kit/statement';
 import { mysqlFunctions } from './functions';
 
-export function createMysqlInspector(): SqlInspector {
-  return createTokenInspector(readStatement, GRAMMAR);
-}
+export const createMysqlInspector = (): SqlInspector => createTokenInspector(readStatement, GRAMMAR);
 
 /** The engine checks no more than this. */
 export function readStatement(sql: string): Statement {

@@ -54,10 +54,9 @@ export interface Server {
 }
 
 /** Of the session's own statements. Rejects with the driver's error. */
-export function query(connection: Connection, sql: string): Promise<Rows> {
-  return new Promise((resolve, reject) =>
-    connection.query(sql, (error, rows) => (error === null ? resolve(rows as unknown as Rows) : reject(error))),
-  );
+export async function query(connection: Connection, sql: string): Promise<Rows> {
+  const [rows] = await connection.promise().query(sql);
+  return rows as unknown as Rows;
 }
 
 export class MysqlSession implements Session {
@@ -205,12 +204,9 @@ export class MysqlSession implements Session {
     }
   }
 
-  #prepare(text: string): Promise<readonly Field[]> {
-    return new Promise((resolve, reject) =>
-      this.connection.prepare(text, (error, statement) =>
-        error === null ? resolve((statement as unknown as { columns: Field[] }).columns) : reject(error),
-      ),
-    );
+  async #prepare(text: string): Promise<readonly Field[]> {
+    const prepared: unknown = await this.connection.promise().prepare(text);
+    return (prepared as { readonly statement: { readonly columns: Field[] } }).statement.columns;
   }
 
   /** The driver takes what was prepared by its text. */
