@@ -12,9 +12,7 @@ test('the workflow bundle holds the control loop and no library or adapter', () 
     names.filter((name) => /node_modules\/(zod|openai|pg|libsql|libpg-query|sql-parser-cst)\//.test(name)),
   ).toEqual([]);
   expect(
-    names.filter((name) =>
-      /src\/(adapters|activities|roles|record|schema|text|config|workers|cli|report)\//.test(name),
-    ),
+    names.filter((name) => /src\/(adapters|activities|roles|record|schema|config|workers|cli|report)\//.test(name)),
   ).toEqual([]);
 });
 
