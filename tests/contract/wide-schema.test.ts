@@ -133,7 +133,7 @@ describe('gate db check on PostgreSQL', () => {
   );
   const check = (user: string, role: string | null = null) => {
     const url = Object.assign(new URL(postgres.url('rights')), { username: user }).href;
-    return checkPostgres({ url, role, schemas: [] });
+    return checkPostgres({ address: url, role, schemas: [] });
   };
 
   test.each(['postgres', 'wide_reader', 'wide_clerk'])('%s: every write is refused by the server', async (user) => {
@@ -168,9 +168,9 @@ describe('gate db check on PostgreSQL', () => {
       `REVOKE CREATE ON SCHEMA public FROM PUBLIC; CREATE TABLE a (x integer); CREATE SCHEMA "north wing"; CREATE TABLE "north wing".b (x integer)`,
     );
     const url = (user: string): string => Object.assign(new URL(postgres.url('offices')), { username: user }).href;
-    const [superuser] = (await checkPostgres({ url: url('postgres'), role: null, schemas: [] })).rights;
+    const [superuser] = (await checkPostgres({ address: url('postgres'), role: null, schemas: [] })).rights;
     await change('offices', superuser?.fix.replace(/ then log in as gate_reader$/, '') ?? '');
-    expect((await checkPostgres({ url: url('gate_reader'), role: null, schemas: [] })).rights).toEqual([]);
+    expect((await checkPostgres({ address: url('gate_reader'), role: null, schemas: [] })).rights).toEqual([]);
     const engine = createPostgresEngine({ url: url('gate_reader') });
     const { tables } = await engine.describe({ signal: signal() });
     expect(tables.map(({ name }) => name)).toEqual(['a', 'north wing.b']);
@@ -190,7 +190,9 @@ describe('gate db check on PostgreSQL', () => {
     ['a closed port', (url: URL) => Object.assign(url, { port: '1' }), /nothing answers/],
   ])('%s is one line', async (_, spoil, line) => {
     const url = spoil(new URL(postgres.url('rights'))).href;
-    const failed = await checkPostgres({ url, role: null, schemas: [] }).catch((error: unknown) => error as Error);
+    const failed = await checkPostgres({ address: url, role: null, schemas: [] }).catch(
+      (error: unknown) => error as Error,
+    );
     expect(failed).toMatchObject({ name: 'SqlEngineError', message: expect.stringMatching(line) as string });
   });
 });

@@ -25,17 +25,12 @@ export interface Target {
   readonly key: ServiceKey | null;
 }
 
-export interface TargetSettings {
-  readonly url: string;
-  /** Content of a service account's key file; null: the URL names one, or Application Default Credentials are used. */
-  readonly key?: string | null;
-}
-
 const EXAMPLE = 'bigquery://project/dataset?location=EU&billing=other-project&keyFile=/path/key.json';
 const KNOWN = ['location', 'billing', 'keyFile', 'endpoint'];
 const GOOGLE = 'https://bigquery.googleapis.com';
 
-export function readTarget({ url, key = null }: TargetSettings): Target {
+/** `key`: content of a service account's key file; null: the URL names one, or Application Default Credentials are used. */
+export function readTarget({ url, key = null }: { readonly url: string; readonly key?: string | null }): Target {
   const { host: project, user, password, path, parameters } = readUrl(url, /^bigquery:\/\//i, EXAMPLE, KNOWN);
   if (user !== '' || password !== '')
     throw wrong('the database URL has a login: leave it out, and name the key file of a service account in keyFile');

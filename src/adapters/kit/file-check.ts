@@ -2,10 +2,10 @@
  * A database that is one file: whether a path is one (a wrong one gives one clear line before a driver sees it), when it has
  * changed, and what could write it.
  */
-import { createHash } from 'node:crypto';
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
+import { sha256 } from '../../sha256';
 import type { WritingRight } from './database-check';
 
 export interface FileKind {
@@ -44,8 +44,7 @@ export async function checkDatabaseFile({ name, called }: FileKind, given: strin
  * no table changes the hash too.
  */
 export async function revisionOfFile(path: string, log: string): Promise<string> {
-  const state = [await realpath(path), await stateOf(path), await stateOf(`${path}${log}`)];
-  return createHash('sha256').update(JSON.stringify(state)).digest('hex');
+  return sha256(JSON.stringify([await realpath(path), await stateOf(path), await stateOf(`${path}${log}`)]));
 }
 
 async function stateOf(path: string): Promise<readonly string[] | null> {

@@ -1,9 +1,9 @@
 /** What descriptions of all dialects share: sampled values, and the fingerprint of the structure. */
-import { createHash } from 'node:crypto';
 import { cut } from '../../clip';
 import type { DatabaseDescription, Dialect, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
+import { sha256 } from '../../sha256';
 
 /** A hash over tables, columns, types and keys in code-unit order; no data, no comments. */
 export function fingerprintOf(tables: readonly TableDescription[]): string {
@@ -19,7 +19,7 @@ export function fingerprintOf(tables: readonly TableDescription[]): string {
       ]),
     )
     .sort();
-  return createHash('sha256').update(JSON.stringify(structure)).digest('hex');
+  return sha256(JSON.stringify(structure));
 }
 
 interface KeyPart {

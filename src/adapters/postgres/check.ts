@@ -6,22 +6,19 @@
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { attempted, latencyOf, type DatabaseCheck, type WriteAttempt, type WritingRight } from '../kit/database-check';
 import { identifier, literal } from '../kit/engine';
+import type { Opening } from '../kit/module';
 import { connect, readAddress, type GateClient } from './connection';
 import { OF_USERS } from './describe';
 import { toEngineError } from './errors';
 import { PostgresSession } from './session';
 
-export interface PostgresCheckSettings {
-  readonly url: string;
-  readonly role: string | null;
-  readonly schemas: readonly string[];
-}
+type CheckedOpening = Pick<Opening, 'address' | 'role' | 'schemas'>;
 
 const TIMEOUT_MS = 10_000;
 /** SQLSTATEs: read-only transaction; insufficient privilege; the access mode can no longer be changed. */
 const REFUSALS = ['25006', '42501', '25001'];
 
-export async function checkPostgres({ url, role, schemas }: PostgresCheckSettings): Promise<DatabaseCheck> {
+export async function checkPostgres({ address: url, role, schemas }: CheckedOpening): Promise<DatabaseCheck> {
   const address = readAddress(url);
   const startedMs = performance.now();
   const client = await connect(address);

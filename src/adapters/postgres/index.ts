@@ -15,7 +15,7 @@ export { checkPostgres, createPostgresInspector };
 export const engine: EngineModule = {
   open: ({ address: url, ...options }) => createPostgresEngine({ url, options }),
   searchPath: ({ schemas }) => schemas,
-  check: ({ address: url, role, schemas }) => checkPostgres({ url, role, schemas }),
+  check: checkPostgres,
   inspector: createPostgresInspector,
 };
 

@@ -22,12 +22,9 @@ export interface Target {
   readonly login: SnowflakeLoginSettings;
 }
 
-export interface TargetSettings {
-  readonly url: string;
-  readonly login?: SnowflakeLoginSettings | null;
-  readonly role?: string | null;
-  readonly accessUrl?: string | null;
-}
+type TargetSettings = { readonly url: string } & Partial<Pick<Target, 'role' | 'accessUrl'>> & {
+    readonly login?: SnowflakeLoginSettings | null;
+  };
 
 const EXAMPLE = 'snowflake://user@account/database/schema?warehouse=…&role=…';
 const KNOWN = ['warehouse', 'role', 'accessUrl', 'privateKeyFile', 'tokenFile'];
