@@ -135,31 +135,27 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
   }
 
   async function run(statements: readonly string[], options: Asked): ReturnType<SqlEngine['run']> {
-    const asked: { readonly sql: string; readonly tries: SqlResult[]; settled: SqlResult | null }[] = [];
+    const asked: { readonly sql: string; isTried: boolean; settled: SqlResult | null }[] = [];
     for (const sql of statements) {
       const text = await read(sql, options);
-      asked.push(
-        typeof text === 'string'
-          ? { sql: text, tries: [], settled: null }
-          : { sql, tries: [], settled: timed(text, options) },
-      );
+      const isSent = typeof text === 'string';
+      asked.push({ sql: isSent ? text : sql, isTried: false, settled: isSent ? null : timed(text, options) });
     }
     for (;;) {
       let takenAt = '';
       const results: SqlResult[] = [];
-      const isFresh = asked.some(({ tries }) => tries.length > 0);
+      const isFresh = asked.some(({ isTried }) => isTried);
       const work = async (session: S): Promise<void> => {
         takenAt = new Date().toISOString();
         const last = asked.findLast(({ settled }) => settled === null);
         for (const each of asked) {
           options.signal.throwIfAborted();
-          const again = each.tries.length > 0;
           const started = performance.now();
-          const how = { ...options, again: again || options.again, isLast: each === last };
+          const how = { ...options, again: each.isTried || options.again, isLast: each === last };
           const result = each.settled ?? timed(await execute(session, each.sql, how), options, started);
           if (each.settled === null && (result.kind === 'timeout' || !session.isUp())) {
-            each.tries.push(result);
-            if (again) each.settled = result;
+            if (each.isTried) each.settled = result;
+            each.isTried = true;
             session.cut();
             return;
           }

@@ -42,3 +42,32 @@ test('rows are as of the time when their session began, and not when they began 
   expect((await engine.run(['SELECT 1'], options)).takenAt).toBe(new Date(60_000).toISOString());
   jest.useRealTimers();
 });
+
+const options = { timeoutMs: 1_000, maxRows: 1, tag: 't', signal: new AbortController().signal };
+
+test('a statement that nobody ends at its time limit is given up, tried once more, and then a timeout', async () => {
+  jest.useFakeTimers();
+  const opened = session();
+  let fail: (error: Error) => void = () => undefined;
+  opened.execute.mockImplementation(() => new Promise((_, reject) => (fail = reject)));
+  opened.cut.mockImplementation(() => fail(new SqlEngineError('lost', 'the line was cut')));
+  const running = engineOf(opened).run(['SELECT 1'], options);
+  await jest.advanceTimersByTimeAsync(3_900);
+  expect(opened.cut).not.toHaveBeenCalled();
+  await jest.advanceTimersByTimeAsync(8_000);
+  expect((await running).results).toEqual([{ kind: 'timeout', afterMs: 1_000 }]);
+  expect(opened.execute).toHaveBeenCalledTimes(2);
+  jest.useRealTimers();
+});
+
+test('a digest is made and run in one session, within one snapshot', async () => {
+  const opened = {
+    ...session(),
+    digestSql: jest.fn((sql: string, _options: unknown) => Promise.resolve(`count of ${sql}`)),
+  };
+  opened.execute.mockResolvedValue({ kind: 'rows', columns: [], rows: [[2, '3', '4']], truncated: false } as never);
+  expect(await engineOf(opened).digest('SELECT 1', options)).toEqual({ count: 2, hash: '3.4' });
+  expect(opened.begin).toHaveBeenCalledTimes(1);
+  expect(opened.digestSql).toHaveBeenCalledWith('SELECT 1', expect.objectContaining({ isLast: false }));
+  expect(opened.execute).toHaveBeenCalledWith('count of SELECT 1', expect.objectContaining({ isLast: true }));
+});
