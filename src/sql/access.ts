@@ -9,7 +9,7 @@
  */
 import type { Dialect, TableDescription } from '../domain';
 import { nameParts as partsOf } from './dialects';
-import { closing, opening, partsOfPaths, tokensOf, type Token } from './lexer';
+import { opening, partsOfPaths, tokensOf, type Token } from './lexer';
 
 export interface AccessLists {
   readonly allow: readonly string[];
@@ -68,14 +68,9 @@ export function accessRules(
     },
     unmatched(tables) {
       const all = tables.map(({ name, columns }) => ({ name: splitName(name), columns }));
-      return [...allowed, ...denied]
-        .filter((pattern) =>
-          all.every(
-            ({ name, columns }) =>
-              !pattern.isTable(name) && columns.every((column) => !pattern.isColumn(name, column.name)),
-          ),
-        )
-        .map(({ text }) => text);
+      const isMatched = ({ isTable, isColumn }: Pattern): boolean =>
+        all.some(({ name, columns }) => isTable(name) || columns.some((column) => isColumn(name, column.name)));
+      return [...allowed, ...denied].filter((pattern) => !isMatched(pattern)).map(({ text }) => text);
     },
   };
 }
@@ -91,10 +86,10 @@ interface Test {
 }
 
 interface Pattern {
-  isTable(name: TableName): boolean;
-  isColumn(name: TableName, column: string): boolean;
+  readonly isTable: (name: TableName) => boolean;
+  readonly isColumn: (name: TableName, column: string) => boolean;
   /** Some column of the table may match. */
-  reachesInto(name: TableName): boolean;
+  readonly reachesInto: (name: TableName) => boolean;
 }
 
 /** In BigQuery a schema may be `project.dataset`: then three parts are read both ways, and four are those of a column. */
@@ -159,7 +154,7 @@ function nameParts(name: string, schemas: readonly string[], dialect: Dialect): 
 /**
  * Whether a statement might read hidden columns of the tables it names. In doubt it refuses. It splits the text into
  * tokens and also refuses every way to read a column without its name: `*`, a whole row (`SELECT t FROM t`), a list of new
- * column names (`t AS x(a, b)`), `TABLE t`, and escaped identifiers. `SELECT *` is allowed where FROM holds only
+ * column names (`t AS x(a, b)`), `TABLE t`, PIVOT and escaped identifiers. `SELECT *` is allowed where FROM holds only
  * subqueries and CTEs: they are checked themselves, and every compiled plan contains such steps.
  */
 
@@ -186,10 +181,40 @@ export interface HiddenIn {
 /** In every table of PostgreSQL. */
 const SYSTEM_COLUMNS = new Set(['ctid', 'tableoid', 'xmin', 'xmax', 'cmin', 'cmax']);
 
-/** A name in quotes is no keyword and no symbol, whatever it is. */
+/** A token as it is read here. `text` is in lower case; a name in quotes is no keyword and no symbol, whatever it is. */
 interface Read extends Token {
   /** In lower case; empty: it is none. */
   readonly name: string;
+  /** Only a relation can follow: FROM, JOIN, a comma in FROM, or ONLY or a bracket after one of them. */
+  readonly beforeTable: boolean;
+  /** Where the innermost query in brackets begins that it stands in. */
+  readonly query: number;
+}
+
+/** One walk along brackets and FROM clauses, which `trim(FROM t)`, `extract(day FROM t)` and `a IS DISTINCT FROM t` are none of. */
+function read(written: readonly Token[]): Read[] {
+  const tokens = written.map((token) => ({ ...token, text: token.kind === 'quoted' ? '"' : token.text.toLowerCase() }));
+  const outside = { query: 0, hasSelect: false, inFrom: false };
+  const levels: (typeof outside)[] = [];
+  let beforeTable = false;
+  return tokens.map((token, at) => {
+    const { text } = token;
+    const level = levels.at(-1) ?? outside;
+    const goesOn = beforeTable && (text === '(' || text === 'only');
+    const isFrom = text === 'from' && level.hasSelect && tokens[at - 1]?.text !== 'distinct';
+    if (['(', '[', '{'].includes(text))
+      levels.push({
+        query: text === '(' && beginsQuery(tokens, at + 1) ? at : level.query,
+        hasSelect: false,
+        inFrom: goesOn,
+      });
+    else if ([')', ']', '}'].includes(text)) levels.pop();
+    level.hasSelect ||= text === 'select';
+    level.inFrom = isFrom || (level.inFrom && !NOT_IN_FROM.has(text));
+    beforeTable = isFrom || goesOn || /join$/.test(text) || (text === ',' && level.inFrom);
+    const name = isName(token) ? (written[at]?.text.toLowerCase() ?? '') : '';
+    return { ...token, name, beforeTable, query: level.query };
+  });
 }
 
 /** Why the statement is refused, as one sentence; null if it may run. */
@@ -197,10 +222,7 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
   // Snowflake folds names to upper case, and so some letters (ı, ſ) to ASCII ones.
   const written = tokensOf(sql, dialect);
   const split = dialect === 'bigquery' ? partsOfPaths(written, true) : written;
-  const tokens = split.map((token): Read => {
-    const text = token.text.toLowerCase();
-    return { ...token, text: token.kind === 'quoted' ? '"' : text, name: isName(token) ? text : '' };
-  });
+  const tokens = read(split);
   const hidden = new Map(
     tables.flatMap(({ table, columns }) =>
       columns.map((column) => [column.toLowerCase(), `${table}.${column}`] as const),
@@ -242,13 +264,19 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
       return `COLUMNS(…) may read hidden columns of ${shown}: name the columns`;
     if (isWord(token, 'natural') && NATURAL_JOIN.has(next?.text ?? ''))
       return `NATURAL JOIN may compare hidden columns of ${shown}: join ON the columns meant`;
+    if (
+      /^(un)?pivot$/.test(token.text) &&
+      ['(', 'include', 'exclude'].includes(next?.text ?? '') &&
+      namesAny(tokens.slice(0, index), token, names)
+    )
+      return `${token.raw.toUpperCase()} would read hidden columns of ${shown}: turn a subquery of the columns meant`;
     if (isWord(token, 'table') && names.has(tokens[endOfName(tokens, index + 1)]?.name ?? '')) {
       return `TABLE would read hidden columns of ${shown}: name the columns`;
     }
     if (token.kind === 'string' && tokens[index - 1]?.text === 'as' && names.has(tokens[index - 2]?.name ?? ''))
       return `an alias in quotes (${token.raw}) for ${shown} cannot be checked against the access list: write it without`;
     if (!isName(token)) continue;
-    if (dialect === 'duckdb' && names.has(token.name) && next?.text !== '.' && isPathOfRow(tokens, index))
+    if (names.has(token.name) && next?.text !== '.' && isPathOfRow(tokens, index, dialect))
       return `${token.name} without a column would read hidden columns of ${shown}: write ${token.name}.column`;
     const afterTable = isAfterTable(tokens, index - 1, names);
     if (
@@ -263,7 +291,7 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
       dialect === 'postgresql' &&
       isTable &&
       member &&
-      !isBeforeTable(tokens, index - 1) &&
+      tokens[index - 1]?.beforeTable !== true &&
       !isColumn(token.name, member)
     )
       return `${token.name}.${member} is no column, and as a function it would read hidden columns of ${shown}: name the columns, and give ${token.name} to one table only`;
@@ -287,22 +315,15 @@ function isStar(tokens: readonly Read[], index: number): boolean {
   return next.kind === 'word' && AFTER_STAR.has(next.text);
 }
 
-/** `SELECT * FROM …` whose FROM names none of the tables, except inside subqueries. */
-function isOfDerived(tokens: readonly Read[], index: number, names: ReadonlySet<string>): boolean {
-  if (!['select', 'distinct'].includes(tokens[index - 1]?.text ?? '') || tokens[index + 1]?.text !== 'from')
-    return false;
-  let depth = 0;
-  for (let at = index + 2; at < tokens.length && depth >= 0; at += 1) {
-    const token = tokens[at];
-    if (token === undefined) break;
-    if (isName(token)) {
-      if (names.has(token.name)) return false;
-    } else if (token.text === ')') depth -= 1;
-    else if (token.text === '(' && beginsQuery(tokens, at + 1)) at = closing(tokens, at);
-    else if (token.text === '(') depth += 1;
-  }
-  return true;
+/** `SELECT * FROM …` after which its query names none of the tables, except inside subqueries. */
+function isOfDerived(tokens: readonly Read[], star: number, names: ReadonlySet<string>): boolean {
+  if (!['select', 'distinct'].includes(tokens[star - 1]?.text ?? '') || tokens[star + 1]?.text !== 'from') return false;
+  return !namesAny(tokens.slice(star), tokens[star], names);
 }
+
+/** Whether some of these tokens name a table in the query of one token, and not in a subquery. */
+const namesAny = (tokens: readonly Read[], one: Read | undefined, names: ReadonlySet<string>): boolean =>
+  tokens.some(({ query, name }) => query === one?.query && names.has(name));
 
 /**
  * `e.*` where `e` is another table, or its alias, wherever the statement gives that name. In doubt it is not: a name may also stand
@@ -311,34 +332,33 @@ function isOfDerived(tokens: readonly Read[], index: number, names: ReadonlySet<
 function isOfOther(tokens: readonly Read[], star: number, isHidden: (name: string) => boolean): boolean {
   const row = tokens[star - 2]?.name ?? '';
   if (tokens[star - 1]?.text !== '.' || !/^\w+$/.test(row) || isHidden(row)) return false;
-  let given = 0;
-  for (const [index, token] of tokens.entries()) {
-    if (token.kind === 'string' && folded(token.raw.slice(1, -1)) === row) return false;
-    if (folded(token.name) !== row || tokens[index + 1]?.text === '.') continue;
-    const next = tokens[index + 1];
-    if (
-      next !== undefined &&
-      ![',', ')', ';'].includes(next.text) &&
-      !(next.kind === 'word' && AFTER_NAME.has(next.text))
-    )
-      return false;
-    const before = tokens[index - 1]?.text === 'as' ? index - 2 : index - 1;
-    const table =
-      tokens[index - 1]?.text === '.' || !isName(tokens[before]) || isBeforeTable(tokens, before) ? index : before;
-    let head = table;
-    while (tokens[head - 1]?.text === '.') head -= 2;
-    const path = tokens.slice(head, table + 1).filter((part) => part.text !== '.');
-    if (!isBeforeTable(tokens, head - 1) || path.some(({ name }) => name === '' || isHidden(name))) return false;
-    given += 1;
-  }
-  return given > 0;
+  const others = new Set(
+    tokens.flatMap((token, at) => (token.beforeTable ? (nameOfOther(tokens, at + 1, isHidden) ?? []) : [])),
+  );
+  const given = tokens.flatMap(({ kind, raw, name }, at) => {
+    if (kind === 'string') return folded(raw.slice(1, -1)) === row ? at : [];
+    return folded(name) === row && tokens[at + 1]?.text !== '.' ? at : [];
+  });
+  return given.length > 0 && given.every((at) => others.has(at));
 }
+
+/** Where the relation that begins here gets its name, if it is one of other names and nothing but a name may follow. */
+function nameOfOther(tokens: readonly Read[], from: number, isHidden: (name: string) => boolean): number | null {
+  const end = endOfPath(tokens, from);
+  const after = tokens[end + 1]?.text === 'as' ? end + 2 : end + 1;
+  const at = isName(tokens[after]) && !mayFollow(tokens[after]) ? after : end;
+  const isOther = ({ text, name }: Read): boolean => text === '.' || (name !== '' && !isHidden(name));
+  return tokens.slice(from, end + 1).every(isOther) && mayFollow(tokens[at + 1]) ? at : null;
+}
+
+const mayFollow = (token: Read | undefined): boolean =>
+  token === undefined || [',', ')', ';'].includes(token.text) || (token.kind === 'word' && AFTER_NAME.has(token.text));
 
 /** As MySQL may compare names: `ſ` is an `s`. */
 const folded = (name: string): string => name.toUpperCase().toLowerCase();
 
 /** SQLite allows a table to be called `with` or `recursive`, so `WITH` counts only if a named query follows. */
-function beginsQuery(tokens: readonly Read[], index: number): boolean {
+function beginsQuery(tokens: readonly Token[], index: number): boolean {
   const first = tokens[index];
   if (first?.kind !== 'word') return false;
   if (first.text !== 'with') return first.text === 'select';
@@ -347,7 +367,7 @@ function beginsQuery(tokens: readonly Read[], index: number): boolean {
   );
 }
 
-function isNamedQuery(tokens: readonly Read[], index: number): boolean {
+function isNamedQuery(tokens: readonly Token[], index: number): boolean {
   const name = tokens[index];
   if (!isName(name) || (name.kind === 'word' && RESERVED.has(name.text))) return false;
   return ['as', '('].includes(tokens[index + 1]?.text ?? '');
@@ -355,8 +375,8 @@ function isNamedQuery(tokens: readonly Read[], index: number): boolean {
 
 /** Whether the next token is a table name or an alias, and so not a value. */
 function isAfterTable(tokens: readonly Read[], index: number, names: ReadonlySet<string>): boolean {
-  const { text = '', name = '' } = tokens[index] ?? {};
-  if (text === 'as' || text === '.' || isBeforeTable(tokens, index)) return true;
+  const { text = '', name = '', beforeTable = false } = tokens[index] ?? {};
+  if (text === 'as' || text === '.' || beforeTable) return true;
   if (text !== ')') return names.has(name);
   const open = opening(tokens, index);
   return tokens[open - 1]?.text !== 'operator' && !isDistinctOn(tokens, open);
@@ -367,40 +387,12 @@ function isDistinctOn(tokens: readonly Read[], open: number): boolean {
   return tokens[open - 1]?.text === 'on' && tokens[open - 2]?.text === 'distinct';
 }
 
-/** Whether only a relation can follow: FROM, JOIN, a comma in FROM, or a bracket after one of them. */
-function isBeforeTable(tokens: readonly Read[], index: number): boolean {
-  const text = tokens[index]?.text;
-  if (text === '(') return isBeforeTable(tokens, index - 1);
-  if (text !== ',') return /join$/.test(text ?? '') || (text === 'from' && isClause(tokens, index));
-  for (let at = index - 1; at >= 0; at -= 1) {
-    const token = tokens[at];
-    if (token?.text === ')') at = opening(tokens, at);
-    else if (token?.text === '(' || token?.text === 'from') {
-      if (isBeforeTable(tokens, at)) return true;
-      if (token.text === '(') return false;
-    } else if (NOT_IN_FROM.has(token?.text ?? '')) return false;
-  }
-  return false;
-}
-
-/** DuckDB: whether `schema.table` stands outside of FROM, where it is the whole row. */
-function isPathOfRow(tokens: readonly Read[], index: number): boolean {
+/** Whether `schema.table` is all of its columns: after IN (SQLite), or anywhere outside of FROM (DuckDB). */
+function isPathOfRow(tokens: readonly Read[], index: number, dialect: Dialect): boolean {
   let head = index;
   while (tokens[head - 1]?.text === '.') head -= 2;
-  return head < index && !isBeforeTable(tokens, head - 1);
-}
-
-/** Whether this FROM is a FROM clause, unlike in `trim(FROM t)`, `extract(day FROM t)` and `a IS DISTINCT FROM t`. */
-function isClause(tokens: readonly Read[], from: number): boolean {
-  if (tokens[from - 1]?.text === 'distinct' && ['is', 'not'].includes(tokens[from - 2]?.text ?? '')) return false;
-  for (let at = from - 1; at >= 0; at -= 1) {
-    const token = tokens[at];
-    if (token?.kind === 'word' && token.text === 'select') return true;
-    if (isName(token)) continue;
-    if (token?.text === ')') at = opening(tokens, at);
-    else if (token?.text === '(') return false;
-  }
-  return false;
+  const before = tokens[head - 1];
+  return head < index && (before?.text === 'in' || (dialect === 'duckdb' && before?.beforeTable !== true));
 }
 
 const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
@@ -414,6 +406,11 @@ const isWord = (token: Read, text: string): boolean => token.kind === 'word' && 
 function endOfName(tokens: readonly Read[], from: number): number {
   let at = from;
   while (['only', '('].includes(tokens[at]?.text ?? '')) at += 1;
+  return endOfPath(tokens, at);
+}
+
+function endOfPath(tokens: readonly Read[], from: number): number {
+  let at = from;
   while (tokens[at + 1]?.text === '.') at += 2;
   return at;
 }
@@ -438,7 +435,7 @@ function aliasesOf(tokens: readonly Read[], names: ReadonlySet<string>): Map<str
 /** Whether the bracket holds tables, and no query. */
 function closesTables(tokens: readonly Read[], close: number): boolean {
   const open = opening(tokens, close);
-  return isBeforeTable(tokens, open) && !beginsQuery(tokens, open + 1) && tokens[open + 1]?.text !== 'values';
+  return tokens[open]?.beforeTable === true && !beginsQuery(tokens, open + 1) && tokens[open + 1]?.text !== 'values';
 }
 
 /** Whether this is a list of new column names for joined tables in brackets. Subqueries and calls have their own columns. */

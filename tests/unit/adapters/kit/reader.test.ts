@@ -110,6 +110,11 @@ test.each([
   ['bigquery', 'SELECT TO_JSON_STRING(offset) FROM people AS offset'],
   ['postgresql', 'SELECT people "." FROM people'],
   ['duckdb', 'SELECT "as" FROM people "as"'],
+  ['sqlite', "SELECT (1, 's') IN main.people"],
+  ['duckdb', 'SELECT u FROM main.people AS p UNPIVOT (val FOR col IN (id)) AS u'],
+  ['bigquery', 'SELECT TO_JSON_STRING(u) FROM people p UNPIVOT INCLUDE NULLS (val FOR col IN (id)) AS u'],
+  ['duckdb', 'SELECT x FROM orders o JOIN people p USING (id) PIVOT (max(id) FOR o.name IN (x))'],
+  ['postgresql', 'SELECT to_json(p) FROM orders, ONLY (public.people) p'],
 ] as const)('%s: hidden columns are not read by %s', (dialect, sql) => {
   expect(findHidden(sql, [{ table: 'people', columns: ['ssn'], all: ['id', 'ssn'] }], dialect)).toMatch(
     /hidden columns of people|^an alias in quotes/,
@@ -130,6 +135,10 @@ test.each([
     'SELECT (p.id * (SELECT count(*) FROM orders JOIN leads USING (id))) total FROM people p ORDER BY total',
   ],
   ['snowflake', 'SELECT TOP 5 id, 2 * id FROM people'],
+  ['snowflake', 'SELECT * FROM (SELECT id, name FROM people) AS p PIVOT (max(id) FOR name IN (ANY))'],
+  ['bigquery', 'SELECT pivot, include FROM people'],
+  ['postgresql', 'SELECT p.id, o.people FROM ONLY (public.people) p JOIN orders o ON o.id IN (p.id)'],
+  ['sqlite', 'SELECT id FROM main.people WHERE id IN main.orders'],
   ['duckdb', 'SELECT p.name FROM orders o, main.people p, leads WHERE o.id = p.id'],
   ['mysql', 'SELECT o.id FROM orders o LEFT JOIN (people p JOIN leads l ON l.id = p.id) ON p.id = o.id, people'],
   ['postgresql', 'SELECT p.id FROM orders o JOIN leads l ON l.id = o.id AND l.x IS DISTINCT FROM 1, people p'],
