@@ -27,9 +27,8 @@ interface Kind {
   readonly pattern: RegExp;
   /** The value as a number, date or time; NULL where it is none. */
   readonly cast: (text: string) => string;
-  /** A value that could be meant in the way of `rival` is read in this way only by what other columns show. */
+  /** Values that could be meant in the way of another one are read in this way only by what other columns show. */
   readonly convention?: Convention;
-  readonly rival?: string;
   readonly format?: string;
   /** Written as digits with a point, after which the width is known. */
   readonly decimal?: (text: string) => string;
@@ -55,27 +54,24 @@ function thousands(name: string, between: string, fraction: string, rest: Partia
 }
 const parsed = (format: string) => (text: string) => `try_strptime(${text}, '${format}')`;
 
-function dates(separator: '/' | '-' | '.'): Kind[] {
-  const of = (shown: string, format: string, convention?: 'day' | 'month'): Kind[] =>
-    [
-      ['', '', ''],
-      [' hh:mm', ' %H:%M', ' [0-9]{1,2}:[0-9]{2}'],
-      [' hh:mm:ss', ' %H:%M:%S', ' [0-9]{1,2}:[0-9]{2}:[0-9]{2}'],
-    ].map(([time = '', code = '', pattern = '']) => {
-      const cast = parsed(format + code);
-      return {
-        name: shown + time,
-        format: shown + time,
-        pattern: new RegExp(`^[0-9]{1,2}[${separator}][0-9]{1,2}[${separator}][0-9]{4}${pattern}$`),
-        cast: time === '' ? (text: string) => `CAST(${cast(text)} AS DATE)` : cast,
-        ...(convention && { convention, rival: (convention === 'day' ? MONTH_FIRST : DAY_FIRST)(separator) + time }),
-      };
-    });
-  const day = of(DAY_FIRST(separator), `%d${separator}%m${separator}%Y`, separator === '.' ? undefined : 'day');
-  return separator === '.' ? day : [...day, ...of(MONTH_FIRST(separator), `%m${separator}%d${separator}%Y`, 'month')];
+const CLOCKS = [
+  ['', '', ''],
+  [' hh:mm', ' %H:%M', ' [0-9]{1,2}:[0-9]{2}'],
+  [' hh:mm:ss', ' %H:%M:%S', ' [0-9]{1,2}:[0-9]{2}:[0-9]{2}'],
+] as const;
+
+function dates(order: string, rest: Partial<Kind> = {}): Kind[] {
+  return CLOCKS.map(([clockShown, clockCode, clockPattern]) => {
+    const format = order + clockShown;
+    const cast = parsed(order.replace('dd', '%d').replace('mm', '%m').replace('yyyy', '%Y') + clockCode);
+    const pattern = order.replace(/\W/g, '[$&]').replace(/dd|mm/g, '[0-9]{1,2}').replace('yyyy', '[0-9]{4}');
+    return {
+      ...{ name: format, format, ...rest },
+      pattern: new RegExp(`^${pattern}${clockPattern}$`),
+      cast: clockCode === '' ? (text: string) => `CAST(${cast(text)} AS DATE)` : cast,
+    };
+  });
 }
-const DAY_FIRST = (separator: string): string => `dd${separator}mm${separator}yyyy`;
-const MONTH_FIRST = (separator: string): string => `mm${separator}dd${separator}yyyy`;
 
 const plain = (text: string): string => text;
 const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
@@ -89,11 +85,11 @@ const KINDS: readonly Kind[] = [
   { name: 'an integer', pattern: new RegExp(`^-?${PLAIN}$`), cast: (text) => `TRY_CAST(${text} AS BIGINT)`, isExact: true },
   { name: 'an integer', pattern: new RegExp(`^-?${PLAIN}$`), cast: (text) => `TRY_CAST(${text} AS HUGEINT)`, isExact: true },
   { name: 'an integer', pattern: new RegExp(`^-?${PLAIN}$`), cast: number, decimal: plain },
-  { name: 'a decimal', pattern: new RegExp(`^-?(${PLAIN}([.][0-9]+)?|[.][0-9]+)$`), cast: number, decimal: plain, rival: 'a decimal with comma', convention: 'point' },
+  { name: 'a decimal', pattern: new RegExp(`^-?(${PLAIN}([.][0-9]+)?|[.][0-9]+)$`), cast: number, decimal: plain, convention: 'point' },
   { name: 'a number', pattern: new RegExp(`^-?${PLAIN}([.][0-9]+|[.][0-9]+[eE][-+]?[0-9]+|[eE][-+][0-9]+)?$`), cast: number },
   { name: 'any number', pattern: /^[-+.eE0-9]+$/, cast: number },
-  thousands('a decimal with comma', '.', `(,[0-9]+)?`, { rival: 'a number with thousands', convention: 'comma', format: '1.234,56' }),
-  thousands('a number with thousands', ',', `([.][0-9]+)?`, { rival: 'a decimal with comma', convention: 'point', format: '1,234.56' }),
+  thousands('a decimal with comma', '.', `(,[0-9]+)?`, { convention: 'comma', format: '1.234,56' }),
+  thousands('a number with thousands', ',', `([.][0-9]+)?`, { convention: 'point', format: '1,234.56' }),
   // Spaces that break no line, and apostrophes: what people type between the parts of a key are other spaces.
   thousands('an integer with thousands', APART, '', { format: '1 234' }),
   thousands('a decimal with comma', APART, `(,[0-9]+)?`, { convention: 'comma', format: '1 234,56' }),
@@ -103,40 +99,68 @@ const KINDS: readonly Kind[] = [
   { name: 'a time of a day', pattern: new RegExp(`^${DAY}[ T]${clock('[0-9]{1,9}')}$`), cast: (text) => `TRY_CAST(${text} AS TIMESTAMP_NS)` },
   { name: 'a time with its zone', pattern: new RegExp(`^${DAY}[ T]${clock(MICROSECONDS)}(Z|[-+][0-9]{2}(:?[0-9]{2})?)$`), cast: (text) => `TRY_CAST(${text} AS TIMESTAMPTZ)` },
   { name: 'a time', pattern: /^[0-9]{2}:[0-9]{2}:[0-9]{2}$/, cast: (text) => `TRY_CAST(${text} AS TIME)`, isExact: true },
-  { name: 'yyyy/mm/dd', format: 'yyyy/mm/dd', pattern: /^[0-9]{4}[/][0-9]{1,2}[/][0-9]{1,2}$/, cast: (text) => `CAST(${parsed('%Y/%m/%d')(text)} AS DATE)` },
-  ...dates('.'),
-  ...dates('/'),
-  ...dates('-'),
+  ...dates('yyyy/mm/dd'),
+  ...dates('dd.mm.yyyy'),
+  ...['/', '-'].flatMap((separator) => [
+    ...dates(`dd${separator}mm${separator}yyyy`, { convention: 'day' }),
+    ...dates(`mm${separator}dd${separator}yyyy`, { convention: 'month' }),
+  ]),
 ]; // prettier-ignore
 
 /** JSON says by itself what is a number. */
 const FOR_TEXT = KINDS.filter(({ name }) => name !== 'any number');
 
 /** Texts that all have spaces around them. */
-const PADDED: Kind = { name: 'a text', pattern: /./, cast: (text) => `trim(${text})` };
+const PADDED: Kind = { name: 'a text', pattern: /./, cast: (text) => `nullif(trim(${text}), '')` };
 
 const SIGN = /[%€$£¥]|EUR|USD|GBP|CHF|PLN|zł|Kč|kr/;
 
-/** Numbers that all have the sign of one currency, or that of percent, beside them. */
-function withSign(sample: readonly string[]): Kind[] {
-  const [sign] = SIGN.exec(sample.find((text) => SIGN.test(text)) ?? '') ?? [];
-  if (sign === undefined) return [];
-  const space = '[ \u00a0\u202f]?';
-  const beside = `${space}${sign.length === 1 ? `[${sign}]` : sign}${space}`;
-  const bare = (text: string): string => `regexp_replace(${text}, '${beside}', '')`;
-  return KINDS.flatMap(
-    ({ name, pattern, decimal, rival, format = name === 'an integer' ? '1234' : '1234.56', ...kind }) => {
-      if (decimal === undefined) return [];
-      const digits = pattern.source.slice('^-?'.length, -'$'.length);
-      return {
-        ...kind,
-        ...{ name: `${name} with ${sign}`, format: `${format} ${sign}`, rival: `${rival ?? ''} with ${sign}` },
-        pattern: new RegExp(`^(-?${beside}${digits}|${beside}-${digits}|-?${digits}${beside})$`),
-        cast: (text) => kind.cast(bare(text)),
-        decimal: (text) => decimal(bare(text)),
-      };
-    },
-  );
+/**
+ * Numbers that all have the sign of one currency, or that of percent, beside them. Those in brackets are negative, as accountants
+ * write them, where others have neither brackets nor a minus; without a sign brackets also stand around what is not sure, so that
+ * each has to look like money.
+ */
+function amounts(sample: readonly string[]): Kind[] {
+  const [sign = ''] = SIGN.exec(sample.find((text) => SIGN.test(text)) ?? '') ?? [];
+  const bracketed = sample.filter((text) => text.includes('(')).length;
+  const isMoney = sign !== '' || sample.every((text) => /[.,][0-9]{2}[)]?\s*$/.test(text));
+  const areNegative = bracketed > 0 && bracketed < sample.length && isMoney;
+  if (sign === '' && !areNegative) return [];
+  const space = '[ \u00a0\u202f]*';
+  const beside = sign === '' ? '' : `${space}${sign.length === 1 ? `[${sign}]` : sign}${space}`;
+  const bare = (text: string): string => {
+    const digits = sign === '' ? text : `regexp_replace(${text}, '${beside}', '')`;
+    // A dash beside a currency is the zero of accountants.
+    return areNegative ? `regexp_replace(translate(${digits}, '()', '-'), '^-$', '0')` : digits;
+  };
+  const told = `${sign && ` with ${sign}`}${areNegative ? ' and brackets' : ''}`;
+  return KINDS.flatMap(({ name, pattern, decimal, format = name === 'an integer' ? '1234' : '1234.56', ...kind }) => {
+    if (decimal === undefined) return [];
+    const digits = pattern.source.slice('^-?'.length, -'$'.length);
+    const either = `${beside}${digits}|${digits}${beside}`;
+    const zero = sign === '' ? '' : `|${beside}-|-${beside}`;
+    const ways = areNegative
+      ? `${either}|[(](${either})[)]|${beside}[(]${digits}[)]|[(]${digits}[)]${beside}${zero}`
+      : `-?${beside}${digits}|${beside}-${digits}|-?${digits}${beside}`;
+    return {
+      ...kind,
+      name: name + told,
+      format: `${format}${sign && ` ${sign}`}${areNegative ? `, negative in brackets${zero && ', - for 0'}` : ''}`,
+      pattern: new RegExp(`^(${ways})$`),
+      cast: (text) => kind.cast(bare(text)),
+      decimal: (text) => decimal(bare(text)),
+    };
+  });
+}
+
+/** Why numbers in brackets are texts. */
+function inBrackets(sample: readonly string[]): string[] {
+  const example = sample.find((text) => text.includes('('));
+  const inside = sample.map((text) => text.trim().replace(/^[(](.*)[)]$/, '$1'));
+  const areNumbers = KINDS.some(({ decimal, pattern }) => decimal && inside.every((text) => pattern.test(text)));
+  return example !== undefined && areNumbers
+    ? [`numbers in brackets such as ${cut(example.trim(), 40)} may be negative: kept as text`]
+    : [];
 }
 
 /** Words for "no value", in small letters; also of Excel, SAS, SPSS, Eurostat and the World Bank. */
@@ -152,9 +176,7 @@ interface Attempt {
   readonly isRaw: boolean;
 }
 
-interface Found extends Attempt {
-  readonly rival: Kind | null;
-}
+type Found = Attempt & { readonly rival: Kind | null };
 
 const SAMPLE_ROWS = 1000;
 /** A column with fewer values that do not fit is told. */
@@ -182,14 +204,9 @@ export async function typeColumns(
   const sure = columns.flatMap(({ found }) => (found?.rival === null ? [found.kind.convention] : []));
   const typed: TypedColumn[] = [];
   for (const { name, found, notes } of columns) {
-    const meant = found === null ? null : meantBy(found, new Set(sure), areCommasBetween, notes);
-    const sql = meant === null ? null : await valueSql(query, from, identifier(name), meant, notes);
-    typed.push({
-      name,
-      sql: sql ?? identifier(name),
-      format: sql === null ? null : (meant?.kind.format ?? null),
-      notes,
-    });
+    const meant = found && meantBy(found, new Set(sure), areCommasBetween, notes);
+    const sql = meant && (await valueSql(query, from, identifier(name), meant, notes));
+    typed.push({ name, sql: sql ?? identifier(name), format: (sql && meant.kind.format) ?? null, notes });
   }
   return typed;
 }
@@ -207,15 +224,12 @@ async function foundIn(
     `SELECT ${column} FROM ${from} WHERE ${valueOf(column, isJson)} IS NOT NULL LIMIT ${SAMPLE_ROWS}`,
   );
   const sample = rows.map(([value]) => value ?? '');
-  const attempts = attemptsFor(
-    sample,
-    isJson ? KINDS.filter(({ name }) => allowed.includes(name)) : [...FOR_TEXT, ...withSign(sample)],
-    isJson,
-  );
+  const kinds = isJson ? KINDS.filter(({ name }) => allowed.includes(name)) : [...FOR_TEXT, ...amounts(sample)];
+  const attempts = attemptsFor(sample, kinds, isJson);
   const missed: string[] = [];
   for (const [index, attempt] of attempts.entries()) {
     const { kind, isRaw } = attempt;
-    const rival = attempts.slice(index).find((other) => other.kind.name === kind.rival && other.isRaw === isRaw)?.kind;
+    const rival = kind.convention && attempts.slice(index).find((other) => isRival(other, attempt, sample))?.kind;
     const [[fails, example, rivalFails, values, words, word] = []] = await query(
       `SELECT count(*) FILTER (is_miss), min(x) FILTER (is_miss), count(*) FILTER (${rival ? misses(rival, 'v') : 'true'}),
         count(x), count(*) FILTER (is_word), min(trim(x)) FILTER (is_word)
@@ -229,19 +243,24 @@ async function foundIn(
     if (isRaw === isJson && Number(fails) < NEARLY * Number(values))
       missed.push(`${fails} of ${values} values are not ${kind.name}, such as '${cut(example ?? '', 40)}'`);
   }
-  notes.push(...(missed.length > 0 || isJson ? missed.slice(0, 1) : mixedDates(sample)));
+  notes.push(...(missed.length > 0 || isJson ? missed.slice(0, 1) : [...mixedDates(sample), ...inBrackets(sample)]));
   if (isJson || sample.length === 0 || !sample.every((text) => /^ | $/.test(text))) return null;
   notes.push('spaces around its texts are left out');
   return { kind: PADDED, isRaw: true, rival: null };
 }
 
+const isRival = (other: Attempt, { kind, isRaw }: Attempt, sample: readonly string[]): boolean =>
+  other.isRaw === isRaw &&
+  other.kind.convention !== undefined &&
+  other.kind.convention !== kind.convention &&
+  sample.every((text) => other.kind.pattern.test(text.trim()));
+
 function attemptsFor(sample: readonly string[], kinds: readonly Kind[], isJson: boolean): Attempt[] {
   const values = sample.map((text) => text.trim());
   const isClean = values.every((value, index) => value === sample[index]);
-  const fitting = kinds.filter(({ pattern }) => {
-    const misfits = values.filter((value) => !pattern.test(value)).length;
-    return values.length > 0 && (misfits === 0 || misfits < NEARLY * values.length);
-  });
+  const fitting = kinds.filter(
+    ({ pattern }) => values.filter((value) => !pattern.test(value)).length < NEARLY * values.length,
+  );
   return fitting.flatMap((kind) => [
     ...(isClean ? [{ kind, isRaw: true }] : []),
     ...(isJson ? [] : [{ kind, isRaw: false }]),

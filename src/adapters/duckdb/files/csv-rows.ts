@@ -36,6 +36,8 @@ export class CsvRow {
   }
 }
 
+/** None of a text. */
+export const NO_DELIMITER = '\u001f';
 /** A quote that is not closed before is not closed at all. */
 const MAX_CHARS = 16 * 1024 * 1024;
 const [LINE_END, QUOTE] = [10, 34];
@@ -47,7 +49,7 @@ export class CsvRows {
 
   /** Null: each line is one cell. */
   constructor(delimiter: string | null) {
-    this.#delimiter = delimiter ?? '\u001f';
+    this.#delimiter = delimiter ?? NO_DELIMITER;
   }
 
   /** The rows that end in what was added, whose lines end in `\n` alone. `isEnd`: no more comes. */

@@ -3,11 +3,10 @@ import { counted } from '../../../counted';
 import { cut, visibleLine } from '../../../clip';
 import { identifier, literal } from '../../kit/engine';
 import type { Query } from './column-types';
-import { CsvRows, type CsvRow } from './csv-rows';
-import { dialectOf, isComment, type CsvDialect } from './dialect';
+import { CsvRows, NO_DELIMITER, type CsvRow } from './csv-rows';
+import { dialectOf, isComment, isRuler, type CsvDialect } from './dialect';
 import { piecesOf, writeText, type Text } from './encoding';
 import { MAX_REJECTS, type ImportedTable, type Reject } from './report';
-import type { SourceFile } from './sources';
 
 /** What one file of a table became. */
 export type Staged = Pick<ImportedTable, 'rejected' | 'rejects' | 'notes'> & {
@@ -24,19 +23,13 @@ const LINE_BYTES = 2 * 1024 * 1024;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /** Reads a file into the new table `stage`. `scratch`: where its rows are written, each with the same number of cells. */
-export async function stageCsv(
-  query: Query,
-  { name: file }: SourceFile,
-  text: Text,
-  stage: string,
-  scratch: string,
-): Promise<Staged> {
+export async function stageCsv(query: Query, file: string, text: Text, scratch: string): Promise<Staged> {
   const dialect = dialectOf(text.head, text.isWhole);
   const written = await writeRows(file, text, dialect, scratch);
-  await query(`CREATE TABLE ${stage} AS ${readCsv(scratch, dialect, written.longest)}`);
-  const [[rows] = []] = await query(`SELECT count(*) FROM ${stage}`);
+  await query(`CREATE TABLE stage AS ${readCsv(scratch, dialect, written.longest)}`);
+  const [[rows] = []] = await query(`SELECT count(*) FROM stage`);
   if (Number(rows) !== written.rows) throw new Error(`${rows} of ${written.rows} rows of ${file} were read`);
-  const total = await totals(query, file, stage, dialect.columns, written.last);
+  const total = await totals(query, file, dialect.columns, written.last);
   return {
     columns: dialect.columns,
     delimiter: dialect.delimiter,
@@ -49,15 +42,15 @@ export async function stageCsv(
 
 /** `last`: the last rows, if they read like totals. They are not written. */
 async function writeRows(file: string, text: Text, dialect: CsvDialect, to: string) {
-  const { delimiter, isEscaped, columns, above, header, under } = dialect;
-  const reader = new CsvRows(delimiter);
+  const { isEscaped, columns } = dialect;
+  const delimiter = dialect.delimiter ?? NO_DELIMITER;
+  const reader = new CsvRows(dialect.delimiter);
   const rejects: Reject[] = [];
   const last: CsvRow[] = [];
-  let left = above.length + (header === null ? 0 : 1) + under.length;
   let [rows, rejected, open, longest] = [0, 0, 0, LINE_BYTES];
   const lines: string[] = [];
   const write = (row: CsvRow): void => {
-    const line = row.quoted?.isOdd === true ? row.cells.map(quoted).join(delimiter ?? '') : row.text;
+    const line = row.quoted?.isOdd === true ? row.cells.map(quoted).join(delimiter) : row.text;
     const bytes = line.length * 3 > LINE_BYTES ? Buffer.byteLength(line) + 1 : 0;
     const reason = reasonOf(row, dialect, bytes);
     if (reason === null) {
@@ -71,8 +64,7 @@ async function writeRows(file: string, text: Text, dialect: CsvDialect, to: stri
   };
   const add = (piece: string, isEnd: boolean): string => {
     for (const row of reader.add(piece, isEnd)) {
-      left -= 1;
-      if (left >= 0) continue;
+      if (row.line < dialect.start && !isRuler(row.text)) continue;
       if (row.quoted?.isOpen === true) open += 1;
       const isLast = TOTAL.test(row.text) && row.width === columns.length;
       if (isLast) last.push(row);
@@ -95,6 +87,7 @@ const shown = ({ text }: CsvRow): string => cut(visibleLine(cut(text, 200)), 60)
 function reasonOf({ width, text }: CsvRow, { columns, header, isSure }: CsvDialect, bytes: number): string | null {
   if (bytes > MAX_LINE_BYTES) return 'a line that is too long';
   if (isSure && text === header?.text) return 'the header again';
+  if (isRuler(text)) return 'a line of dashes';
   if (width === columns.length) return null;
   if (isComment(text)) return 'a comment';
   return width < columns.length ? 'too few cells' : 'too many cells';
@@ -104,26 +97,28 @@ const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
 
 function readCsv(path: string, { delimiter, columns }: CsvDialect, longest: number): string {
   const options = [
-    `auto_detect = false, header = false, delim = '${delimiter ?? '\u001f'}', quote = '"', escape = '"', new_line = '\\n'`,
+    `auto_detect = false, header = false, delim = '${delimiter ?? NO_DELIMITER}', quote = '"', escape = '"', new_line = '\\n'`,
     `columns = {${columns.map((name) => `${literal(name)}: 'VARCHAR'`).join(', ')}}`,
     `compression = 'none', max_line_size = ${longest}, hive_partitioning = false`,
   ];
   return `FROM read_csv(${pathLiteral(path)}, ${options.join(', ')})`;
 }
 
-function readingOf({ encoding }: Text, { delimiter, isEscaped, header }: CsvDialect): string {
+function readingOf({ encoding }: Text, { delimiter, isEscaped, header, groups }: CsvDialect): string {
   return [
     encoding.startsWith('Windows')
       ? `taken for ${encoding}, because it is no UTF-8 (save it as that if letters look wrong)`
       : encoding,
     ...(delimiter === null ? [] : [`delimiter ${delimiter === '\t' ? 'tab' : delimiter}`]),
     ...(isEscaped ? ['\\" for a quote in a cell, \\\\ for \\'] : []),
-    ...(header === null ? [] : [`header in line ${header.line}`]),
+    ...(header === null
+      ? []
+      : [groups === null ? `header in line ${header.line}` : `header in lines ${groups.line} and ${header.line}`]),
   ].join(', ');
 }
 
 function notesOf({ damaged }: Text, dialect: CsvDialect): string[] {
-  const { delimiter, above, under, header, columns } = dialect;
+  const { isUnread, above, under, header, columns } = dialect;
   const hasRowNames = header !== null && header.width < columns.length && columns[0] === 'column_1';
   const leftOut = (where: string, lines: readonly CsvRow[]): string[] => {
     const texts = lines.map(({ text }) => `'${cut(visibleLine(text), 200)}'`);
@@ -136,8 +131,8 @@ function notesOf({ damaged }: Text, dialect: CsvDialect): string[] {
     ...leftOut('under the header', under),
     ...(header === null ? [`no header: columns are named column_1 to column_${columns.length}`] : []),
     ...(hasRowNames ? ['the header has no name for the first column, taken for names of rows'] : []),
-    ...(delimiter === null && /[\t;|,^]|" "/.test(columns[0] ?? '')
-      ? ['no delimiter gives most lines the same number of cells, so each line is one']
+    ...(isUnread
+      ? ['no delimiter gives most lines the same number of cells, so each line is one: save it with a delimiter']
       : []),
     ...(damaged > 0 ? [`${counted(damaged, 'character')} not in UTF-8, replaced`] : []),
   ];
@@ -154,15 +149,15 @@ const MAX_TOTALS = 3;
  * Last rows that are sums of those above. One is left out, and counted, where it leaves a cell empty that every other row
  * fills; a row that only reads like a total is kept, and told.
  */
-async function totals(query: Query, file: string, stage: string, columns: readonly string[], last: readonly CsvRow[]) {
+async function totals(query: Query, file: string, columns: readonly string[], last: readonly CsvRow[]) {
   if (last.length === 0) return { rejects: [], notes: [] };
   const filled = columns.map((name) => `count(*) > 0 AND count(*) = count(${identifier(name)})`);
-  const [isFilled = []] = await query(`SELECT ${filled.join(', ')} FROM ${stage}`);
+  const [isFilled = []] = await query(`SELECT ${filled.join(', ')} FROM stage`);
   const kept = last.findLastIndex(
     ({ cells }) => !cells.some((cell, index) => cell.trim() === '' && isFilled[index] === 'true'),
   );
   for (const { cells } of last.slice(0, kept + 1))
-    await query(`INSERT INTO ${stage} VALUES (${cells.map((cell) => `nullif(${literal(cell)}, '')`).join(', ')})`);
+    await query(`INSERT INTO stage VALUES (${cells.map((cell) => `nullif(${literal(cell)}, '')`).join(', ')})`);
   const [row] = last.slice(kept);
   return {
     rejects: last

@@ -2,6 +2,7 @@
  * How a CSV file is written: delimiter, header and the lines around it. DuckDB's own sniffer takes a file with one ragged line or
  * with a footnote for a single column, the first of three lines of titles for the header, and years for data.
  */
+import { groupBy } from '../../../group-by';
 import { isNoValue } from './column-types';
 import { CsvRows, type CsvRow } from './csv-rows';
 import { doubled } from './encoding';
@@ -10,17 +11,23 @@ import { unique } from './sources';
 export interface CsvDialect {
   /** Null: the lines are one column. */
   readonly delimiter: string | null;
+  /** Whether the lines look like more than one column, but nothing says how they are apart. */
+  readonly isUnread: boolean;
   /** Whether `\"` is a quote. */
   readonly isEscaped: boolean;
   readonly columns: readonly string[];
   /** Null: none. */
   readonly header: CsvRow | null;
+  /** The row above the header, where its words are part of the names. */
+  readonly groups: CsvRow | null;
   /** Whether one like it below is the header again. */
   readonly isSure: boolean;
   /** Rows before the header, or before the first row of the table. */
   readonly above: readonly CsvRow[];
   /** Rows under the header that are none of the table. */
   readonly under: readonly CsvRow[];
+  /** The line from which on rows are those of the table. */
+  readonly start: number;
 }
 
 /** In the order in which one is taken that explains the lines as well as another: decimals are written with commas. */
@@ -29,48 +36,56 @@ const MAX_ROWS = 2000;
 
 /** `isWhole`: the text is all of the file. */
 export function dialectOf(text: string, isWhole: boolean): CsvDialect {
-  const texts = [
-    { isEscaped: false, of: text },
-    ...(text.includes('\\"') ? [{ isEscaped: true, of: doubled(text) }] : []),
-  ];
+  const escapes = text.includes('\\"') ? [false, true] : [false];
   const [best] = DELIMITERS.flatMap((delimiter) =>
-    texts.map(({ isEscaped, of }) => ({ delimiter, isEscaped, rows: rowsOf(of, delimiter, isWhole) })),
+    escapes.map((isEscaped) => {
+      const rows = rowsOf(isEscaped ? doubled(text) : text, isWhole, delimiter);
+      return { delimiter, isEscaped, rows, ...consistency(rows) };
+    }),
   )
-    .map((read) => ({ ...read, ...consistency(read.rows) }))
-    .filter(({ width, share }) => width > 1 && share >= 0.5)
+    // A comma in most numbers of a table that is aligned by spaces is no delimiter.
+    .filter(({ width, share, rows }) => width > 1 && share >= 0.5 && (share === 1 || !areSpaced(rows)))
     .sort((a, b) => b.closed - a.closed || b.share - a.share || b.width - a.width);
-  const { delimiter, isEscaped, rows, width } = best ?? {
-    delimiter: null,
-    isEscaped: false,
-    rows: rowsOf(text, null, isWhole),
-    width: 1,
-  };
-  const { at, names, isSure } = headOf(rows, width, delimiter);
+  const one = { delimiter: null, isEscaped: false, width: 1 };
+  const { delimiter, isEscaped, rows, width } = best ?? { ...one, rows: rowsOf(text, isWhole, null) };
+  const { at, names, isSure, groups } = groupedHead(rows, width) ?? headOf(rows, width, delimiter);
   const header = names === null ? null : (rows[at] ?? null);
   const cells = names?.map((cell) => cell.replace(/\s+/g, ' ').trim()) ?? Array<string>(width).fill('');
+  const above = rows.slice(0, groups === null ? at : at - 1);
+  const under = header === null ? [] : rowsUnderHeader(rows, at + 1, width);
+  const last = under.at(-1) ?? header ?? above.at(-1);
   return {
-    delimiter,
-    isEscaped,
+    ...{ delimiter, isEscaped, header, groups, isSure, above, under },
+    isUnread: width === 1 && areApart(rows, header?.text ?? ''),
     columns: unique(cells.map((name, index) => name || `column_${index + 1}`)),
-    header,
-    isSure,
-    above: rows.slice(0, at),
-    under: header === null ? [] : rowsUnderHeader(rows, at + 1, width),
+    start: last === undefined ? 1 : last.line + last.lines,
   };
 }
 
+/** As `df` and SAS print tables. */
+const areSpaced = (rows: readonly CsvRow[]): boolean =>
+  rows.filter(({ text }) => /[^\s;|,] {2,}[^\s;|,]/.test(text)).length > rows.length / 2;
+
+/** Whether lines that are one cell have signs or words between which columns may be apart. */
+function areApart(rows: readonly CsvRow[], header: string): boolean {
+  const words = new Set(rows.map(({ text }) => text.trim().split(' ').length));
+  return areSpaced(rows) || (words.size === 1 && !words.has(1)) || /[\t;|,^]|" "/.test(header);
+}
+
 function consistency(rows: readonly CsvRow[]) {
-  const counts = new Map<number, number>();
   const own = rows.slice(commentsOf(rows));
-  for (const row of own) counts.set(row.width, (counts.get(row.width) ?? 0) + 1);
-  const [width = 1, count = 0] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0])[0] ?? [];
+  const groups = [...groupBy(own, ({ width }) => width)];
+  const [width = 1, most = []] = groups.sort((a, b) => b[1].length - a[1].length || b[0] - a[0])[0] ?? [];
   // With another delimiter a quoted cell with a comma is two, of which none closes its quote.
-  const closed = own.filter((row) => row.width === width && row.quoted?.isOpen !== true).length;
-  return { width, share: count / Math.max(1, own.length), closed: closed / Math.max(1, own.length) };
+  const closed = most.filter(({ quoted }) => quoted?.isOpen !== true).length;
+  return { width, share: most.length / Math.max(1, own.length), closed: closed / Math.max(1, own.length) };
 }
 
 /** May be: `#` also begins names. */
 export const isComment = (line: string): boolean => /^\s*(#|--|\/\/)/.test(line);
+
+/** A line under a header or around a table: `----+----`, `|---|`. */
+export const isRuler = (line: string): boolean => /^[-+|=: ]*(---|===)[-+|=: ]*$/.test(line);
 
 /** How many rows at the beginning may be comments. */
 function commentsOf(rows: readonly CsvRow[]): number {
@@ -79,10 +94,11 @@ function commentsOf(rows: readonly CsvRow[]): number {
 }
 
 /** The first of them. A quote that opens the first row may not be closed within the text, of which there may be more. */
-function rowsOf(text: string, delimiter: string | null, isWhole: boolean): CsvRow[] {
+function rowsOf(text: string, isWhole: boolean, delimiter: string | null): readonly CsvRow[] {
   const rows: CsvRow[] = [];
-  for (const row of new CsvRows(delimiter).add(text, isWhole)) if (rows.push(row) === MAX_ROWS) break;
-  return rows.length > 0 || isWhole ? rows : rowsOf(text, delimiter, true);
+  for (const row of new CsvRows(delimiter).add(text, isWhole))
+    if (!isRuler(row.text) && rows.push(row) === MAX_ROWS) break;
+  return rows.length > 0 || isWhole ? rows : rowsOf(text, true, delimiter);
 }
 
 const NUMBER = /^[-+]?[.]?[0-9][0-9.,' ]*([eE][-+]?[0-9]+)?%?$/;
@@ -95,48 +111,83 @@ const isFigure = (cell: string): boolean =>
   /^[^\p{L}\d]*(\p{L}{3})?[^\p{L}\d]*\d[\d.,' ]*[^\p{L}\d]*\p{L}{0,3}$/u.test(cell) ||
   /^[-+]?(inf|infinity|true|false|yes|no)$/i.test(cell.trim());
 
-/** `at`: the header, if it has names, else the first row of the table. */
-function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null) {
+const isYear = (cell: string): boolean => /^(19|20)\d\d$/.test(cell.trim());
+const MAX_TITLES = 20;
+
+/** `at`: the header, if it has names, else the first row of the table. The rest: as in `CsvDialect`. */
+type Head = Pick<CsvDialect, 'isSure' | 'groups'> & { readonly at: number; readonly names: readonly string[] | null };
+
+/** The second of two rows of names; null: there are none, or it is not sure. */
+function groupedHead(rows: readonly CsvRow[], width: number): Head | null {
+  for (const [n, groups] of rows.slice(0, MAX_TITLES).entries()) {
+    if (groups.width !== width) continue;
+    const names = rows[n + 1]?.width === width ? grouped(groups.cells, rows[n + 1]?.cells ?? []) : null;
+    if (names !== null) return { at: n + 1, names, isSure: true, groups };
+    if (!groups.cells.some(isBlank)) return null;
+  }
+  return null;
+}
+
+/** The names of `,2023,,2024,` over `region,sales,cost,sales,cost`: where groups have other names, one may end before the next. */
+function grouped(above: readonly string[], own: readonly string[]): readonly string[] | null {
+  if (![...above, ...own].every((cell) => isYear(cell) || !isValue(cell))) return null;
+  let group = '';
+  const parts = own.map((cell, n) => {
+    const over = above[n]?.trim() ?? '';
+    if (over !== '') group = isBlank(cell) ? '' : over;
+    return { group, name: cell.trim() || over };
+  });
+  const groups = groupBy(parts, (part) => part.group);
+  groups.delete('');
+  const lists = [...groups.values()].map((list) => list.map(({ name }) => name));
+  const areEqual = new Set(lists.map((list) => list.join('\n'))).size === 1;
+  const names = parts.map((part) => `${part.group} ${part.name}`);
+  const areSure = areEqual && lists.length > 1 && (lists[0]?.length ?? 0) > 1 && new Set(names).size === names.length;
+  return areSure ? names : null;
+}
+
+function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null): Head {
   const comments = commentsOf(rows);
   const first = firstOf(rows, width, comments);
+  const under = rows[first + 1]?.cells ?? [];
+  const isHalf = rows[first]?.cells.some((cell, n) => isBlank(cell) && !isBlank(under[n] ?? '')) === true;
   // What begins like a comment may be the header (`#id`), or the first row.
-  const sure = [first, first - 1].find((at) => rows[at]?.width === width && wordsOverValues(rows, at) > 0);
-  if (sure !== undefined) return { at: sure, names: rows[sure]?.cells ?? [], isSure: true };
+  const sure = [first, first - 1, ...(isHalf ? [first + 1] : [])].find(
+    (at) => rows[at]?.width === width && wordsOverValues(rows, at) > 0,
+  );
+  if (sure !== undefined) return { at: sure, names: rows[sure]?.cells ?? [], isSure: true, groups: null };
   const at = comments === 0 ? first : firstOf(rows, width, 0);
   const names = namesOfOtherWidth(rows[at - 1], tableRows(rows, at, width), delimiter);
-  if (names !== null) return { at: at - 1, names, isSure: true };
+  if (names !== null) return { at: at - 1, names, isSure: true, groups: null };
   const header = rows[at];
   // What comes again below is a value too.
   const comesAgain = width > 1 && rows.slice(at + 1, at + 50).some(({ text }) => text === header?.text);
   // Names may be above, of which one is missing: then this row has none.
   const isUnderNames = width > 2 && rows[at - 1]?.width === width - 1 && isHeader(rows[at - 1]);
-  return { at, names: isHeader(header) && !comesAgain && !isUnderNames ? header.cells : null, isSure: false };
+  const hasNames = isHeader(header) && !comesAgain && !isUnderNames;
+  return { at, names: hasNames ? header.cells : null, isSure: false, groups: null };
 }
 
 /** The first row of the table: titles above it have other widths, or fill its first cells alone. */
 function firstOf(rows: readonly CsvRow[], width: number, from: number): number {
+  const filledIn = (row: CsvRow): readonly string[] => row.cells.filter((cell) => !isBlank(cell));
   const found = rows.findIndex((row, at) => at >= from && row.width === width);
   const start = Math.max(0, found);
-  let areShort = true;
-  let most = 0;
-  for (let at = start; at < Math.min(rows.length, start + 20); at += 1) {
-    const cells = rows[at]?.cells ?? [];
-    const filled = cells.filter((cell) => !isBlank(cell));
+  let [areShort, most] = [true, 0];
+  for (const [n, row] of rows.slice(start, start + MAX_TITLES).entries()) {
+    const [at, { cells }, filled] = [start + n, row, filledIn(row)];
     if (filled.length === cells.length) {
-      const isUnderTitles = isHeader(rows[at]) && (areShort || wordsOverValues(rows, at) > 1);
-      return isUnderTitles && areFuller(rows.slice(at + 1, at + 20), most) ? at : start;
+      const isUnderTitles = isHeader(row) && (areShort || wordsOverValues(rows, at) > 1);
+      const below = rows.slice(at + 1, at + MAX_TITLES);
+      // Else those above are no titles, but rows as they are.
+      const areFuller = below.filter((other) => filledIn(other).length > most).length >= below.length / 2;
+      return isUnderTitles && areFuller ? at : start;
     }
     if (cells.slice(0, filled.length).some(isBlank)) return start;
     areShort &&= filled.length <= width / 2 || filled.some(isValue);
     most = Math.max(most, filled.length);
   }
   return start;
-}
-
-/** Whether most rows fill more cells than that: else those above are no titles, but rows as they are. */
-function areFuller(rows: readonly CsvRow[], count: number): boolean {
-  const fuller = rows.filter(({ cells }) => cells.filter((cell) => !isBlank(cell)).length > count);
-  return fuller.length >= rows.length / 2;
 }
 
 /** Rows from one on, without those that repeat the one above it. */
@@ -164,32 +215,20 @@ function wordsOverValues(rows: readonly CsvRow[], at: number): number {
 function namesOfOtherWidth(header: CsvRow | undefined, body: readonly CsvRow[], delimiter: string | null) {
   const width = body[0]?.width ?? 0;
   if (!isHeader(header)) return null;
-  const { cells, text } = header;
+  const { cells } = header;
   if (cells.length === width + 1 && isBlank(cells[width] ?? '')) return cells.slice(0, width);
   if (cells.length !== width - 1 || cells.some(isBlank)) return null;
   if (body.every((row) => isBlank(row.cells[width - 1] ?? ''))) return [...cells, ''];
-  // R writes names of rows without a name for their column: in quotes, or as labels of numbers.
+  // R writes names of rows without a name for their column: in quotes, numbers or beside values alone.
   const labels = body.map((row) => row.cells[0] ?? '');
-  const areQuoted =
-    text.split(delimiter ?? '\n').every((cell) => /^".*"$/.test(cell)) &&
-    body.every((row) => row.text.startsWith('"')) &&
-    // Others quote each cell: then a name may be missing anywhere.
-    (labels.every((label, n) => label === String(n + 1)) ||
-      body.some((row) => hasBareCell(row.text, delimiter ?? '\n')));
-  const areLabels = delimiter === '\t' && labels.every(isWord) && !body.some((row) => row.cells.slice(1).some(isWord));
+  const areQuoted = [header, ...body].every((row) => row.text.startsWith('"'));
+  const areNumbers = areQuoted && labels.every((label, n) => label === String(n + 1));
+  const areLabels = labels.every(isWord) && !body.some((row) => row.cells.slice(1).some(isWord));
   // `"Ann",12,50` may be a decimal with a comma.
-  const isSplit = (n: number): boolean =>
-    n > 0 && body.every((row) => /^-?\d+$/.test(row.cells[n] ?? '') && /^\d+$/.test(row.cells[n + 1] ?? ''));
-  const areSplit = delimiter === ',' && labels.some(isWord) && cells.some((_, n) => isSplit(n));
+  const hasPoints = areQuoted && (delimiter !== ',' || body.some((row) => /\d[.]\d/.test(row.text)));
   const areUnique = !labels.some(isBlank) && new Set(labels).size === labels.length;
-  return areUnique && !areSplit && (areQuoted || areLabels) ? ['', ...cells] : null;
+  return areUnique && (areNumbers || (areLabels && (hasPoints || delimiter === '\t'))) ? ['', ...cells] : null;
 }
-
-const hasBareCell = (text: string, delimiter: string): boolean =>
-  text
-    .replace(/"([^"]|"")*"/g, '')
-    .replaceAll(delimiter, '')
-    .trim() !== '';
 
 /** One or two rows of units or labels: they have a word over each column of values alone. */
 function rowsUnderHeader(rows: readonly CsvRow[], from: number, width: number): readonly CsvRow[] {
@@ -219,6 +258,6 @@ function isHeader(row: CsvRow | undefined): row is CsvRow {
   const areYears =
     values.length > 1 &&
     values.length < cells.length &&
-    values.every((cell, n) => /^(19|20)\d\d$/.test(cell) && (n === 0 || Number(cell) === Number(values[n - 1]) + 1));
+    values.every((cell, n) => isYear(cell) && (n === 0 || Number(cell) === Number(values[n - 1]) + 1));
   return cells.length > 0 && (values.length === 0 || areYears);
 }

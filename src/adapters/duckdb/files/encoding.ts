@@ -28,10 +28,9 @@ export async function readText(path: string, maxBytes: number): Promise<Text | n
   const decoder = new TextDecoder();
   const count = (text: string): void => {
     isBlank &&= text.trim() === '';
-    const foreign = text.match(/[^\x00-\x7f]/g) ?? [];
-    const lost = foreign.filter((character) => character === '\ufffd').length;
+    const lost = text.split('\ufffd').length - 1;
     bad += lost;
-    good += foreign.length - lost;
+    good += (text.match(/[^\x00-\x7f]/g)?.length ?? 0) - lost;
   };
   for await (const chunk of bytesOf(path, maxBytes)) {
     if (bytes < HEAD_BYTES) head.push(chunk);
@@ -116,11 +115,11 @@ async function* bytesOf(path: string, maxBytes: number): AsyncGenerator<Buffer> 
 function utf16Of(start: Buffer): 'UTF-16LE' | 'UTF-16BE' | null {
   if (start[0] === 0xff && start[1] === 0xfe) return 'UTF-16LE';
   if (start[0] === 0xfe && start[1] === 0xff) return 'UTF-16BE';
-  const [even, odd] = [0, 1].map((side) => start.subarray(0, 4096).filter((byte, at) => byte === 0 && at % 2 === side));
-  const many = Math.min(start.length, 4096) / 5;
-  const [evens, odds] = [even?.length ?? 0, odd?.length ?? 0];
-  if (odds > many && evens < many / 4) return 'UTF-16LE';
-  return evens > many && odds < many / 4 ? 'UTF-16BE' : null;
+  const first = start.subarray(0, 4096);
+  const zeros = (side: 0 | 1): number =>
+    first.filter((byte, at) => byte === 0 && at % 2 === side).length / first.length;
+  if (zeros(1) > 0.2 && zeros(0) < 0.05) return 'UTF-16LE';
+  return zeros(0) > 0.2 && zeros(1) < 0.05 ? 'UTF-16BE' : null;
 }
 
 /** Letters of Polish stand for signs that western texts do not have within words. */

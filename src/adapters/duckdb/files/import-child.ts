@@ -15,7 +15,7 @@ import { typeColumns, type Query, type TypedColumn } from './column-types';
 import { pathLiteral, stageCsv, type Staged } from './csv';
 import { readText } from './encoding';
 import { jsonTexts, stageJson } from './json';
-import { commentOf, MAX_REJECTS, type Ignored, type ImportedTable } from './report';
+import { commentOf, MAX_REJECTS, some, type Imported, type ImportedTable } from './report';
 import { unreadable, type SourceFile, type Sources, type SourceTable } from './sources';
 
 export interface ImportRequest {
@@ -26,15 +26,14 @@ export interface ImportRequest {
   readonly maxBytes: number;
 }
 
-export type ImportReply =
-  | { readonly kind: 'done'; readonly tables: readonly ImportedTable[]; readonly ignored: readonly Ignored[] }
-  | { readonly kind: 'error'; readonly code: SqlEngineError['code']; readonly message: string };
+export type Made = Pick<Imported, 'tables' | 'ignored'>;
 
 const MEMORY = '500MB';
 /** What is staged on disk takes more than the files, above all where they are compressed. */
 const SCRATCH_BYTES = 8 * 1024 * 1024 * 1024;
 
-async function imported(request: ImportRequest): Promise<ImportReply> {
+/** @throws SqlEngineError with one line that says what is wrong with the files. */
+export async function answer(request: ImportRequest): Promise<Made> {
   process.umask(0o077);
   const { sources, folder } = request;
   const query = await opened(
@@ -42,7 +41,7 @@ async function imported(request: ImportRequest): Promise<ImportReply> {
     sources.tables.flatMap((table) => table.files),
   );
   const tables: ImportedTable[] = [];
-  const ignored: Ignored[] = [];
+  const ignored: Imported['ignored'] = [];
   for (const table of sources.tables) {
     try {
       tables.push(await importTable(query, table, request));
@@ -58,7 +57,7 @@ async function imported(request: ImportRequest): Promise<ImportReply> {
   if (tables.length === 0)
     throw unreadable(`no file can be read: ${ignored.map(({ file, reason }) => `${file}: ${reason}`).join('; ')}`);
   await query('DETACH data');
-  return { kind: 'done', tables, ignored };
+  return { tables, ignored };
 }
 
 async function opened(folder: string, files: readonly SourceFile[]): Promise<Query> {
@@ -95,11 +94,10 @@ async function importTable(query: Query, table: SourceTable, request: ImportRequ
     : fromText(query, table, target, request));
   const [[rows] = []] = await query(`SELECT count(*) FROM ${target}`);
   const types = await query(`SELECT column_name, column_type FROM (DESCRIBE ${target})`);
-  const formats = new Map(read.map(({ name, format }) => [name, format]));
-  const columns = types.map(([name, type]) => ({
+  const columns = types.map(([name, type], n) => ({
     name: name ?? '',
     type: type ?? '',
-    format: formats.get(name ?? '') ?? null,
+    format: read[n]?.format ?? null,
   }));
   const report = { name: table.name, ...made, rows: Number(rows), columns };
   await query(`COMMENT ON TABLE ${target} IS ${literal(commentOf(report))}`);
@@ -109,16 +107,17 @@ async function importTable(query: Query, table: SourceTable, request: ImportRequ
   return report;
 }
 
-type Made = Omit<ImportedTable, 'name' | 'rows' | 'columns'> & { readonly columns: readonly TypedColumn[] };
+type Read = Omit<ImportedTable, 'name' | 'rows' | 'columns'> & { readonly columns: readonly TypedColumn[] };
 
-async function fromParquet(query: Query, { files }: SourceTable, target: string): Promise<Made> {
+async function fromParquet(query: Query, { files }: SourceTable, target: string): Promise<Read> {
   const parts: Part[] = [];
+  const names = files.map(({ name }) => name);
   const isHive = files.some(({ partition }) => Object.keys(partition).length > 0);
   const read = `union_by_name = true, hive_partitioning = ${isHive}`;
   try {
     for (const { name, path } of files) {
       const columns = await query(`DESCRIBE FROM read_parquet(${pathLiteral(path)})`);
-      parts.push({ file: name, columns: new Map(columns.map(([column, type]) => [column ?? '', type ?? ''])) });
+      parts.push({ name, columns: new Map(columns.map(([column, type]) => [column ?? '', type ?? ''])) });
     }
     const paths = files.map(({ path }) => pathLiteral(path)).join(', ');
     // In their order, ten million rows would take more time and memory than there is.
@@ -126,11 +125,10 @@ async function fromParquet(query: Query, { files }: SourceTable, target: string)
     await query(`CREATE TABLE ${target} AS FROM read_parquet([${paths}], ${read})`);
   } catch (error) {
     const [message = ''] = (error as Error).message.split(/\n+LINE \d/);
-    throw unreadable(`${named(files)}: it cannot be read as Parquet (${oneLine(message, 200)}): write it anew`, error);
+    throw unreadable(`${some(names)}: it cannot be read as Parquet (${oneLine(message, 200)}): write it anew`, error);
   } finally {
     await query('SET preserve_insertion_order = true');
   }
-  const names = files.map(({ name }) => name);
   return { files: names, columns: [], rejected: 0, rejects: [], readings: [], notes: differing(parts) };
 }
 
@@ -139,7 +137,7 @@ async function fromText(
   { files, format }: SourceTable,
   target: string,
   request: ImportRequest,
-): Promise<Made> {
+): Promise<Read> {
   const scratch = join(request.folder, 'scratch');
   const staged: (Staged & { readonly file: string })[] = [];
   const left: string[] = [];
@@ -152,8 +150,8 @@ async function fromText(
       if (text === null) throw unreadable('it is empty: name a file with a header or rows');
       const lists = new Set(staged.flatMap(({ list }) => list ?? []));
       const part = await (format === 'csv'
-        ? stageCsv(query, file, text, 'stage', scratch)
-        : stageJson(query, file, text, 'stage', scratch, lists));
+        ? stageCsv(query, file.name, text, scratch)
+        : stageJson(query, file.name, text, scratch, lists));
       staged.push({ file: file.name, ...part });
       await append(query, file, part.columns, names, format);
     } catch (error) {
@@ -175,9 +173,11 @@ async function fromText(
     rejects: staged.flatMap(({ rejects }) => rejects).slice(0, MAX_REJECTS),
     readings: [...new Set(staged.flatMap(({ reading }) => reading ?? []))],
     notes: [
-      ...(left.length === 0 ? [] : [`left out: ${cut(left.join('; '), 300)}`]),
+      ...told('left out', left),
       ...staged.flatMap(({ file, notes }) => notes.map((note) => (files.length > 1 ? `${file}: ${note}` : note))),
-      ...differing(staged.map((part) => ({ ...part, columns: new Map(part.columns.map((name) => [name, ''])) }))),
+      ...differing(
+        staged.map(({ file, columns: own }) => ({ name: file, columns: new Map(own.map((each) => [each, ''])) })),
+      ),
       ...columns.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
     ],
   };
@@ -211,46 +211,27 @@ async function append(
   }
 }
 
-function named(files: readonly SourceFile[]): string {
-  return files.length > 1 ? `${files[0]?.name} and ${files.length - 1} more` : (files[0]?.name ?? '');
-}
-
 /** A file of a table, with the types of its columns; '' where the file tells none. */
-interface Part {
-  readonly file: string;
-  readonly columns: ReadonlyMap<string, string>;
-}
+type Part = Pick<SourceFile, 'name'> & { readonly columns: ReadonlyMap<string, string> };
 
 function differing(parts: readonly Part[]): string[] {
-  const cells = parts.flatMap(({ file, columns }) => [...columns].map(([name, type]) => ({ file, name, type })));
-  const all = groupBy(cells, ({ name }) => name.toLowerCase());
-  const lacking = parts.flatMap(({ file, columns }) => {
-    const own = new Set([...columns.keys()].map((name) => name.toLowerCase()));
-    const missing = [...all].flatMap(([key, [first]]) => (own.has(key) || first === undefined ? [] : [first.name]));
+  const cells = parts.flatMap(({ name: file, columns }) => [...columns].map(([name, type]) => ({ file, name, type })));
+  const all = [...groupBy(cells, ({ name }) => name.toLowerCase())];
+  const lacking = [...groupBy(cells, ({ file }) => file)].flatMap(([file, own]) => {
+    const names = new Set(own.map(({ name }) => name.toLowerCase()));
+    const missing = all.flatMap(([key, [first]]) => (names.has(key) ? [] : (first?.name ?? [])));
     return missing.length === 0 ? [] : [`${file} has no ${cut(missing.join(', '), 100)}`];
   });
-  const types = [...all.values()].flatMap((of) => {
+  const types = all.flatMap(([, of]) => {
     const ways = [...groupBy(of, ({ type }) => type).values()].flatMap(([first]) => first ?? []);
     const shown = ways.map(({ type, file }) => `${type} in ${file}`).join(', ');
     return ways.length < 2 ? [] : [`${ways[0]?.name} is ${shown}`];
   });
-  const told = (what: string, list: readonly string[]): string[] =>
-    list.length === 0 ? [] : [`${what}: ${cut(list.join('; '), 300)}`];
   return [
     ...told('the files have other columns, and what one lacks is NULL', lacking),
     ...told('the files have other types, and one that holds all may round', types),
   ];
 }
 
-export async function answer(request: ImportRequest): Promise<ImportReply> {
-  try {
-    return await imported(request);
-  } catch (error) {
-    if (error instanceof SqlEngineError) return { kind: 'error', code: error.code, message: error.message };
-    return {
-      kind: 'error',
-      code: 'connection',
-      message: `the files cannot be imported: ${oneLine((error as Error).message, 300)}`,
-    };
-  }
-}
+const told = (what: string, list: readonly string[]): string[] =>
+  list.length === 0 ? [] : [`${what}: ${cut(list.join('; '), 300)}`];

@@ -8,15 +8,18 @@
  *    reads on, who opens it later has to import again.
  * 3. Folders are 0700 and files 0600.
  */
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { oneLine } from '../../../clip';
 import type { DataFile } from '../../../data-file';
 import { SqlEngineError } from '../../../domain/ports/sql-engine';
 import { withFileLock } from '../../../file-lock';
 import { sha256, sha256OfFile } from '../../../sha256';
 import { startChild } from '../../kit/child-process';
-import type { ImportReply, ImportRequest } from './import-child';
+import type { Failure } from '../../kit/child-session';
+import type { ImportRequest, Made } from './import-child';
 import { Kept, type Imported, type Stamp } from './report';
 import { listSources, unreadable, type Sources } from './sources';
 
@@ -37,8 +40,8 @@ export interface CacheEntry {
   readonly usedAt: string;
 }
 
-/** Changes with what an import makes of the same files. */
-const VERSION = 4;
+/** Changes with what an import makes of the same files: an entry of another version is not looked at. */
+const VERSION = 5;
 const MAX_BYTES = 20 * 1024 ** 3;
 
 /**
@@ -104,15 +107,14 @@ async function renewed(folder: string, sources: Sources, limits: Limits): Promis
   for (const name of await readdir(folder))
     if (name.startsWith('new-')) await rm(join(folder, name), { recursive: true, force: true });
   const stamps = await stampsOf(sources, before?.stamps ?? [], limits.signal);
-  const path = join(folder, `${hashOf([VERSION, stamps.map(({ name, hash }) => [name, hash])])}.duckdb`);
+  const path = join(folder, `${hashOf(stamps.map(({ name, hash }) => [name, hash]))}.duckdb`);
   const work = await mkdtemp(join(folder, 'new-'));
   try {
-    const isSame = before?.version === VERSION && before.imported.path === path && existsSync(path);
-    const imported = isSame
-      ? { ...before.imported, asOf: asOf(sources) }
-      : { ...(await run(sources, work, limits)), path };
+    const isSame = before?.imported.path === path && existsSync(path);
+    const made = isSame ? before.imported : await newlyMade(sources, work, limits);
     if (!isSame) await rename(join(work, 'data.duckdb'), path);
-    const kept: Kept = { version: VERSION, stamps, imported };
+    const imported = { ...made, path, source: sources.root, asOf: asOf(sources) };
+    const kept: Kept = { stamps, imported };
     await writeFile(join(work, 'report.json'), JSON.stringify(kept), { mode: 0o600 });
     await rename(join(work, 'report.json'), join(folder, 'report.json'));
     for (const name of await readdir(folder))
@@ -126,49 +128,35 @@ async function renewed(folder: string, sources: Sources, limits: Limits): Promis
 type Limits = Required<Omit<ImportOptions, 'cacheFolder'>>;
 
 /** Makes `data.duckdb` in a folder. */
-async function run(sources: Sources, folder: string, { signal, maxBytes }: Limits): Promise<Imported> {
-  const reply = await inChild({ sources, folder, maxBytes }, signal);
-  if (reply.kind === 'error') throw new SqlEngineError(reply.code, reply.message);
+async function newlyMade(sources: Sources, folder: string, { signal, maxBytes }: Limits) {
+  const made = await inChild({ sources, folder, maxBytes }, signal);
   const after = listSources(sources.root);
-  if (hashOf(looksOf(allFiles(after))) !== hashOf(looksOf(allFiles(sources))))
-    throw new SqlEngineError(
-      'connection',
-      `${sources.root} was changed while it was read: try again when it is written`,
-    );
-  const { tables, ignored } = reply;
-  return {
-    path: join(folder, 'data.duckdb'),
-    source: sources.root,
-    asOf: asOf(sources),
-    importedAt: new Date().toISOString(),
-    tables: [...tables],
-    ignored: [...ignored],
-  };
+  if (hashOf(looksOf(allFiles(after))) === hashOf(looksOf(allFiles(sources))))
+    return { ...made, importedAt: new Date().toISOString() };
+  throw new SqlEngineError('connection', `${sources.root} was changed while it was read: try again when it is written`);
 }
 
-function inChild(request: ImportRequest, signal: AbortSignal): Promise<ImportReply> {
+async function inChild(request: ImportRequest, signal: AbortSignal): Promise<Made> {
   signal.throwIfAborted();
   const child = startChild('duckdb-import');
-  return new Promise<ImportReply>((resolve, reject) => {
-    let stderr = '';
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-2000)));
-    child.once('message', (reply: ImportReply) => resolve(reply));
-    child.once('error', reject);
-    child.once('close', (_code, by) => {
-      signal.removeEventListener('abort', abort);
-      const line = /\S.*/.exec(stderr)?.[0].trim() ?? `by ${by ?? 'itself'}`;
-      reject(new SqlEngineError('connection', `the import of ${request.sources.root} ended unexpectedly: ${line}`));
-    });
-    child.send(request);
-  }).finally(async () => {
+  const gone = once(child, 'close');
+  let stderr = '';
+  child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-2000)));
+  child.send(request);
+  try {
+    const answered = once(child, 'message', { signal }).then(([reply]) => reply as Made | Failure);
+    const reply = await Promise.race([answered, gone.then(() => null)]);
+    if (reply !== null && 'tables' in reply) return reply;
+    const ended = `the import of ${request.sources.root} ended unexpectedly: ${/\S.*/.exec(stderr)?.[0].trim() ?? 'by itself'}`;
+    if (reply === null) throw new SqlEngineError('connection', ended);
+    const { code, message } = reply;
+    if (code === 'not-found' || code === 'not-configured') throw new SqlEngineError(code, message);
+    throw new SqlEngineError('connection', `the files cannot be imported: ${oneLine(message, 300)}`);
+  } finally {
     // It has to be gone before its folder is removed.
-    const isGone = child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
-    const gone = isGone ? null : new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await gone;
-  });
+  }
 }
 
 async function stampsOf(sources: Sources, known: readonly Stamp[], signal: AbortSignal): Promise<Stamp[]> {
@@ -187,14 +175,11 @@ async function stampsOf(sources: Sources, known: readonly Stamp[], signal: Abort
 
 async function readKept(folder: string): Promise<Kept | null> {
   const text = await readFile(join(folder, 'report.json'), 'utf8').catch(ifMissing(null));
-  // Another version may have told other things.
   return text === null ? null : (Kept.safeParse(JSON.parse(text)).data ?? null);
 }
 
-function isUnchanged({ version, stamps, imported }: Kept, sources: Sources): boolean {
-  const isSame = version === VERSION && hashOf(looksOf(stamps)) === hashOf(looksOf(allFiles(sources)));
-  return isSame && existsSync(imported.path);
-}
+const isUnchanged = ({ stamps, imported }: Kept, sources: Sources): boolean =>
+  hashOf(looksOf(stamps)) === hashOf(looksOf(allFiles(sources))) && existsSync(imported.path);
 
 /** The time of the report is that of its last use. */
 async function used(folder: string, { imported }: Kept, { ignored }: Sources): Promise<Imported> {
@@ -219,7 +204,7 @@ const looksOf = (files: readonly Pick<Stamp, 'name' | 'bytes' | 'modifiedMs'>[])
 const asOf = (sources: Sources): string =>
   new Date(Math.round(Math.max(...allFiles(sources).map(({ modifiedMs }) => modifiedMs)))).toISOString();
 const hashOf = (value: unknown): string => sha256(JSON.stringify(value)).slice(0, 32);
-const entryFolder = (cacheFolder: string, root: string): string => join(cacheFolder, 'files', hashOf(root));
+const entryFolder = (cacheFolder: string, root: string): string => join(cacheFolder, 'files', hashOf([VERSION, root]));
 
 async function lockOf(folder: string): Promise<string> {
   const lock = `${folder}.lock`;
@@ -228,20 +213,15 @@ async function lockOf(folder: string): Promise<string> {
   return lock;
 }
 
-function ifMissing<T>(value: T): (error: unknown) => T {
-  return (error) => {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+/** In place of an error with one of the codes of a system. */
+const instead =
+  <T>(value: T, ...codes: readonly string[]) =>
+  (error: unknown): T => {
+    if (!codes.includes(String((error as NodeJS.ErrnoException).code))) throw error;
     return value;
   };
-}
-
+const ifMissing = <T>(value: T) => instead(value, 'ENOENT');
 /** The import says so, beside what can be read. */
-function ifUnreadable(error: unknown): string {
-  if (!['EACCES', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
-  return '';
-}
-
+const ifUnreadable = instead('', 'EACCES', 'EPERM');
 /** Windows keeps a file that a reader has open: the next import removes it. */
-function ifInUse(error: unknown): void {
-  if (!['EBUSY', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
-}
+const ifInUse = instead(undefined, 'EBUSY', 'EPERM');

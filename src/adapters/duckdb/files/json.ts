@@ -9,7 +9,7 @@ import type { Query } from './column-types';
 import { pathLiteral, type Staged } from './csv';
 import { piecesOf, writeText, type Text } from './encoding';
 import { MAX_REJECTS } from './report';
-import { unique, unreadable, type SourceFile } from './sources';
+import { unique, unreadable } from './sources';
 
 const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 const MAX_COLUMNS = 2000;
@@ -20,29 +20,29 @@ const MAX_COLUMNS = 2000;
  */
 export async function stageJson(
   query: Query,
-  { name: file }: SourceFile,
+  file: string,
   text: Text,
-  stage: string,
   scratch: string,
   lists: ReadonlySet<string>,
 ): Promise<Staged> {
   await writeText(scratch, piecesOf(text));
   const format = formatOf(file, text.head.trim());
-  const all = `${stage}_all`;
   await query(
-    `CREATE OR REPLACE TABLE ${all} AS SELECT json, coalesce(json_type(json) = 'OBJECT', false) AS is_object FROM read_json_objects(
+    `CREATE OR REPLACE TABLE objects AS SELECT json, coalesce(json_type(json) = 'OBJECT', false) AS is_object FROM read_json_objects(
       ${pathLiteral(scratch)}, format = '${format}', maximum_object_size = ${MAX_OBJECT_BYTES}, ignore_errors = ${format === 'newline_delimited'})`,
   ).catch((error: unknown) => {
     const where = /at byte .*?: .*?(?=[.]? *\n|$)/.exec((error as Error).message)?.[0] ?? '';
     throw unreadable(`it is no whole JSON ${where}`.trim(), error);
   });
-  const inside = isLines(file) ? NOT_INSIDE : await rowsInside(query, all, lists);
+  const changes = await changesIn(query, true);
+  const inside = isLines(file) ? null : await rowsInside(query, lists);
+  const notes = [...(inside?.notes ?? []), ...changes];
   const bad = await query(
-    `SELECT rowid + 1, CAST(json AS VARCHAR), count(*) OVER () FROM ${all} WHERE NOT is_object ORDER BY 1 LIMIT ${MAX_REJECTS}`,
+    `SELECT rowid + 1, CAST(json AS VARCHAR), count(*) OVER () FROM objects WHERE NOT is_object ORDER BY 1 LIMIT ${MAX_REJECTS}`,
   );
   const found = await query(
     `SELECT key FROM (SELECT unnest(keys) AS key, unnest(range(len(keys))) AS n, place FROM
-      (SELECT json_keys(json) AS keys, rowid AS place FROM ${all} WHERE is_object)) GROUP BY key ORDER BY min(place), min(n)`,
+      (SELECT json_keys(json) AS keys, rowid AS place FROM objects WHERE is_object)) GROUP BY key ORDER BY min(place), min(n)`,
   );
   const keys = found.map(([key]) => key ?? '');
   if (keys.length === 0)
@@ -51,45 +51,40 @@ export async function stageJson(
     );
   if (keys.length > MAX_COLUMNS)
     throw unreadable(`it has ${keys.length} names of members, and a table at most ${MAX_COLUMNS} columns`);
-  const told = inside.notes.some((note) => note.endsWith(ROUNDED));
-  const changes = (await changesIn(query, all)).filter((note) => !(told && note.endsWith(ROUNDED)));
-  const notes = [...inside.notes, ...changes];
+  // Their numbers are rounded now.
+  if (inside !== null) notes.push(...(await changesIn(query, false)));
   const columns = unique(keys.map((key) => key.replace(/\s+/g, ' ').trim() || 'column'));
   const members = columns.map((name, index) => `${member(keys[index] ?? '')} AS ${identifier(name)}`);
-  await query(`CREATE TABLE ${stage} AS SELECT ${members.join(', ')} FROM ${all} WHERE is_object`);
-  await query(`DROP TABLE ${all}`);
+  await query(`CREATE TABLE stage AS SELECT ${members.join(', ')} FROM objects WHERE is_object`);
+  await query('DROP TABLE objects');
   const rejects = bad.map(([place, shown]) => ({
     file,
     line: null,
     reason: `value ${place} is no JSON${shown === null ? '' : ' object'}`,
     text: cut(visibleLine(shown ?? ''), 60),
   }));
-  return { columns, list: inside.list, rejected: Number(bad[0]?.[2] ?? 0), rejects, notes };
+  return { columns, list: inside?.list ?? null, rejected: Number(bad[0]?.[2] ?? 0), rejects, notes };
 }
 
 /** A pointer takes any name. */
 const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 const member = (key: string): string => `json -> ${literal(pointer(key))}`;
 
-const NOT_INSIDE = { list: null, notes: [] };
-
-/** Where the file is one object with one list of objects in it, those are the rows: as services answer, and GeoJSON. */
-async function rowsInside(query: Query, all: string, lists: ReadonlySet<string>) {
+/** Where the file is one object with one list of objects in it, those are the rows: as services answer, and GeoJSON. Null: it is not. */
+async function rowsInside(query: Query, lists: ReadonlySet<string>) {
   const members = await query(
-    `SELECT key, json_type(value, '/0') = 'OBJECT', substr(CAST(value AS VARCHAR), 1, 100) FROM ${all}, json_each(json)
-      WHERE is_object AND (SELECT count(*) FROM ${all}) = 1 ORDER BY id`,
+    `SELECT key, json_type(value, '/0') = 'OBJECT', substr(CAST(value AS VARCHAR), 1, 100) FROM objects, json_each(json)
+      WHERE is_object AND (SELECT count(*) FROM objects) = 1 ORDER BY id`,
   );
   const [[key = null] = [], second] = members.filter(([, isList]) => isList === 'true');
   const empty = members.find(([name, , text]) => lists.has(name ?? '') && text === '[]');
   // As the last page of many has no rows.
   if (key === null && empty !== undefined)
     throw unreadable(`its list ${empty[0]} is empty${besideOf(members, empty[0] ?? '')}`);
-  if (key === null || second !== undefined) return NOT_INSIDE;
-  // To take a member rounds its numbers.
-  const changes = await changesIn(query, all);
-  await query(`CREATE OR REPLACE TABLE ${all} AS SELECT json, coalesce(json_type(json) = 'OBJECT', false) AS is_object
-    FROM (SELECT unnest(from_json(${member(key)}, '["JSON"]')) AS json FROM ${all})`);
-  return { list: key, notes: [`the rows are the objects in ${key}${besideOf(members, key)}`, ...changes] };
+  if (key === null || second !== undefined) return null;
+  await query(`CREATE OR REPLACE TABLE objects AS SELECT json, coalesce(json_type(json) = 'OBJECT', false) AS is_object
+    FROM (SELECT unnest(from_json(${member(key)}, '["JSON"]')) AS json FROM objects)`);
+  return { list: key, notes: [`the rows are the objects in ${key}${besideOf(members, key)}`] };
 }
 
 function besideOf(members: readonly (readonly (string | null)[])[], key: string): string {
@@ -113,21 +108,24 @@ function formatOf(name: string, text: string): 'array' | 'newline_delimited' | '
 
 /** What a double keeps of any number. */
 const DIGITS = 15;
-const ROUNDED = `with numbers of more than ${DIGITS} digits and a fraction or an exponent, rounded to what a double keeps`;
 
 /** DuckDB reads numbers with a fraction or an exponent as doubles, and of members with the same name the first. */
-async function changesIn(query: Query, all: string): Promise<string[]> {
-  const long = `'[0-9]+[.][0-9]*|[0-9]+[eE]'`;
+async function changesIn(query: Query, areNumbersAsWritten: boolean): Promise<string[]> {
   const outside = `regexp_replace(CAST(json AS VARCHAR), '"([^"\\\\]|\\\\.)*"', '', 'g')`;
-  const digits = `list_max(list_transform(regexp_extract_all(${outside}, ${long}), lambda x: strlen(ltrim(x, '0.'))))`;
-  const isLong = `CASE WHEN regexp_matches(CAST(json AS VARCHAR), '[0-9.eE]{${DIGITS + 2}}') THEN ${digits} > ${DIGITS + 1} END`;
+  const numbers = `regexp_extract_all(${outside}, '[0-9]+[.][0-9]*|[0-9]+[eE]')`;
+  const longest = `list_max(list_transform(${numbers}, lambda x: strlen(ltrim(x, '0.'))))`;
+  const isLong = `CASE WHEN regexp_matches(CAST(json AS VARCHAR), '[0-9.eE]{${DIGITS + 2}}') THEN ${longest} > ${DIGITS + 1} END`;
   const [[rounded, doubled] = []] = await query(
     `SELECT count(*) FILTER (${isLong}), count(*) FILTER (len(json_keys(json)) > len(list_distinct(json_keys(json))))
-      FROM ${all} WHERE is_object`,
+      FROM objects WHERE is_object`,
   );
   const told = (count: string | null | undefined, what: string): string[] =>
     Number(count) > 0 ? [`${counted(Number(count), 'object')} ${what}`] : [];
-  return [...told(rounded, ROUNDED), ...told(doubled, 'with two members of one name, of which the first is read')];
+  const long = `with numbers of more than ${DIGITS} digits and a fraction or an exponent, rounded to what a double keeps`;
+  return [
+    ...(areNumbersAsWritten ? told(rounded, long) : []),
+    ...told(doubled, 'with two members of one name, of which the first is read'),
+  ];
 }
 
 const NUMBERS = ['BIGINT', 'UBIGINT', 'HUGEINT', 'DOUBLE'];

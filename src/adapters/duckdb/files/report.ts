@@ -22,9 +22,6 @@ export const ImportedTable = z.object({
 export type ImportedTable = z.infer<typeof ImportedTable>;
 export type Reject = ImportedTable['rejects'][number];
 
-const Ignored = z.object({ file: z.string(), reason: z.string() });
-export type Ignored = z.infer<typeof Ignored>;
-
 const Imported = z.object({
   /** The `.duckdb`, to be opened read-only. */
   path: z.string(),
@@ -34,7 +31,7 @@ const Imported = z.object({
   asOf: z.string(),
   importedAt: z.string(),
   tables: z.array(ImportedTable),
-  ignored: z.array(Ignored),
+  ignored: z.array(z.object({ file: z.string(), reason: z.string() })),
 });
 export type Imported = z.infer<typeof Imported>;
 
@@ -42,13 +39,12 @@ export type Imported = z.infer<typeof Imported>;
 const Stamp = z.object({ name: z.string(), bytes: z.number(), modifiedMs: z.number(), hash: z.string() });
 export type Stamp = z.infer<typeof Stamp>;
 
-/** `version` is that of the import: what an older one made is made again. */
-export const Kept = z.object({ version: z.number(), stamps: z.array(Stamp), imported: Imported });
+export const Kept = z.object({ stamps: z.array(Stamp), imported: Imported });
 export type Kept = z.infer<typeof Kept>;
 
 export const MAX_REJECTS = 5;
 
-const some = (files: readonly string[]): string =>
+export const some = (files: readonly string[]): string =>
   files.length > 3 ? `${files.slice(0, 2).join(', ')} and ${counted(files.length - 2, 'more file')}` : files.join(', ');
 
 /** One line for people. */

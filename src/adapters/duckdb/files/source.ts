@@ -1,6 +1,6 @@
 /** The DuckDB file that is opened: the given one, or the one that was made of data files (`index.ts`), newly where they changed. */
-import { rmSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { DataFiles } from '../../../domain';
@@ -20,12 +20,10 @@ export interface Source extends FileSource {
 export function openSource(shown: string, cacheFolder: string | null): Source {
   const path = resolve(shown);
   let temporary: Promise<string> | null = null;
-  let isData: boolean | null = null;
 
   /** Null: it is a database. */
   async function imported(signal: AbortSignal): Promise<Imported | null> {
-    isData ??= dataFormat(path) !== null || (await isFolder(path));
-    if (!isData) return null;
+    if (dataFormat(path) === null && !isFolder(path)) return null;
     return importFiles(path, { cacheFolder: cacheFolder ?? (await (temporary ??= temporaryFolder())), signal });
   }
 
@@ -52,11 +50,7 @@ export function openSource(shown: string, cacheFolder: string | null): Source {
 }
 
 /** What is wrong with a path that is not there is said by whoever reads it. */
-const isFolder = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
 /** Removed at the end of this process, if nobody does before. */
 async function temporaryFolder(): Promise<string> {

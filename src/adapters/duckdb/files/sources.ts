@@ -50,8 +50,6 @@ export function listSources(given: string): Sources {
 export const unreadable = (message: string, cause?: unknown): SqlEngineError =>
   new SqlEngineError('not-found', message, { cause });
 
-const PARTITION = /^([^=/]+)=([^/]*)$/;
-
 /** A folder's name as its writer encoded it, if it did. */
 function decoded(text: string): string | null {
   if (text === '__HIVE_DEFAULT_PARTITION__') return null;
@@ -63,13 +61,8 @@ function decoded(text: string): string | null {
 }
 
 function partitionOf(name: string): SourceFile['partition'] {
-  const found = name
-    .split('/')
-    .slice(0, -1)
-    .flatMap((part) => [PARTITION.exec(part) ?? []]);
-  return Object.fromEntries(
-    found.flatMap(([, key, value]) => (key === undefined ? [] : [[key, decoded(value ?? '')]])),
-  );
+  const folders = name.matchAll(/([^=/]+)=([^/]*)[/]/g);
+  return Object.fromEntries(Array.from(folders, ([, key = '', value = '']) => [key, decoded(value)]));
 }
 
 /** Files `part-*`, and all in folders such as `year=2024`, are one table for each folder; any other file is a table of its own. */
@@ -78,7 +71,7 @@ function tablesOf(root: string, files: readonly DataFile[]): SourceTable[] {
   for (const file of files) {
     const folders = dirname(file.name)
       .split('/')
-      .filter((part) => part !== '.' && !PARTITION.test(part));
+      .filter((part) => part !== '.' && !/^[^=]+=/.test(part));
     const partition = partitionOf(file.name);
     const isPart = /^part[-_.]/i.test(basename(file.name)) || Object.keys(partition).length > 0;
     const own = basename(file.name)

@@ -225,7 +225,7 @@ describe('headers', () => {
     ['units', 'a.csv', 'Time,Temp\ns,°C\n1,20.5\n2,20.6\n3,20\n', ['Time BIGINT', 'Temp DECIMAL(18,1)'], [['1', '20.5'], ['2', '20.6'], ['3', '20.0']], ["1 line under the header left out: 's,°C'"]],
     ['questions and marks of a survey', 'a.csv', 'Start,Q1,Q2,Q3,Id\nStart Date,How old?,How happy?,How long?,Response ID\n{s},{q1},{q2},{q3},{id}\n2024-01-01,21,1,3,a\n2024-01-02,22,1,3,b\n2024-01-03,23,1,3,c\n', ['Start DATE', 'Q1 BIGINT', 'Q2 BIGINT', 'Q3 BIGINT', 'Id VARCHAR'], [['2024-01-01', '21', '1', '3', 'a'], ['2024-01-02', '22', '1', '3', 'b'], ['2024-01-03', '23', '1', '3', 'c']], ["2 lines under the header left out: 'Start Date,How old?,How happy?,How long?,Response ID', '{s},{q1},{q2},{q3},{id}'"]],
     ['a first row with words for numbers stays', 'a.csv', 'team,home,away\nX,W,L\nY,3,1\nZ,2,2\nQ,2,1\n', ['team VARCHAR', 'home VARCHAR', 'away VARCHAR'], [['X', 'W', 'L'], ['Y', '3', '1'], ['Z', '2', '2'], ['Q', '2', '1']], []],
-    ['a first row of amounts stays, though it has other signs', 'a.csv', 'item,a,b,c,d\nSales,$100,<2,(3),9 kg\nCost,5,6,7,8\nTax,1,2,3,4\nRent,1,2,3,4\n', ['item VARCHAR', 'a VARCHAR', 'b VARCHAR', 'c VARCHAR', 'd VARCHAR'], [['Sales', '$100', '<2', '(3)', '9 kg'], ['Cost', '5', '6', '7', '8'], ['Tax', '1', '2', '3', '4'], ['Rent', '1', '2', '3', '4']], []],
+    ['a first row of amounts stays, though it has other signs', 'a.csv', 'item,a,b,c,d\nSales,$100,<2,(3),9 kg\nCost,5,6,7,8\nTax,1,2,3,4\nRent,1,2,3,4\n', ['item VARCHAR', 'a VARCHAR', 'b VARCHAR', 'c VARCHAR', 'd VARCHAR'], [['Sales', '$100', '<2', '(3)', '9 kg'], ['Cost', '5', '6', '7', '8'], ['Tax', '1', '2', '3', '4'], ['Rent', '1', '2', '3', '4']], ['c: numbers in brackets such as (3) may be negative: kept as text']],
     ['a first row stays, whose words come again', 'a.csv', 'who,a,b,c,d\nAnn,absent,sick,absent,sick\nBob,1,2,3,4\nCar,1,2,3,4\nDan,1,2,3,4\n', ['who VARCHAR', 'a VARCHAR', 'b VARCHAR', 'c VARCHAR', 'd VARCHAR'], [['Ann', 'absent', 'sick', 'absent', 'sick'], ['Bob', '1', '2', '3', '4'], ['Car', '1', '2', '3', '4'], ['Dan', '1', '2', '3', '4']], []],
     ['a first row of infinity stays', 'a.csv', 'x,y\nInf,-Inf\n1,2\n3,4\n5,6\n', ['x VARCHAR', 'y VARCHAR'], [['Inf', '-Inf'], ['1', '2'], ['3', '4'], ['5', '6']], []],
     ['a name is missing anywhere, where all is quoted', 'a.csv', '"name","age"\n"Ann","5","x"\n"Bob","6","y"\n', ['column_1 VARCHAR', 'column_2 BIGINT', 'column_3 VARCHAR'], [['Ann', '5', 'x'], ['Bob', '6', 'y']], ["1 line above the table left out: '\"name\",\"age\"'", 'no header: columns are named column_1 to column_3']],
@@ -250,6 +250,17 @@ describe('headers', () => {
     expect([found, rows.length, notes]).toEqual([columns, count, told]);
   });
 
+  test.each<[string, string, string[], string, string[]]>([
+    ['groups', ',2023,,2024,\nregion,sales,cost,sales,cost\nNorth,1,2,3,4\n', ['region VARCHAR', '2023 sales BIGINT', '2023 cost BIGINT', '2024 sales BIGINT', '2024 cost BIGINT'], 'header in lines 1 and 2', []],
+    ['groups, below a title, with names of both rows', 'Report,,,,\n\nregion,Q1,,Q2,\n,plan,who,plan,who\nNorth,x,y,z,a\n', ['region VARCHAR', 'Q1 plan VARCHAR', 'Q1 who VARCHAR', 'Q2 plan VARCHAR', 'Q2 who VARCHAR'], 'header in lines 3 and 4', ["1 line above the table left out: 'Report,,,,'"]],
+    ['groups as pandas repeats them, and years', ',n,n,x,x\n,2023,2024,2023,2024\na,1,2,3,4\n', ['column_1 VARCHAR', 'n 2023 BIGINT', 'n 2024 BIGINT', 'x 2023 BIGINT', 'x 2024 BIGINT'], 'header in lines 1 and 2', []],
+    ['groups that may end before the next one are told', 'who,,order,,\nid,name,id,day,total\n1,Ann,7,2024-01-01,5\n', ['id BIGINT', 'name VARCHAR', 'id_2 BIGINT', 'day DATE', 'total BIGINT'], 'header in line 2', ["1 line above the table left out: 'who,,order,,'"]],
+    ['rows of texts are no names', 'a,b,c,d\nx,,y,\nm,n,m,n\n', ['a VARCHAR', 'b VARCHAR', 'c VARCHAR', 'd VARCHAR'], 'header in line 1', []],
+  ])('%s', async (_what, content, columns, reading, told) => {
+    const found = await read('a.csv', content);
+    expect([found.columns, found.reading, found.notes]).toEqual([columns, `UTF-8, delimiter ,, ${reading}`, told]);
+  });
+
   test('comments among the rows, and a header that comes again, are rejected by their names', async () => {
     const { rows, rejects } = await read('a.csv', 'id,len\n1,2\n# a note\nid,len\n3,4\n');
     expect(rows).toEqual([['1', '2'], ['3', '4']]);
@@ -260,6 +271,38 @@ describe('headers', () => {
     const cells = Array.from({ length: 300 }, (_, index) => index);
     const { columns, rows } = await read('a.csv', `${cells.map((n) => `c${n}`).join()}\n${cells.join()}\n`);
     expect([columns.length, columns[299], rows[0]?.[299]]).toEqual([300, 'c299 BIGINT', '299']);
+  });
+}); // prettier-ignore
+
+const ONE = 'no delimiter gives most lines the same number of cells, so each line is one: save it with a delimiter';
+
+describe('what programs print for people', () => {
+  test.each<[string, string, string[], number]>([
+    ['df', 'Filesystem 1K-blocks  Use%\n/dev/vda   264212084   32%\ntmpfs              4    0%\n', ['Filesystem 1K-blocks Use% VARCHAR'], 2],
+    ['SAS, with commas in numbers', 'Obs   Name      Sales\n  1   Ann       1,234\n  2   Bob      12,345\n  3   Joe      11,345\n', ['Obs Name Sales VARCHAR'], 3],
+    ['one space between', 'a b c\n4 5 6\n', ['a b c VARCHAR'], 1],
+  ])('columns apart by spaces are told: %s', async (_what, content, columns, count) => {
+    const { columns: found, rows, notes } = await read('a.csv', content);
+    expect([found, rows.length, notes[0]]).toEqual([columns, count, ONE]);
+  });
+
+  test('spaces beside a delimiter, under a title', async () => {
+    const { columns, rows } = await read('a.csv', 'Table 1\n x,    y\n 1,  2.5\n10, 12.5\n');
+    expect([columns, rows]).toEqual([['x BIGINT', 'y DECIMAL(18,1)'], [['1', '2.5'], ['10', '12.5']]]);
+  });
+
+  test('words of the same length are no columns', async () => {
+    expect((await read('a.csv', 'name\nAnn Lee\nBob Lee\n')).notes).toEqual([]);
+  });
+
+  test.each<[string, string, string[], number[]]>([
+    ['psql', ' id | name | x\n----+------+---\n  1 | a    | 5\n 20 |      | 7\n  3 | c    | 6\n(3 rows)\n', ['id BIGINT', 'name VARCHAR', 'x BIGINT'], [2, 6]],
+    ['MySQL', '+----+------+-----+\n| id | name | x   |\n+----+------+-----+\n|  1 | a    |   5 |\n| 20 |      |   7 |\n|  3 | c    |   6 |\n+----+------+-----+\n3 rows in set\n', ['column_1 VARCHAR', 'id BIGINT', 'name VARCHAR', 'x BIGINT', 'column_5 VARCHAR'], [1, 3, 7, 8]],
+    ['Markdown', '| id | name | x |\n|:--|---|---|\n| 1 | a | 5 |\n| 20 |  | 7 |\n| 3 | c | 6 |\n', ['column_1 VARCHAR', 'id BIGINT', 'name VARCHAR', 'x BIGINT', 'column_5 VARCHAR'], [2]],
+  ])('lines of dashes are rejected by their name: %s', async (_what, content, columns, lines) => {
+    const { columns: found, rows, rejects } = await read('a.csv', content);
+    expect([found, rows.map((row) => row.filter((cell, n) => cell !== null || !/_/.test(columns[n]!)))]).toEqual([columns, [['1', 'a', '5'], ['20', null, '7'], ['3', 'c', '6']]]);
+    expect(rejects.map(({ line, reason }) => [line, reason])).toEqual(lines.map((line) => [line, /^[-+|:]/.test(content.split('\n')[line - 1]!) ? 'a line of dashes' : 'too few cells']));
   });
 }); // prettier-ignore
 
@@ -285,7 +328,14 @@ describe('values', () => {
     ['two currencies', ['€ 5,00', '$ 7,00'], 'VARCHAR', ['€ 5,00', '$ 7,00'], []],
     ['some in percent', ['12 %', '0,5'], 'VARCHAR', ['12 %', '0,5'], []],
     ['a currency, two readings', ['$1,234', '$5,678'], 'VARCHAR', ['$1,234', '$5,678'], ['x: every value could be a decimal with comma with $ or a number with thousands with $: kept as text']],
-    ['negative in brackets', ['1,234.50', '(7.25)'], 'VARCHAR', ['1,234.50', '(7.25)'], []],
+    ['negative in brackets', ['1,234.50', '(7.25)'], 'DECIMAL(18,2) (1,234.56, negative in brackets)', ['1234.50', '-7.25'], []],
+    ['negative in brackets, with a currency', ['$1,234.50', '($7)', '$(3,000)'], 'DECIMAL(18,2) (1,234.56 $, negative in brackets, - for 0)', ['1234.50', '-7.00', '-3000.00'], []],
+    ['accounts of Excel', [' 1.234,50 €', '(3,00 €)', '-   € ', ''], 'DECIMAL(18,2) (1.234,56 €, negative in brackets, - for 0)', ['1234.50', '-3.00', '0.00', null], []],
+    ['brackets around what may not be sure', ['120', '(35)'], 'VARCHAR', ['120', '(35)'], ['x: numbers in brackets such as (35) may be negative: kept as text']],
+    ['brackets around all', ['(1.50)', '(2.50)'], 'VARCHAR', ['(1.50)', '(2.50)'], ['x: numbers in brackets such as (1.50) may be negative: kept as text']],
+    ['brackets and minus', ['-1.50', '(2.50)', '3.00'], 'VARCHAR', ['-1.50', '(2.50)', '3.00'], ['x: numbers in brackets such as (2.50) may be negative: kept as text']],
+    ['brackets with a minus inside', ['$1.50', '($-2.50)'], 'VARCHAR', ['$1.50', '($-2.50)'], []],
+    ['half a bracket', ['1.50', '(2.50'], 'VARCHAR', ['1.50', '(2.50'], []],
     ['errors of Excel and points of SAS', ['#DIV/0!', '5', '.', '#NV'], 'BIGINT', [null, '5', null, null], ['x: 3 values such as #DIV/0! read as NULL']],
     ['spaces around all texts', [' Ann', ' Bob '], 'VARCHAR', ['Ann', 'Bob'], ['x: spaces around its texts are left out']],
     ['spaces around some texts', [' Ann', 'Bob'], 'VARCHAR', [' Ann', 'Bob'], []],
@@ -505,7 +555,7 @@ describe('nothing is lost or changed in silence', () => {
     ['a column that is named as the number of a row', 'rowid,n,v\n5,a,1\n5,b,2\n,Total,3\n', [['5', 'a', '1'], ['5', 'b', '2']], 1, []],
     ['a column of blank cells', 'a,b\n1,\n2,\n', [['1', null], ['2', null]], 0, []],
     ['headers with line breaks, twice', '"n\na",n a\n1,2\n', [['1', '2']], 0, []],
-    ['lines of many widths', 'a,b,c\n1,2\n3,4\n5,6,7\n8\n', [['1,2'], ['3,4'], ['5,6,7'], ['8']], 0, ['no delimiter gives most lines the same number of cells, so each line is one']],
+    ['lines of many widths', 'a,b,c\n1,2\n3,4\n5,6,7\n8\n', [['1,2'], ['3,4'], ['5,6,7'], ['8']], 0, ['no delimiter gives most lines the same number of cells, so each line is one: save it with a delimiter']],
     ['a line that names the delimiter', 'sep=;\na;b\n1;2\n', [['1', '2']], 0, ["1 line above the table left out: 'sep=;'"]],
     ['a header that is too short', 'a,b\n1,2,3\n2,3,4\n', [['1', '2', '3'], ['2', '3', '4']], 0, ["1 line above the table left out: 'a,b'", 'no header: columns are named column_1 to column_3']],
   ])('%s', async (_what, content, rows, lost, told) => {
