@@ -20,8 +20,6 @@ import { tokensOf } from '../../sql/lexer';
 import { fingerprintOf } from './schema';
 import { accessRules, findHidden, type AccessLists, type AccessRules, type HiddenIn } from '../../sql/access';
 
-export type { AccessLists } from '../../sql/access';
-
 export function createGuardedEngine(
   engine: SqlEngine,
   inspector: SqlInspector,

@@ -1,4 +1,4 @@
-import { createGuardedEngine, type AccessLists } from '../../../../src/adapters/kit/guard';
+import { createGuardedEngine } from '../../../../src/adapters/kit/guard';
 import { createPostgresInspector } from '../../../../src/adapters/postgres';
 import { createMysqlInspector } from '../../../../src/adapters/mysql';
 import type { Opening } from '../../../../src/adapters/kit/module';
@@ -7,6 +7,7 @@ import { createSqliteInspector } from '../../../../src/adapters/sqlite';
 import type { DatabaseDescription, SqlResult, TableDescription } from '../../../../src/domain';
 import type { SqlEngine } from '../../../../src/domain/ports/sql-engine';
 import type { SqlInspector } from '../../../../src/domain/ports/sql-inspector';
+import type { AccessLists } from '../../../../src/sql/access';
 
 const table = (name: string, columns: string[], more: Partial<TableDescription> = {}): TableDescription => ({
   name, kind: 'table', comment: null, rowEstimate: null, primaryKey: ['id'], uniqueKeys: [], foreignKeys: [],
