@@ -150,7 +150,8 @@ function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null
   const comments = commentsOf(rows);
   const first = firstOf(rows, width, comments);
   const under = rows[first + 1]?.cells ?? [];
-  const isHalf = rows[first]?.cells.some((cell, n) => isBlank(cell) && !isBlank(under[n] ?? '')) === true;
+  // It may be the names of groups, where more than one of the names under it has none above.
+  const isHalf = under.filter((cell, n) => n > 0 && !isBlank(cell) && isBlank(rows[first]?.cells[n] ?? ' ')).length > 1;
   // What begins like a comment may be the header (`#id`), or the first row.
   const sure = [first, first - 1, ...(isHalf ? [first + 1] : [])].find(
     (at) => rows[at]?.width === width && wordsOverValues(rows, at) > 0,
