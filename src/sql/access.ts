@@ -201,7 +201,7 @@ function read(written: readonly Token[]): Read[] {
     const { text } = token;
     const level = levels.at(-1) ?? outside;
     const goesOn = beforeTable && (text === '(' || text === 'only');
-    const isFrom = text === 'from' && level.hasSelect && tokens[at - 1]?.text !== 'distinct';
+    const isFrom = text === 'from' && level.hasSelect && !isDistinctFrom(tokens, at);
     if (['(', '[', '{'].includes(text))
       levels.push({
         query: text === '(' && beginsQuery(tokens, at + 1) ? at : level.query,
@@ -209,13 +209,22 @@ function read(written: readonly Token[]): Read[] {
         inFrom: goesOn,
       });
     else if ([')', ']', '}'].includes(text)) levels.pop();
-    level.hasSelect ||= text === 'select';
+    level.hasSelect ||= text === 'select' && tokens[at - 1]?.text !== '.';
     level.inFrom = isFrom || (level.inFrom && !NOT_IN_FROM.has(text));
-    beforeTable = isFrom || goesOn || /join$/.test(text) || (text === ',' && level.inFrom);
+    beforeTable = isFrom || goesOn || /^(straight_)?join$/.test(text) || (text === ',' && level.inFrom);
     const name = isName(token) ? (written[at]?.text.toLowerCase() ?? '') : '';
     return { ...token, name, beforeTable, query: level.query };
   });
 }
+
+/** Whether IS DISTINCT stands before, and no column of such a name (`SELECT 1 AS distinct FROM`, `SELECT t.is distinct FROM`). */
+const isDistinctFrom = (tokens: readonly Token[], from: number): boolean =>
+  /[^.] is (not )?distinct$/.test(
+    tokens
+      .slice(Math.max(0, from - 4), from)
+      .map(({ text }) => text)
+      .join(' '),
+  );
 
 /** Why the statement is refused, as one sentence; null if it may run. */
 export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Dialect): string | null {

@@ -253,6 +253,9 @@ export const SHOWING: Readonly<Record<Hiding, readonly string[]>> = {
     'SELECT c FROM people p, ROWS FROM (unnest(ARRAY[p])) AS x(a, b, c)',
     'SELECT substring(p::text FROM 1) FROM people p',
     'SELECT U&"s\\0073n" FROM people',
+    'SELECT v, 1 AS distinct FROM (public.people JOIN public.leads USING (id)) v',
+    'SELECT v, w.is distinct FROM (public.people JOIN public.leads USING (id)) v, (SELECT 1 AS is) w',
+    "SELECT trim(w.select FROM p::text) FROM people p, (SELECT '' AS select) w",
   ],
   mysql: [
     'SELECT v.* FROM people PARTITION (p0, p1) AS v, (SELECT 1 AS one FROM orders v) w',
