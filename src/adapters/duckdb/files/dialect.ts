@@ -43,8 +43,12 @@ export function dialectOf(text: string, isWhole: boolean): CsvDialect {
       return { delimiter, isEscaped, rows, ...consistency(rows) };
     }),
   )
-    // A comma in most numbers of a table that is aligned by spaces is no delimiter.
-    .filter(({ width, share, rows }) => width > 1 && share >= 0.5 && (share === 1 || !areSpaced(rows)))
+    .filter(({ width, share, rows, delimiter }) => {
+      // A comma in most numbers of a table that is aligned by spaces is no delimiter.
+      const isInNumbers =
+        share < 1 && delimiter === ',' && areSpaced(rows) && !rows.some(({ text }) => BETWEEN.test(text));
+      return width > 1 && share >= 0.5 && !isInNumbers;
+    })
     .sort((a, b) => b.closed - a.closed || b.share - a.share || b.width - a.width);
   const one = { delimiter: null, isEscaped: false, width: 1 };
   const { delimiter, isEscaped, rows, width } = best ?? { ...one, rows: rowsOf(text, isWhole, null) };
@@ -61,6 +65,9 @@ export function dialectOf(text: string, isWhole: boolean): CsvDialect {
     start: last === undefined ? 1 : last.line + last.lines,
   };
 }
+
+/** A comma that is not that of thousands. */
+const BETWEEN = /(?<!\d),|,(?!\d{3}(?!\d))/;
 
 /** As `df` and SAS print tables. */
 const areSpaced = (rows: readonly CsvRow[]): boolean =>
@@ -85,7 +92,7 @@ function consistency(rows: readonly CsvRow[]) {
 export const isComment = (line: string): boolean => /^\s*(#|--|\/\/)/.test(line);
 
 /** A line under a header or around a table: `----+----`, `|---|`. */
-export const isRuler = (line: string): boolean => /^[-+|=: ]*(---|===)[-+|=: ]*$/.test(line);
+export const isRuler = (line: string): boolean => /^[-+|=: ]+$/.test(line) && /---|===/.test(line);
 
 /** How many rows at the beginning may be comments. */
 function commentsOf(rows: readonly CsvRow[]): number {

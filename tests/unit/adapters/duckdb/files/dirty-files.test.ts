@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { importFiles, type Imported } from '../../../../../src/adapters/duckdb/files';
+import { isRuler } from '../../../../../src/adapters/duckdb/files/dialect';
 import { fileVersion } from '../../../../../src/config/database-file';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-dirty-'));
@@ -290,6 +291,16 @@ describe('what programs print for people', () => {
   test('spaces beside a delimiter, under a title', async () => {
     const { columns, rows } = await read('a.csv', 'Table 1\n x,    y\n 1,  2.5\n10, 12.5\n');
     expect([columns, rows]).toEqual([['x BIGINT', 'y DECIMAL(18,1)'], [['1', '2.5'], ['10', '12.5']]]);
+  });
+
+  test.each(['\t', ';', '|', ','])('spaces within cells beside a title and a footer leave the delimiter %j', async (delimiter) => {
+    const rows = [1, 2, 3].map((n) => [`${n}`, `${n} Main St  Apt ${n}`]);
+    const text = ['List', ...[['id', 'address'], ...rows].map((row) => row.join(delimiter)), 'Source: city'].join('\n');
+    expect((await read('a.csv', text)).rows).toEqual(rows);
+  });
+
+  test('a long line that begins with dashes is read at once', () => {
+    expect([isRuler(`${'-'.repeat(2_000_000)}x`), isRuler('-'.repeat(2_000_000))]).toEqual([false, true]);
   });
 
   test('words of the same length are no columns', async () => {
