@@ -128,12 +128,28 @@ type Head = Pick<CsvDialect, 'isSure' | 'groups'> & { readonly at: number; reado
 function groupedHead(rows: readonly CsvRow[], width: number): Head | null {
   for (const [n, groups] of rows.slice(0, MAX_TITLES).entries()) {
     if (groups.width !== width) continue;
-    const names = rows[n + 1]?.width === width ? grouped(groups.cells, rows[n + 1]?.cells ?? []) : null;
+    const own = rows[n + 1];
+    const names = own?.width === width && !comesAgain(rows, n + 1) ? grouped(groups.cells, own.cells) : null;
     if (names !== null) return { at: n + 1, names, isSure: true, groups };
-    if (!groups.cells.some(isBlank)) return null;
+    if (!isTitle(groups)) return null;
   }
   return null;
 }
+
+/** One text, or the first cells alone, as the name of a value and the value. */
+function isTitle({ cells, width }: CsvRow): boolean {
+  const filled = cells.filter((cell) => !isBlank(cell));
+  return new Set(filled).size < 2 || (filled.length <= width / 2 && !cells.slice(0, filled.length).some(isBlank));
+}
+
+/** Whether a cell of a row is also below it, which makes it a value. The whole row may be the header of the next page. */
+const comesAgain = (rows: readonly CsvRow[], at: number): boolean =>
+  rows
+    .slice(at + 1, at + 50)
+    .some(
+      ({ cells, text }) =>
+        text !== rows[at]?.text && rows[at]?.cells.some((cell, n) => !isBlank(cell) && cell === cells[n]),
+    );
 
 /** The names of `,2023,,2024,` over `region,sales,cost,sales,cost`: where groups have other names, one may end before the next. */
 function grouped(above: readonly string[], own: readonly string[]): readonly string[] | null {
@@ -149,7 +165,8 @@ function grouped(above: readonly string[], own: readonly string[]): readonly str
   const lists = [...groups.values()].map((list) => list.map(({ name }) => name));
   const areEqual = new Set(lists.map((list) => list.join('\n'))).size === 1;
   const names = parts.map((part) => `${part.group} ${part.name}`);
-  const areSure = areEqual && lists.length > 1 && (lists[0]?.length ?? 0) > 1 && new Set(names).size === names.length;
+  const areSure =
+    areEqual && lists.length > 1 && (lists[0]?.filter(Boolean).length ?? 0) > 1 && new Set(names).size === names.length;
   return areSure ? names : null;
 }
 
@@ -169,10 +186,10 @@ function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null
   if (names !== null) return { at: at - 1, names, isSure: true, groups: null };
   const header = rows[at];
   // What comes again below is a value too.
-  const comesAgain = width > 1 && rows.slice(at + 1, at + 50).some(({ text }) => text === header?.text);
+  const isRepeated = width > 1 && rows.slice(at + 1, at + 50).some(({ text }) => text === header?.text);
   // Names may be above, of which one is missing: then this row has none.
   const isUnderNames = width > 2 && rows[at - 1]?.width === width - 1 && isHeader(rows[at - 1]);
-  const hasNames = isHeader(header) && !comesAgain && !isUnderNames;
+  const hasNames = isHeader(header) && !isRepeated && !isUnderNames;
   return { at, names: hasNames ? header.cells : null, isSure: false, groups: null };
 }
 
