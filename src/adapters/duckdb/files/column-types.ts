@@ -156,7 +156,8 @@ function amounts(sample: readonly string[]): Kind[] {
 /** Why numbers in brackets are texts. */
 function inBrackets(sample: readonly string[]): string[] {
   const example = sample.find((text) => text.includes('('));
-  const inside = sample.map((text) => text.trim().replace(/^[(](.*)[)]$/, '$1'));
+  const bare = sample.map((text) => text.replace(SIGN, '').trim());
+  const inside = bare.map((text) => text.replace(/^[(](.*)[)]$/, '$1').trim());
   const areNumbers = KINDS.some(({ decimal, pattern }) => decimal && inside.every((text) => pattern.test(text)));
   return example !== undefined && areNumbers
     ? [`numbers in brackets such as ${cut(example.trim(), 40)} may be negative: kept as text`]
