@@ -5,7 +5,8 @@
  * 1. At most `poolSize` sessions, each used by one run at a time. Callers wait for one until their signal ends the wait.
  * 2. All statements of a run share one snapshot. One that times out, or costs its session, is tried once more with the whole
  *    run on a fresh session; the second time is its result, and the run goes on without it.
- * 3. An abort cuts the session, and so does a statement that neither the server nor the session ends at its time limit. After every
+ * 3. Where a session does not begin in time, the run begins on a fresh one: a kept connection may have been dropped on its way.
+ * 4. An abort cuts the session, and so does a statement that neither the server nor the session ends at its time limit. After every
  *    error a session is dropped.
  */
 import type { Dialect, SqlResult } from '../../domain';
@@ -93,7 +94,8 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
     }
   }
 
-  const inSession: Engine<S>['inSession'] = (options, use, isFresh) => {
+  const inSession: Engine<S>['inSession'] = (options, use, isFresh = false) => {
+    const state = { isUnanswered: false };
     const work = (session: S): ReturnType<typeof use> =>
       telling(options.signal, async () => {
         const cut = (): void => session.cut();
@@ -101,7 +103,9 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
         try {
           // It may have been aborted while the session was opened, and then the listener hears of nothing.
           options.signal.throwIfAborted();
-          await session.begin?.(options);
+          const begun = await timely(session, options, async () => session.begin?.(options));
+          state.isUnanswered = begun !== undefined;
+          if (state.isUnanswered) throw new Error('no answer');
           const value = await use(session);
           options.signal.throwIfAborted();
           if (session.isUp()) await session.end?.();
@@ -110,7 +114,10 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
           options.signal.removeEventListener('abort', cut);
         }
       });
-    return pool.use(options.signal, work, isFresh);
+    return pool.use(options.signal, work, isFresh).catch((error: unknown) => {
+      if (isFresh || !state.isUnanswered) throw error;
+      return inSession(options, use, true);
+    });
   };
 
   const reading: Engine<S>['reading'] = (tag, use) => (options) =>
@@ -183,7 +190,11 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
 }
 
 /** Gives up a statement that nobody ended in time. What fails with it is of no account. */
-async function timely<T>(session: Session, { timeoutMs }: Asked, work: () => Promise<T>): Promise<T | Outcome> {
+async function timely<T>(
+  session: Session,
+  { timeoutMs }: Pick<Asked, 'timeoutMs'>,
+  work: () => Promise<T>,
+): Promise<T | Outcome> {
   const state = { isLate: false };
   const giveUp = setTimeout(() => {
     state.isLate = true;
@@ -192,7 +203,7 @@ async function timely<T>(session: Session, { timeoutMs }: Asked, work: () => Pro
   try {
     return await work();
   } catch (error) {
-    if (state.isLate && (!(error instanceof SqlEngineError) || error.code === 'lost')) return { kind: 'timeout' };
+    if (state.isLate) return { kind: 'timeout' };
     throw error;
   } finally {
     clearTimeout(giveUp);

@@ -14,13 +14,13 @@ function session() {
   } satisfies Session;
 }
 
-const engineOf = (opened: Session, wait: () => void = () => undefined) =>
+const engineOf = (opened: Session | Session[], wait: () => void = () => undefined) =>
   createEngine({
     dialect: 'postgresql',
     poolSize: 1,
     open: () => {
       wait();
-      return Promise.resolve(opened);
+      return Promise.resolve(Array.isArray(opened) ? opened.shift()! : opened);
     },
     toError: (error) => new SqlEngineError('connection', String(error)),
   });
@@ -57,6 +57,39 @@ test('a statement that nobody ends at its time limit is given up, tried once mor
   await jest.advanceTimersByTimeAsync(8_000);
   expect((await running).results).toEqual([{ kind: 'timeout', afterMs: 1_000 }]);
   expect(opened.execute).toHaveBeenCalledTimes(2);
+  jest.useRealTimers();
+});
+
+test.each(['lost', 'connection'] as const)(
+  'once a statement is given up, its error (%s) is of no account',
+  async (code) => {
+    jest.useFakeTimers();
+    const [stale, fresh] = [session(), session()];
+    let fail: (error: Error) => void = () => undefined;
+    stale.execute.mockImplementation(() => new Promise((_, reject) => (fail = reject)));
+    stale.cut.mockImplementation(() => fail(new SqlEngineError(code, 'the line was cut')));
+    const running = engineOf([stale, fresh]).run(['SELECT 1'], options);
+    await jest.advanceTimersByTimeAsync(4_000);
+    expect((await running).results).toMatchObject([{ kind: 'rows' }]);
+    jest.useRealTimers();
+  },
+);
+
+test('a session that does not begin is given up for a fresh one, and then it is an error', async () => {
+  jest.useFakeTimers();
+  const silent = () => {
+    const opened = session();
+    let fail: (error: Error) => void = () => undefined;
+    opened.begin.mockImplementation(() => new Promise((_, reject) => (fail = reject)));
+    opened.cut.mockImplementation(() => fail(new Error('the line was cut')));
+    return opened;
+  };
+  const once = engineOf([silent(), session()]).run(['SELECT 1'], options);
+  const always = engineOf([silent(), silent(), session()]).run(['SELECT 1'], options);
+  const told = expect(always).rejects.toThrow('no answer');
+  await jest.advanceTimersByTimeAsync(8_000);
+  expect((await once).results).toMatchObject([{ kind: 'rows' }]);
+  await told;
   jest.useRealTimers();
 });
 
