@@ -42,7 +42,7 @@ export async function stageJson(
   );
   const found = await query(
     `SELECT key FROM (SELECT unnest(keys) AS key, unnest(range(len(keys))) AS n, place FROM
-      (SELECT json_keys(json) AS keys, rowid AS place FROM objects WHERE is_object)) GROUP BY key ORDER BY min(place), min(n)`,
+      (SELECT json_keys(json) AS keys, rowid AS place FROM objects WHERE is_object)) GROUP BY key ORDER BY min(place), arg_min(n, place)`,
   );
   const keys = found.map(([key]) => key ?? '');
   if (keys.length === 0)

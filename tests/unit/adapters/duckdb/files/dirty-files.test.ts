@@ -410,6 +410,11 @@ describe('values', () => {
 }); // prettier-ignore
 
 describe('JSON', () => {
+  test('columns are in the order of the first object that has them', async () => {
+    const rest = Array.from({ length: 20 }, () => '{"d":1,"c":1,"b":1}').join(',');
+    expect((await read('a.json', `[{"a":1,"b":1,"c":1,"d":1},${rest}]`)).columns.map((each) => each[0])).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   test('an array of objects: nested values stay JSON, texts stay texts', async () => {
     const { rows, columns } = await read('a.json', '[{"a":1,"b":{"x":[1]},"d":"2024-01-02","s":"007"},{"a":2.5,"c":true,"b":"t","s":"8"}]');
     expect(columns).toEqual(['a DECIMAL(18,1)', 'b JSON', 'd DATE', 's VARCHAR', 'c BOOLEAN']);
