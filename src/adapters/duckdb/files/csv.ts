@@ -84,9 +84,13 @@ async function writeRows(file: string, text: Text, dialect: CsvDialect, to: stri
 
 const shown = ({ text }: CsvRow): string => cut(visibleLine(cut(text, 200)), 60);
 
-function reasonOf({ width, text }: CsvRow, { columns, header, isSure }: CsvDialect, bytes: number): string | null {
+function reasonOf(
+  { width, text }: CsvRow,
+  { columns, header, groups, isSure }: CsvDialect,
+  bytes: number,
+): string | null {
   if (bytes > MAX_LINE_BYTES) return 'a line that is too long';
-  if (isSure && text === header?.text) return 'the header again';
+  if (isSure && (text === header?.text || text === groups?.text)) return 'the header again';
   if (isRuler(text)) return 'a line of dashes';
   if (width === columns.length) return null;
   if (isComment(text)) return 'a comment';

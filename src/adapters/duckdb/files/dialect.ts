@@ -165,9 +165,10 @@ function grouped(above: readonly string[], own: readonly string[]): readonly str
   const lists = [...groups.values()].map((list) => list.map(({ name }) => name));
   const areEqual = new Set(lists.map((list) => list.join('\n'))).size === 1;
   const names = parts.map((part) => `${part.group} ${part.name}`);
-  const areSure =
-    areEqual && lists.length > 1 && (lists[0]?.filter(Boolean).length ?? 0) > 1 && new Set(names).size === names.length;
-  return areSure ? names : null;
+  // More than one column of keys may have no name.
+  const given = names.filter((name) => !isBlank(name));
+  const areSure = areEqual && lists.length > 1 && (lists[0]?.filter(Boolean).length ?? 0) > 1;
+  return areSure && new Set(given).size === given.length ? names : null;
 }
 
 function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null): Head {

@@ -255,6 +255,7 @@ describe('headers', () => {
     ['groups', ',2023,,2024,\nregion,sales,cost,sales,cost\nNorth,1,2,3,4\n', ['region VARCHAR', '2023 sales BIGINT', '2023 cost BIGINT', '2024 sales BIGINT', '2024 cost BIGINT'], 'header in lines 1 and 2', []],
     ['groups, below a title, with names of both rows', 'Report,,,,\n\nregion,Q1,,Q2,\n,plan,who,plan,who\nNorth,x,y,z,a\n', ['region VARCHAR', 'Q1 plan VARCHAR', 'Q1 who VARCHAR', 'Q2 plan VARCHAR', 'Q2 who VARCHAR'], 'header in lines 3 and 4', ["1 line above the table left out: 'Report,,,,'"]],
     ['groups as pandas repeats them, and years', ',n,n,x,x\n,2023,2024,2023,2024\na,1,2,3,4\n', ['column_1 VARCHAR', 'n 2023 BIGINT', 'n 2024 BIGINT', 'x 2023 BIGINT', 'x 2024 BIGINT'], 'header in lines 1 and 2', []],
+    ['groups beside two columns without names', ',,n,n,x,x\n,,2023,2024,2023,2024\na,b,1,2,3,4\n', ['column_1 VARCHAR', 'column_2 VARCHAR', 'n 2023 BIGINT', 'n 2024 BIGINT', 'x 2023 BIGINT', 'x 2024 BIGINT'], 'header in lines 1 and 2', []],
     ['groups that may end before the next one are told', 'who,,order,,\nid,name,id,day,total\n1,Ann,7,2024-01-01,5\n', ['id BIGINT', 'name VARCHAR', 'id_2 BIGINT', 'day DATE', 'total BIGINT'], 'header in line 2', ["1 line above the table left out: 'who,,order,,'"]],
     ['a column without a name above a word for a number', ',name,n\na,Ann,unknown\nb,Bob,5\nc,Kim,6\n', ['column_1 VARCHAR', 'name VARCHAR', 'n VARCHAR'], 'header in line 1', []],
     ['rows of texts are no names', 'a,b,c,d\nx,,y,\nm,n,m,n\n', ['a VARCHAR', 'b VARCHAR', 'c VARCHAR', 'd VARCHAR'], 'header in line 1', []],
@@ -265,6 +266,13 @@ describe('headers', () => {
   ])('%s', async (_what, content, columns, reading, told) => {
     const found = await read('a.csv', content);
     expect([found.columns, found.reading, found.notes]).toEqual([columns, `UTF-8, delimiter ,, ${reading}`, told]);
+  });
+
+  test('a header of two rows that comes again, as on each page, is rejected', async () => {
+    const header = ',2023,,2024,\nregion,sales,cost,sales,cost\n';
+    const { rows, rejects } = await read('a.csv', `${header}North,1,2,3,4\n${header}South,5,6,7,8\n`);
+    expect(rows).toEqual([['North', '1', '2', '3', '4'], ['South', '5', '6', '7', '8']]);
+    expect(rejects.map(({ line, reason }) => `${line}: ${reason}`)).toEqual(['4: the header again', '5: the header again']);
   });
 
   test('comments among the rows, and a header that comes again, are rejected by their names', async () => {
