@@ -178,7 +178,7 @@ function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null
   // It may be the names of groups, where more than one of the names under it has none above.
   const isHalf = under.filter((cell, n) => n > 0 && !isBlank(cell) && isBlank(rows[first]?.cells[n] ?? ' ')).length > 1;
   // What begins like a comment may be the header (`#id`), or the first row.
-  const sure = [first, first - 1, ...(isHalf ? [first + 1] : [])].find(
+  const sure = [first, first - 1, ...(isHalf && !comesAgain(rows, first + 1) ? [first + 1] : [])].find(
     (at) => rows[at]?.width === width && wordsOverValues(rows, at) > 0,
   );
   if (sure !== undefined) return { at: sure, names: rows[sure]?.cells ?? [], isSure: true, groups: null };

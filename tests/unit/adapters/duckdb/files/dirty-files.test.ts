@@ -262,6 +262,7 @@ describe('headers', () => {
     ['rows of texts under a header without its first name are no names', ',Mon,Tue,Wed,Thu\n,early,,ill,\nBob,off,in,off,in\nKim,a,b,c,d\n', ['column_1 VARCHAR', 'Mon VARCHAR', 'Tue VARCHAR', 'Wed VARCHAR', 'Thu VARCHAR'], 'header in line 1', []],
     ['texts between blank columns are no names', 'Home,,Away,\nLyon,,Lyon,\nParis,,Nice,\n', ['Home VARCHAR', 'column_2 VARCHAR', 'Away VARCHAR', 'column_4 VARCHAR'], 'header in line 1', []],
     ['texts that come again in their columns are no names', 'Q1,Q1,Q2,Q2\nyes,no,yes,no\nno,no,yes,yes\n', ['Q1 VARCHAR', 'Q1_2 VARCHAR', 'Q2 VARCHAR', 'Q2_2 VARCHAR'], 'header in line 1', []],
+    ['words for numbers that come again under a header with unnamed columns are no names', 'who,,note,,n\nAnn,in,late,in,unknown\nBob,out,sick,in,5\nKim,in,late,out,6\n', ['who VARCHAR', 'column_2 VARCHAR', 'note VARCHAR', 'column_4 VARCHAR', 'n VARCHAR'], 'header in line 1', []],
     ['groups of groups are told', ',A,A,A,A\n,B,B,C,C\n,x,y,x,y\na,1,2,3,4\n', ['column_1 VARCHAR', 'B x BIGINT', 'B y BIGINT', 'C x BIGINT', 'C y BIGINT'], 'header in lines 2 and 3', ["1 line above the table left out: ',A,A,A,A'"]],
   ])('%s', async (_what, content, columns, reading, told) => {
     const found = await read('a.csv', content);
