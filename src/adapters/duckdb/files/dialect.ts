@@ -241,20 +241,32 @@ function wordsOverValues(rows: readonly CsvRow[], at: number): number {
 function namesOfOtherWidth(header: CsvRow | undefined, body: readonly CsvRow[], delimiter: string | null) {
   const width = body[0]?.width ?? 0;
   if (!isHeader(header)) return null;
-  const { cells } = header;
+  const { cells, text } = header;
   if (cells.length === width + 1 && isBlank(cells[width] ?? '')) return cells.slice(0, width);
   if (cells.length !== width - 1 || cells.some(isBlank)) return null;
   if (body.every((row) => isBlank(row.cells[width - 1] ?? ''))) return [...cells, ''];
-  // R writes names of rows without a name for their column: in quotes, numbers or beside values alone.
+  // R writes names of rows without a name for their column: in quotes, or as labels of numbers.
   const labels = body.map((row) => row.cells[0] ?? '');
-  const areQuoted = [header, ...body].every((row) => row.text.startsWith('"'));
-  const areNumbers = areQuoted && labels.every((label, n) => label === String(n + 1));
-  const areLabels = labels.every(isWord) && !body.some((row) => row.cells.slice(1).some(isWord));
+  const areQuoted =
+    text.split(delimiter ?? '\n').every((cell) => /^".*"$/.test(cell)) &&
+    body.every((row) => row.text.startsWith('"')) &&
+    // Others quote each cell: then a name may be missing anywhere.
+    (labels.every((label, n) => label === String(n + 1)) ||
+      body.some((row) => hasBareCell(row.text, delimiter ?? '\n')));
+  const areLabels = delimiter === '\t' && labels.every(isWord) && !body.some((row) => row.cells.slice(1).some(isWord));
   // `"Ann",12,50` may be a decimal with a comma.
-  const hasPoints = areQuoted && (delimiter !== ',' || body.some((row) => /\d[.]\d/.test(row.text)));
+  const isSplit = (n: number): boolean =>
+    n > 0 && body.every((row) => /^-?\d+$/.test(row.cells[n] ?? '') && /^\d+$/.test(row.cells[n + 1] ?? ''));
+  const areSplit = delimiter === ',' && labels.some(isWord) && cells.some((_, n) => isSplit(n));
   const areUnique = !labels.some(isBlank) && new Set(labels).size === labels.length;
-  return areUnique && (areNumbers || (areLabels && (hasPoints || delimiter === '\t'))) ? ['', ...cells] : null;
+  return areUnique && !areSplit && (areQuoted || areLabels) ? ['', ...cells] : null;
 }
+
+const hasBareCell = (text: string, delimiter: string): boolean =>
+  text
+    .replace(/"([^"]|"")*"/g, '')
+    .replaceAll(delimiter, '')
+    .trim() !== '';
 
 /** One or two rows of units or labels: they have a word over each column of values alone. */
 function rowsUnderHeader(rows: readonly CsvRow[], from: number, width: number): readonly CsvRow[] {

@@ -217,6 +217,7 @@ describe('headers', () => {
 
   test.each<[string, string, string, string[], unknown[][], string[]]>([
     ['names of rows, as R quotes them', 'a.csv', '"mpg","cyl"\n"Mazda RX4",21,6\n"Datsun 710",22.8,4\n', ['column_1 VARCHAR', 'mpg DECIMAL(18,1)', 'cyl BIGINT'], [['Mazda RX4', '21.0', '6'], ['Datsun 710', '22.8', '4']], [ROW_NAMES]],
+    ['names of rows beside texts and numbers, as R quotes them', 'a.tsv', '"name"\t"n"\n"a"\t"Ann"\t4\n"b"\t"Bob"\t5\n', ['column_1 VARCHAR', 'name VARCHAR', 'n BIGINT'], [['a', 'Ann', '4'], ['b', 'Bob', '5']], [ROW_NAMES]],
     ['labels of numbers, with tabs between', 'a.tsv', 's1\ts2\nTP53\t1\t2\nBRCA\tNA\t4\n', ['column_1 VARCHAR', 's1 BIGINT', 's2 BIGINT'], [['TP53', '1', '2'], ['BRCA', null, '4']], [ROW_NAMES, 's1: 1 value such as NA read as NULL']],
     ['a decimal comma between commas is no name of a row', 'a.csv', 'name,amount\nAnn,12,50\nBob,3,99\n', ['column_1 VARCHAR', 'column_2 BIGINT', 'column_3 BIGINT'], [['Ann', '12', '50'], ['Bob', '3', '99']], ["1 line above the table left out: 'name,amount'", 'no header: columns are named column_1 to column_3']],
     ['nor beside quotes', 'a.csv', '"name","amount"\n"Ann",12,50\n"Bob",3,99\n', ['column_1 VARCHAR', 'column_2 BIGINT', 'column_3 BIGINT'], [['Ann', '12', '50'], ['Bob', '3', '99']], ['1 line above the table left out: \'"name","amount"\'', 'no header: columns are named column_1 to column_3']],
