@@ -76,7 +76,8 @@ const areSpaced = (rows: readonly CsvRow[]): boolean =>
 /** Whether lines that are one cell have signs or words between which columns may be apart. */
 function areApart(rows: readonly CsvRow[], header: string): boolean {
   const words = new Set(rows.map(({ text }) => text.trim().split(' ').length));
-  return areSpaced(rows) || (words.size === 1 && !words.has(1)) || /[\t;|,^]|" "/.test(header);
+  // First and last names are one value.
+  return areSpaced(rows) || (words.size === 1 && Math.min(...words) > 2) || /[\t;|,^]|" "/.test(header);
 }
 
 function consistency(rows: readonly CsvRow[]) {

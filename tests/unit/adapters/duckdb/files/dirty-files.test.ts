@@ -302,6 +302,11 @@ describe('what programs print for people', () => {
     expect([found, rows.length, notes[0]]).toEqual([columns, count, ONE]);
   });
 
+  test('a list of names is one column', async () => {
+    const { columns, notes } = await read('a.csv', 'Full name\nAnn Day\nBob Lee\n');
+    expect([columns, notes]).toEqual([['Full name VARCHAR'], []]);
+  });
+
   test('spaces beside a delimiter, under a title', async () => {
     const { columns, rows } = await read('a.csv', 'Table 1\n x,    y\n 1,  2.5\n10, 12.5\n');
     expect([columns, rows]).toEqual([['x BIGINT', 'y DECIMAL(18,1)'], [['1', '2.5'], ['10', '12.5']]]);
