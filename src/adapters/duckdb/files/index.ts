@@ -145,10 +145,12 @@ async function inChild(request: ImportRequest, signal: AbortSignal): Promise<Mad
   child.send(request);
   try {
     const answered = once(child, 'message', { signal }).then(([reply]) => reply as Made | Failure);
-    const reply = await Promise.race([answered, gone.then(() => null)]);
-    if (reply !== null && 'tables' in reply) return reply;
-    const ended = `the import of ${request.sources.root} ended unexpectedly: ${/\S.*/.exec(stderr)?.[0].trim() ?? 'by itself'}`;
-    if (reply === null) throw new SqlEngineError('connection', ended);
+    const ended = gone.then((): never => {
+      const why = /\S.*/.exec(stderr)?.[0].trim() ?? `by ${child.signalCode ?? 'itself'}`;
+      throw new SqlEngineError('connection', `the import of ${request.sources.root} ended unexpectedly: ${why}`);
+    });
+    const reply = await Promise.race([answered, ended]);
+    if ('tables' in reply) return reply;
     const { code, message } = reply;
     if (code === 'not-found' || code === 'not-configured') throw new SqlEngineError(code, message);
     throw new SqlEngineError('connection', `the files cannot be imported: ${oneLine(message, 300)}`);

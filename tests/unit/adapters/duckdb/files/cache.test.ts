@@ -180,6 +180,23 @@ test('an import that is aborted ends its process and leaves nothing', async () =
   expect((await importFiles(large, options())).tables[0]?.rows).toBe(400_000);
 });
 
+test('an import that the system killed says so', async () => {
+  const large = join(folder, 'large.csv');
+  writeLarge(large);
+  const before = childrenOf(process.pid);
+  const importing = importFiles(large, options());
+  const ended = importing.then(() => null, (error: unknown) => error); // prettier-ignore
+  const started = () => childrenOf(process.pid).find((id) => !before.includes(id));
+  let child = started();
+  for (; child === undefined; child = started()) await sleep(5);
+  while (!existsSync(join(cacheFolder, 'files')) || !inEntry().some((name) => name.startsWith('new-'))) await sleep(5);
+  process.kill(child, 'SIGKILL');
+  expect(await ended).toMatchObject({
+    code: 'connection',
+    message: `the import of ${realpathSync(large)} ended unexpectedly: by SIGKILL`,
+  });
+});
+
 test('the import ends with the process that asked for it, and the next one takes its place', async () => {
   const large = join(folder, 'large.csv');
   writeLarge(large);
