@@ -123,13 +123,12 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
   const reading: Engine<S>['reading'] = (tag, use) => (options) =>
     inSession({ tag, timeoutMs: READING_TIMEOUT_MS, ...options }, (session) => use(session, options.signal));
 
-  const hazards = keptFor(HAZARDS_KEPT_MS, (signal) =>
-    reading('check', (session) => driver.hazards?.(session) ?? Promise.resolve(() => null))({ signal }),
-  );
+  const findHazards = driver.hazards && reading('check', driver.hazards.bind(driver));
+  const hazards = findHazards && keptFor(HAZARDS_KEPT_MS, (signal) => findHazards({ signal }));
 
   async function read(sql: string, { signal }: Asked): Promise<string | Outcome> {
     const text = driver.read?.(sql) ?? sql;
-    if (typeof text !== 'string' || driver.hazards === undefined) return text;
+    if (typeof text !== 'string' || hazards === undefined) return text;
     const message = (await hazards(signal))(text);
     return message === null ? text : { kind: 'refused', message };
   }
