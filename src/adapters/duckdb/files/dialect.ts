@@ -137,10 +137,14 @@ function groupedHead(rows: readonly CsvRow[], width: number): Head | null {
   return null;
 }
 
+const filledIn = ({ cells }: CsvRow): readonly string[] => cells.filter((cell) => !isBlank(cell));
+
 /** One text, or the first cells alone, as the name of a value and the value. */
-function isTitle({ cells, width }: CsvRow): boolean {
-  const filled = cells.filter((cell) => !isBlank(cell));
-  return new Set(filled).size < 2 || (filled.length <= width / 2 && !cells.slice(0, filled.length).some(isBlank));
+function isTitle(row: CsvRow): boolean {
+  const filled = filledIn(row);
+  return (
+    new Set(filled).size < 2 || (filled.length <= row.width / 2 && !row.cells.slice(0, filled.length).some(isBlank))
+  );
 }
 
 /** Whether a cell of a row is also below it, which makes it a value. The whole row may be the header of the next page. */
@@ -197,7 +201,6 @@ function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null
 
 /** The first row of the table: titles above it have other widths, or fill its first cells alone. */
 function firstOf(rows: readonly CsvRow[], width: number, from: number): number {
-  const filledIn = (row: CsvRow): readonly string[] => row.cells.filter((cell) => !isBlank(cell));
   const found = rows.findIndex((row, at) => at >= from && row.width === width);
   const start = Math.max(0, found);
   let [areShort, most] = [true, 0];
