@@ -3,6 +3,7 @@ const base = {
   rootDir: __dirname,
   testEnvironment: '<rootDir>/scripts/jest-environment.cjs',
   runtime: '<rootDir>/scripts/jest-runtime.cjs',
+  setupFilesAfterEnv: ['<rootDir>/scripts/jest-retries.cjs'],
   moduleNameMapper: { '^\\./child-script$': '<rootDir>/tests/helpers/compiled-child.ts' },
   // These packages ship ES modules alone.
   transformIgnorePatterns: ['/node_modules/(?!d3-|internmap/)'],
@@ -24,7 +25,6 @@ const project = (name, more = {}) => ({
   ...more,
 });
 const withServers = {
-  setupFilesAfterEnv: ['<rootDir>/scripts/jest-retries.cjs'],
   globalSetup: '<rootDir>/tests/helpers/global-setup.ts',
   globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',
 };

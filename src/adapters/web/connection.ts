@@ -191,7 +191,10 @@ async function readBody(
   } finally {
     body.destroy();
   }
-  return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: size > maxBytes || received > maxBytes };
+  // Cut before it could be unpacked; where the cut falls between two members of gzip, nothing else would say so.
+  if (received > maxBytes && size <= maxBytes)
+    throw new WebError('unsupported', 'the body is longer packed than unpacked');
+  return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: size > maxBytes };
 }
 
 async function* unpacked(source: AsyncIterable<Buffer>, encoding: string | null): AsyncGenerator<Buffer> {

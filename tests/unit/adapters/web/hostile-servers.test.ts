@@ -66,6 +66,8 @@ describe('a page', () => {
     ['such an encoding, and a body without end', drip(`${OK}Content-Encoding: compress\r\n`, 'x'.repeat(1_000))],
     ['gzip that ends too early', packed('gzip', gzipSync('hello hello').subarray(0, 15))],
     ['many empty members', packed('gzip', Buffer.concat(Array<Buffer>(150_000).fill(gzipSync(''))))],
+    // 20 bytes beyond the limit: where the packed body is cut, a member ends.
+    ['empty members up to the limit', packed('gzip', Buffer.concat(Array<Buffer>(100_001).fill(gzipSync(''))))],
     ['gzip said twice', answered(`${OK}Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n`, gzipSync(gzipSync('x')))],
     ['noise', packed('gzip', gzipSync(randomBytes(3_000_000)))],
   ])('with %s is not read', async (_claim, answer) => {
