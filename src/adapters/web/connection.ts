@@ -4,7 +4,7 @@
  * 1. A name is resolved once, all its addresses are checked, and the connection goes to one of them. The name is not
  *    resolved again, so it cannot change in between (DNS rebinding). TLS still verifies the name.
  * 2. Every exchange has its own connection, follows no redirect, and ignores proxy settings of the environment.
- * 3. At most `maxBytes` are read, before and after decompression. The caller's signal limits the time.
+ * 3. At most `maxBytes` of a body are kept, and twice as many are unpacked. The caller's signal limits the time.
  */
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -43,6 +43,7 @@ export interface Exchange {
 
 interface ExchangeOptions {
   readonly signal: AbortSignal;
+  /** 0: nobody waits for the body. */
   readonly maxBytes: number;
   readonly accept: string;
   readonly reach?: Reach;
@@ -92,7 +93,7 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
     body.on('error', () => undefined);
     const header = (name: string): string | null => [headers[name]].flat()[0] ?? null;
     const answer = { status: statusCode, header };
-    if (options.readsErrors !== true && !isSuccess(answer))
+    if (options.maxBytes === 0 || (options.readsErrors !== true && !isSuccess(answer)))
       return { ...answer, body: Buffer.alloc(0), truncated: false };
     return { ...answer, ...(await readBody(body, header('content-encoding'), options)) };
   } catch (error) {
@@ -170,13 +171,14 @@ async function readBody(
   encoding: string | null,
   { maxBytes, sink }: Pick<ExchangeOptions, 'maxBytes' | 'sink'>,
 ): Promise<{ readonly body: Buffer; readonly truncated: boolean }> {
+  // A body that fits the limit unpacked is hardly larger when packed. How the connection cuts what it receives must not decide.
+  const maxPacked = 2 * maxBytes;
   let received = 0;
   const counted = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       received += chunk.length;
       yield chunk;
-      // A body that fits the limit unpacked is not larger when packed.
-      if (received > maxBytes) return;
+      if (received > maxPacked) return;
     }
   };
   const chunks: Buffer[] = [];
@@ -192,7 +194,7 @@ async function readBody(
     body.destroy();
   }
   // Cut before it could be unpacked; where the cut falls between two members of gzip, nothing else would say so.
-  if (received > maxBytes && size <= maxBytes)
+  if (received > maxPacked && size <= maxBytes)
     throw new WebError('unsupported', 'the body is longer packed than unpacked');
   return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: size > maxBytes };
 }

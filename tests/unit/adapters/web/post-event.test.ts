@@ -62,6 +62,13 @@ test.each([
   expect(received).toHaveLength(1);
 });
 
+test('nobody waits for the body of a receiver that says it has the event', async () => {
+  const silent = createServer((_, response) => response.writeHead(200, { 'content-length': 5 }).flushHeaders());
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  await postEvent(target({ url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/` }), EVENT, never);
+  silent.close();
+});
+
 test.each<[string, () => Partial<PostTarget>, string]>([
   ['a private address that is not allowed', () => ({ allowPrivate: false }), 'refused'],
   [
