@@ -8,6 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkSqlite, createSqliteEngine } from '../../src/adapters/sqlite';
+import { runOne } from '../helpers/engine';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-odd-files-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -41,17 +42,11 @@ const files = (name: string): string[] =>
           .digest('hex')}`,
     );
 
-async function count(path: string): Promise<unknown> {
+async function count(path: string, limits: { readonly timeoutMs?: number } = {}): Promise<unknown> {
   const engine = createSqliteEngine({ path });
   try {
-    const signal = new AbortController().signal;
-    const { results } = await engine.run(['SELECT count(*) FROM t'], {
-      timeoutMs: 5_000,
-      maxRows: 10,
-      signal,
-      tag: 'odd',
-    });
-    return results[0]?.kind === 'rows' ? results[0].rows[0]?.[0] : results[0];
+    const result = await runOne(engine, 'SELECT count(*) FROM t', limits);
+    return result.kind === 'rows' ? result.rows[0]?.[0] : result;
   } catch (error) {
     return (error as Error).message;
   } finally {
@@ -121,6 +116,8 @@ describe('while another process', () => {
   test('holds the file alone, it is said', async () => {
     const path = make('locked', TABLE);
     await write(path, 'BEGIN EXCLUSIVE; INSERT INTO t VALUES (3)');
-    expect(await count(path)).toMatch(/^cannot read .*locked just now: database is locked$/);
+    // The wait for the file is not in the time of the statement.
+    const locked = await count(path, { timeoutMs: 100 });
+    expect(locked).toMatch(/^cannot read .*locked just now: database is locked$/);
   });
 });

@@ -102,10 +102,10 @@ export class ChildSession implements Session {
     return this.#isUp;
   }
 
-  async begin(): Promise<void> {
+  /** Begins a run. Making the file may take minutes, and starting the process seconds: neither is in the time of a statement. */
+  async prepare(): Promise<void> {
     const path = await this.path(this.#gone.signal);
     if (this.#wasOpened) this.#begins = path;
-    // Opening it is not in the time of the first statement.
     else await this.#outside({ kind: 'begin', path });
     this.#isInRun = !this.#wasOpened;
     this.#wasOpened = true;

@@ -38,6 +38,8 @@ export interface Asked extends SqlOptions {
 
 export interface Session {
   isUp(): boolean;
+  /** What takes its own time before a run, and ends by itself; left out: nothing does. */
+  prepare?(): Promise<void>;
   /** Begins a read-only snapshot; left out, as `end`: the database has none over several statements. */
   begin?(options: Pick<SqlOptions, 'timeoutMs' | 'tag'>): Promise<void>;
   /** Throws, in one line, what the statement did not cause. */
@@ -103,6 +105,7 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
         try {
           // It may have been aborted while the session was opened, and then the listener hears of nothing.
           options.signal.throwIfAborted();
+          await session.prepare?.();
           const begun = await timely(session, options, async () => session.begin?.(options));
           state.isUnanswered = begun !== undefined;
           if (state.isUnanswered) throw new Error('no answer');

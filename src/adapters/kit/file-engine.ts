@@ -115,7 +115,7 @@ export async function checkFileEngine(
 
 async function checked(kind: ChildEngine, session: ChildSession, path: string): Promise<DatabaseCheck> {
   const startedMs = performance.now();
-  await session.begin();
+  await session.prepare();
   const connectMs = performance.now() - startedMs;
   const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS * 2);
   const asked = { maxRows: 1, timeoutMs: CHECK_TIMEOUT_MS, tag: 'check', signal };

@@ -75,6 +75,17 @@ test.each(['lost', 'connection'] as const)(
   },
 );
 
+test('what a session prepares takes its own time', async () => {
+  jest.useFakeTimers();
+  const prepare = jest.fn(() => new Promise<void>((resolve) => setTimeout(resolve, 600_000)));
+  const opened = { ...session(), prepare };
+  const running = engineOf(opened).run(['SELECT 1'], options);
+  await jest.advanceTimersByTimeAsync(600_000);
+  expect((await running).results).toMatchObject([{ kind: 'rows' }]);
+  expect([prepare.mock.calls.length, opened.cut.mock.calls.length]).toEqual([1, 0]);
+  jest.useRealTimers();
+});
+
 test('a session that does not begin is given up for a fresh one, and then it is an error', async () => {
   jest.useFakeTimers();
   const silent = () => {
