@@ -65,7 +65,8 @@ export interface ChildEngine extends FileKind {
   readonly explained: (failure: Failure, shown: string) => Outcome;
 }
 
-const OPEN_TIMEOUT_MS = 15_000;
+/** A machine that is busy may take ten seconds to start a process and load DuckDB. */
+const OPEN_TIMEOUT_MS = 60_000;
 
 export class ChildSession implements Session {
   readonly #child: ChildProcess;

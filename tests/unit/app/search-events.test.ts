@@ -33,7 +33,7 @@ async function events(): Promise<SearchEvents> {
 /** What comes first, until nobody works on it. */
 async function first(of: SearchEvents, after: string | null): Promise<readonly Told[]> {
   const told: Told[] = [];
-  for await (const one of of.read(ID, after, AbortSignal.timeout(5_000))) {
+  for await (const one of of.read(ID, after, AbortSignal.timeout(240_000))) {
     told.push(one);
     if (one.event.kind === 'interrupted') break;
   }

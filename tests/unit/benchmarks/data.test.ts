@@ -39,7 +39,7 @@ const local = (authority: { readonly ca?: string } = { ca }) => ({
     resolve: () => Promise.resolve(['127.0.0.1']),
     networks: () => [],
   },
-  signal: AbortSignal.timeout(10_000),
+  signal: AbortSignal.timeout(240_000),
 });
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-data-'));
 

@@ -222,7 +222,7 @@ test('a gold query that quotes texts like names is read as most SQLites read it;
     (
       await scoreAnswer(item({ sql: [gold] }), { status: 'answered', sql, reason: null }, sqlite, {
         ...options,
-        timeoutMs: 5_000,
+        timeoutMs: 240_000,
         maxRows: 10,
       })
     ).verdict;

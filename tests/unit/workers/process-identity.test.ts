@@ -34,11 +34,12 @@ test('nothing is known of processes on another machine that has the same name', 
 
 test('a process that ended and that its parent does not bury is not alive', async () => {
   // What the shell becomes knows nothing of its child.
-  const parent = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] });
   try {
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];
     const child = Number(line.toString());
     expect(isAlive(child)).toBe(true);
+    process.kill(child, 'SIGKILL');
     while (isAlive(child)) await sleep(20);
     expect(isAlive(parent.pid ?? 0)).toBe(true);
   } finally {

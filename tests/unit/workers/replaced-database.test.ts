@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { loadConfig, type Config } from '../../../src/config';
 import { resolveDatabase } from '../../../src/config/databases';
 import { openEngines, type Engines } from '../../../src/workers/engines';
+import { options, rowsOf, runOne } from '../../helpers/engine';
 
 const cwd = mkdtempSync(join(tmpdir(), 'gate-replaced-'));
 const file = join(cwd, 'shop.sqlite');
@@ -26,14 +27,7 @@ const replace = (rows: number): void => {
 
 async function count(engines: Engines, identity?: string, name = 'shop'): Promise<unknown> {
   const { engine } = await engines.engine(name, identity);
-  const signal = AbortSignal.timeout(20_000);
-  const { results } = await engine.run(['SELECT count(*) FROM orders'], {
-    timeoutMs: 10_000,
-    maxRows: 1,
-    signal,
-    tag: 't',
-  });
-  return results[0]?.kind === 'rows' ? results[0].rows[0]?.[0] : results[0];
+  return rowsOf(await runOne(engine, 'SELECT count(*) FROM orders'))[0]?.[0];
 }
 
 make(file, 1);
@@ -62,7 +56,7 @@ test('an ad-hoc one, too; and one that is gone is said by its engine', async () 
   expect(await count(engines, database.identity, database.name)).toBe(4);
   unlinkSync(file);
   const { engine } = await engines.engine(database.name);
-  await expect(engine.describe({ signal: AbortSignal.timeout(20_000) })).rejects.toThrow(/there is no file/);
+  await expect(engine.describe({ signal: options().signal })).rejects.toThrow(/there is no file/);
   await engines.close();
   make(file, 1);
 });

@@ -59,7 +59,7 @@ test.each([
   expect(rewardOf(ratios)).toBe(reward);
 });
 
-const SQL_OPTIONS = { timeoutMs: 5_000, maxRows: 1_000, signal: new AbortController().signal, tag: 'test' };
+const SQL_OPTIONS = { timeoutMs: 240_000, maxRows: 1_000, signal: new AbortController().signal, tag: 'test' };
 const folder = mkdtempSync(join(tmpdir(), 'gate-bird-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

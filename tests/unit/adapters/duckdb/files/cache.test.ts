@@ -203,9 +203,9 @@ test('the import ends with the process that asked for it, and the next one takes
   const module = require.resolve('../../../../../src/adapters/duckdb/files');
   const code = `require(${JSON.stringify(module)}).importFiles(${JSON.stringify(large)}, { cacheFolder: ${JSON.stringify(cacheFolder)}, signal: new AbortController().signal });`;
   const asking = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), '-e', code]);
-  let child: number | undefined;
-  while (child === undefined) [child] = childrenOf(asking.pid ?? 0);
   while (!existsSync(join(cacheFolder, 'files')) || !inEntry().some((name) => name.startsWith('new-'))) await sleep(5);
+  const [child = 0] = childrenOf(asking.pid ?? 0);
+  expect(isRunning(child)).toBe(true);
   asking.kill('SIGKILL');
   await once(asking, 'exit');
   while (isRunning(child)) await sleep(10);
