@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 const signal = new AbortController().signal;
-const asked = { timeoutMs: 5_000, maxRows: 10, tag: 'test', signal };
+const asked = { timeoutMs: 240_000, maxRows: 10, tag: 'test', signal };
 const id = { name: 'id', type: 'INTEGER', mode: 'REQUIRED' };
 const params = {
   name: 'event_params',
