@@ -75,6 +75,9 @@ function named(error: unknown): unknown {
   return Object.assign(new Error('the HTTP client gave up'), { code: cause.code });
 }
 
+/** On this machine: a free port refuses at once, and a busy machine may take a second to answer. */
+const OLLAMA_WITHIN_MS = 2_000;
+
 export interface LocalOllama {
   /** Its OpenAI-compatible address. */
   readonly baseUrl: string;
@@ -89,7 +92,10 @@ const Tags = z.object({ models: z.array(z.object({ name: z.string() })).nullish(
  */
 export async function detectOllama(url = 'http://127.0.0.1:11434'): Promise<LocalOllama | null> {
   try {
-    const response = await fetch(`${url}/api/tags`, { signal: AbortSignal.timeout(400), redirect: 'error' });
+    const response = await fetch(`${url}/api/tags`, {
+      signal: AbortSignal.timeout(OLLAMA_WITHIN_MS),
+      redirect: 'error',
+    });
     if (!response.ok) return null;
     const { models } = Tags.parse(await response.json());
     return { baseUrl: `${url}/v1`, models: (models ?? []).map((model) => model.name).sort() };

@@ -9,6 +9,7 @@ import {
   type SimulatedModel,
   type SimulatedModelOptions,
 } from '../../../simulated-model';
+import { eventually } from '../../helpers/engine';
 
 const QUESTION: GoldQuestion = {
   id: 'q',
@@ -54,6 +55,7 @@ it('a hold lets no more through than it says, though all ask at once', async () 
   const release = model.holdAfter(2);
   const asked = Promise.all([1, 2, 3, 4].map((seed) => ask({}, { seed })));
   await model.billed(2);
+  await eventually(() => model.ledger().totals.inFlight === 2);
   for (let looked = 0; looked < 5; looked += 1) expect((await fetch(`${model.baseUrl}/models`)).status).toBe(200);
   expect(model.ledger().totals).toMatchObject({ billed: 2, inFlight: 2 });
   release();
