@@ -12,6 +12,7 @@ import { createDuckdbEngine, createDuckdbInspector } from '../../src/adapters/du
 import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import type { SqlResult } from '../../src/domain';
 import type { SqlEngine } from '../../src/domain/ports/sql-engine';
+import { runOne } from '../helpers/engine';
 import { fill } from './corpus';
 import { bombsEnd, byTechnique, eachOnce, hostileRun, traces } from './file-engine';
 import { acts, bombs } from './duckdb/statements';
@@ -98,7 +99,7 @@ describe.each(['DuckDB', 'both'] as const)('%s', (fences) => {
     expect(answered.filter((sql) => !PASSED[fences].includes(sql))).toEqual([]);
     // What a statement left in its session would show here.
     const left = `SELECT (SELECT count(*) FROM account), (SELECT sum(amount) FROM ledger), (SELECT count(*) FROM duckdb_tables), lower('A')`;
-    expect(await run(engine, left)).toMatchObject({ rows: [[3, 30, 2, 'a']] });
+    expect(await runOne(engine, left)).toMatchObject({ rows: [[3, 30, 2, 'a']] });
   });
 });
 

@@ -108,8 +108,8 @@ function open({ user, fence, keeps = false }: Way): SqlEngine {
 
 const options = { timeoutMs: TIMEOUT_MS, maxRows: 1000, signal: new AbortController().signal, tag: 'hostile i1.probe' };
 
-async function run(engine: SqlEngine, sql: string): Promise<SqlResult> {
-  const { results } = await engine.run([fill(sql, values)], options);
+async function run(engine: SqlEngine, sql: string, timeoutMs = TIMEOUT_MS): Promise<SqlResult> {
+  const { results } = await engine.run([fill(sql, values)], { ...options, timeoutMs });
   return SqlResult.parse(results[0]);
 }
 
@@ -200,7 +200,8 @@ describe('functions that are volatile or not for everybody, of this server and w
     const before = await look(engine);
     const callable = (await namesOf(CALLABLE)).filter((name) => harmless.has(name));
     const rows: string[] = [];
-    for (const name of callable) if ((await run(engine, `SELECT * FROM ${name}()`)).kind === 'rows') rows.push(name);
+    for (const name of callable)
+      if ((await run(engine, `SELECT * FROM ${name}()`, 60_000)).kind === 'rows') rows.push(name);
     expect(rows).toContain('pg_is_in_recovery');
     expect(await look(engine)).toEqual(before);
     await engine.close();

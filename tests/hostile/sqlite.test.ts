@@ -12,6 +12,7 @@ import { createGuardedEngine } from '../../src/adapters/kit/guard';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SqlResult } from '../../src/domain';
 import type { SqlEngine } from '../../src/domain/ports/sql-engine';
+import { runOne } from '../helpers/engine';
 import { extent } from '../helpers/extent';
 import { fill, type Group } from './corpus';
 import { bombsEnd, byTechnique, eachOnce, hostileRun, traces } from './file-engine';
@@ -127,13 +128,9 @@ describe.each(ways)('$name', (way) => {
       throw new Error((await culprits(engine, way, one)).join('\n'));
     if (NEVER.has(technique)) expect(answered).toEqual([]);
     // What a statement left in its connection would show here.
-    expect(
-      await run(
-        engine,
-        way,
-        'SELECT (SELECT count(*) FROM account), (SELECT sum(amount) FROM ledger), (SELECT count(*) FROM notes)',
-      ),
-    ).toMatchObject({ rows: [[3, 30, 2]] });
+    const left =
+      'SELECT (SELECT count(*) FROM account), (SELECT sum(amount) FROM ledger), (SELECT count(*) FROM notes)';
+    expect(await runOne(engine, left)).toMatchObject({ rows: [[3, 30, 2]] });
   });
 });
 
