@@ -1,5 +1,6 @@
 /** What every engine does with statements: rows, errors, limits, ends from outside, one snapshot, no write. */
 import { eventually, options, rowsOf, runOne } from '../helpers/engine';
+import { startTcpProxy } from '../helpers/tcp-proxy';
 import { clubTables } from './engines/fixture';
 import { everyEngine } from './engines/suite';
 
@@ -108,6 +109,44 @@ everyEngine('statements', (claim, the) => {
     });
     await lost;
     expect(await runOne(the.engine(), 'SELECT 1')).toMatchObject({ rows: [[1]] });
+  });
+
+  claim('a connection that is dropped on its way costs a statement, or a reading, its time limit', async () => {
+    // Limits of minutes are over in a moment.
+    jest.useFakeTimers({ advanceTimers: true, doNotFake: ['Date', 'nextTick', 'performance', 'setImmediate'] });
+    const address = new URL(the.address);
+    const proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
+    address.port = String(proxy.port);
+    const engine = the.another({ address: address.href, poolSize: 1 });
+    /** The connection is dropped with so many pieces, the last of which is lost. */
+    const asking = async <T>(ask: () => Promise<T>, pieces: number, limitMs: number): Promise<T> => {
+      let isLost = false;
+      proxy.at(proxy.sent() + pieces, () => {
+        proxy.forget();
+        isLost = true;
+      });
+      const asked = ask();
+      asked.catch(() => undefined); // awaited below
+      await eventually(() => isLost);
+      jest.advanceTimersByTime(limitMs);
+      return asked;
+    };
+    try {
+      const whole = await engine.describe(options());
+      const two = () => runOne(engine, 'SELECT 2', { timeoutMs: 20_000 });
+      expect(await two()).toMatchObject({ rows: [[2]] });
+      expect(await asking(two, 1, 23_000)).toMatchObject({ rows: [[2]] });
+      expect(await asking(() => engine.describe(options()), 1, 33_000)).toEqual(whole);
+      await expect(asking(() => engine.describe(options()), 4, 300_000)).rejects.toMatchObject({
+        ...{ name: 'SqlEngineError', code: 'connection' },
+        message: expect.stringMatching(/^lost .+: its catalogue was not read within 5 minutes: .+$/) as string,
+      });
+      expect(await engine.describe(options())).toEqual(whole);
+    } finally {
+      await engine.close();
+      await proxy.close();
+      jest.useRealTimers();
+    }
   });
 
   claim('all statements of a run see one snapshot, the next run sees what was written since', async () => {

@@ -520,9 +520,15 @@ describe('errors', () => {
 });
 
 test('a server that answers nothing any more, not even a cancellation, is a lost connection', async () => {
-  const { engine } = await open({ onQuery: answering(() => 'never'), mute: true });
-  await expect(runOne(engine, 'SELECT 1', { timeoutMs: 1_000 })).rejects.toMatchObject({
-    code: 'connection',
-    message: expect.stringContaining('my-account does not answer') as string,
-  });
+  const { recorder, engine } = await open({ onQuery: answering(() => 'never'), mute: true });
+  const lost = { code: 'connection', message: expect.stringContaining('my-account does not answer') as string };
+  await expect(runOne(engine, 'SELECT 1', { timeoutMs: 1_000 })).rejects.toMatchObject(lost);
+  // A statement of a description has half a minute, which is over in a moment.
+  jest.useFakeTimers({ advanceTimers: true, doNotFake: ['Date', 'nextTick', 'performance', 'setImmediate'] });
+  const told = expect(engine.describe(options())).rejects.toMatchObject(lost);
+  await eventually(() => recorder.asked().some((sql) => sql.startsWith('SELECT CURRENT_VERSION()')));
+  jest.advanceTimersByTime(33_000);
+  await told;
+  jest.useRealTimers();
+  expect(recorder.logins).toHaveLength(2);
 });

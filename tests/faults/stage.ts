@@ -19,7 +19,7 @@ import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { startModelServer, type ModelServer } from './model-server';
 import { mountSmallDisk } from './small-disk';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy';
+import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy';
 import { startWorker, type WorkerProcess } from './worker-process';
 
 export interface StageOptions {

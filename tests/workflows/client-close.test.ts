@@ -1,6 +1,6 @@
 /** A client that is closed while it waits for Temporal, with a TCP proxy in front of the server that can be cut. */
 import { connectClient } from '../../src/workers/client';
-import { startTcpProxy } from '../faults/tcp-proxy';
+import { startTcpProxy } from '../helpers/tcp-proxy';
 import { testTemporal, unique, withClient } from '../helpers/temporal';
 
 /** Waits through the proxy for a workflow that no worker serves. */

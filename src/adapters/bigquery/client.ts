@@ -6,15 +6,15 @@
  * 2. A service account signs its own tokens, so that no other server is asked for one.
  */
 import type * as BigQueryLibrary from '@google-cloud/bigquery';
+import { untilAborted } from '../../limiter';
 import { optionalPackage } from '../kit/engine';
 import { failureOf } from './errors';
 import type { Target } from './target';
 
 /** `path`: below `/bigquery/v2/`; with a body, it is posted. Throws `ApiFailure`, or the signal's reason. */
-export type Api = <T>(
-  path: string,
-  asked: { readonly query?: Query; readonly body?: object; readonly signal: AbortSignal },
-) => Promise<T>;
+export type Call = <T>(path: string, asked: { readonly query?: Query; readonly body?: object }) => Promise<T>;
+/** Requests until a signal. */
+export type Api = (signal: AbortSignal) => Call;
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** `fetchImplementation`: what requests go through; left out: the library's own, which heeds the variables for proxies. */
@@ -36,25 +36,28 @@ export async function openApi(target: Target, load: LoadLibrary = importLibrary)
   // As an option it would make the library warn of keys from strangers.
   if (key !== null) login.jsonContent = key;
   login.useJWTAccessWithScope = true;
-  return async <T>(path: string, { query, body, signal: given }: Parameters<Api>[1]): Promise<T> => {
-    given.throwIfAborted();
-    const signal = AbortSignal.any([given, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
-    const request = login.request<T>({
-      url: `${endpoint}/bigquery/v2/${path}?${parameters(query)}`,
-      ...{ method: body === undefined ? 'GET' : 'POST', data: body, signal, responseType: 'json', fetchImplementation },
-      maxContentLength: MAX_ANSWER_BYTES,
-      retryConfig: {
-        retryDelay: REPEAT_AFTER_MS,
-        shouldRetry: (error) => failureOf(error).isPassing && error.config.retryConfig?.currentRetryAttempt === 0,
-      },
-    });
-    try {
-      return (await abortable(request, signal)).data;
-    } catch (error) {
+  return (given) =>
+    async <T>(path: string, { query, body }: Parameters<Call>[1]): Promise<T> => {
       given.throwIfAborted();
-      throw failureOf(error);
-    }
-  };
+      const signal = AbortSignal.any([given, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+      const method = body === undefined ? 'GET' : 'POST';
+      const request = login.request<T>({
+        url: `${endpoint}/bigquery/v2/${path}?${parameters(query)}`,
+        ...{ method, data: body, signal, responseType: 'json', fetchImplementation },
+        maxContentLength: MAX_ANSWER_BYTES,
+        retryConfig: {
+          retryDelay: REPEAT_AFTER_MS,
+          shouldRetry: (error) => failureOf(error).isPassing && error.config.retryConfig?.currentRetryAttempt === 0,
+        },
+      });
+      try {
+        // The login waits for servers of its own, which do not hear of the signal.
+        return (await untilAborted(request, signal)).data;
+      } catch (error) {
+        given.throwIfAborted();
+        throw failureOf(error);
+      }
+    };
 }
 
 /** `projects/…`, its parts encoded. */
@@ -66,13 +69,4 @@ function parameters(query: Query = {}): string {
   const given = new URLSearchParams({ prettyPrint: 'false' });
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   return given.toString();
-}
-
-/** The login waits for servers of its own, which do not hear of the signal. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }

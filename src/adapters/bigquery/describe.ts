@@ -10,7 +10,7 @@ import { groupBy } from '../../group-by';
 import { each } from '../../limiter';
 import { sha256 } from '../../sha256';
 import { described, SAMPLE_LENGTH, sampled, type Sampled } from '../kit/schema';
-import { path, type Api } from './client';
+import { path, type Call } from './client';
 import { gone, isGone } from './errors';
 import type { Target } from './target';
 import { typeText, valuesOf, type Field, type Row } from './values';
@@ -43,16 +43,11 @@ interface Found extends Relation {
 }
 
 /** What the server tells of each table: one request a table. */
-export async function readTables(
-  api: Api,
-  target: Target,
-  schemas: readonly string[],
-  signal: AbortSignal,
-): Promise<readonly Found[]> {
-  const listed = (await datasetsOf(api, target, schemas, signal)).flat();
+export async function readTables(call: Call, target: Target, schemas: readonly string[]): Promise<readonly Found[]> {
+  const listed = (await datasetsOf(call, target, schemas)).flat();
   const read = async (relation: Relation): Promise<Found[]> => {
     const place = placeOf(relation.newest.tableReference);
-    const details = await gone(api<Details>(place, { query: { fields: DETAILS }, signal }));
+    const details = await gone(call<Details>(place, { query: { fields: DETAILS } }));
     return details === null ? [] : [{ ...relation, details }];
   };
   return (await each(relationsOf(listed, namesFor(target)), read, AT_ONCE)).flat();
@@ -69,10 +64,9 @@ export function revisionOfTables(found: readonly Found[]): string {
 }
 
 export async function describeBigQuery(
-  api: Api,
+  call: Call,
   target: Target,
   found: readonly Found[],
-  signal: AbortSignal,
 ): Promise<DatabaseDescription> {
   const nameOf = namesFor(target);
   const foundOf = new Map(found.map((one) => [one.name, one]));
@@ -87,7 +81,7 @@ export async function describeBigQuery(
     const fields = details.schema?.fields ?? [];
     const query = { maxResults: SAMPLED_ROWS, 'formatOptions.useInt64Timestamp': true };
     const place = `${placeOf(newest.tableReference)}/data`;
-    const { rows = [] } = await api<{ readonly rows?: readonly Row[] }>(place, { query, signal });
+    const { rows = [] } = await call<{ readonly rows?: readonly Row[] }>(place, { query });
     return { rows: rows.map((row) => valuesOf(fields, row).map(short)), count: null };
   };
   const samples = await sampled(tables, sample, { withinMs: SAMPLING_MS, atOnce: AT_ONCE, isOwn: isGone });
@@ -101,10 +95,9 @@ const DETAILS =
 
 /** The tables of the address's dataset, and of each further one, `dataset` of the same project or `project.dataset`. */
 export function datasetsOf(
-  api: Api,
+  call: Call,
   { project, dataset }: Target,
   schemas: readonly string[],
-  signal: AbortSignal,
 ): Promise<readonly Listed[][]> {
   const tablesOf = async (schema: string): Promise<Listed[]> => {
     const dot = schema.lastIndexOf('.');
@@ -112,7 +105,7 @@ export function datasetsOf(
     const found: Listed[] = [];
     for (let pageToken: string | undefined; found.length < MAX_TABLES;) {
       const query = { maxResults: 1000, pageToken };
-      const page = await api<{ tables?: Listed[]; nextPageToken?: string }>(place, { query, signal });
+      const page = await call<{ tables?: Listed[]; nextPageToken?: string }>(place, { query });
       found.push(...(page.tables ?? []).filter(({ type }) => type !== 'MODEL'));
       pageToken = page.nextPageToken;
       if (pageToken === undefined) break;

@@ -6,7 +6,7 @@ import type { SqlEngine } from '../../domain/ports/sql-engine';
 import { createEngine, keptFor, once } from '../kit/engine';
 import type { EngineModule, Opening } from '../kit/module';
 import { sentOf } from '../kit/statement';
-import { openApi, type Api, type LoadLibrary } from './client';
+import { openApi, type Api, type Call, type LoadLibrary } from './client';
 import { describeBigQuery, readTables, revisionOfTables } from './describe';
 import { toEngineError } from './errors';
 import { createBigQueryInspector, readStatement } from './inspector';
@@ -36,7 +36,6 @@ export interface BigQueryEngineSettings {
   };
 }
 
-const DESCRIBE_TIMEOUT_MS = 60_000;
 /** One request for each table: a search asks for the revision at many steps. */
 const TABLES_KEPT_MS = 60_000;
 const DEFAULT_SCAN_BYTES = 100 * 1024 ** 3;
@@ -50,7 +49,7 @@ export function createBigQueryEngine({ url, options = {} }: BigQueryEngineSettin
   /** One login for all sessions, whose rights are asked once. */
   const connect = once(async (signal: AbortSignal): Promise<Api> => {
     const api = await openApi(target, load);
-    if (!allowPrivilegedRole) await refuseWriter(api, target, schemas, signal);
+    if (!allowPrivilegedRole) await refuseWriter(api(signal), target, schemas);
     return api;
   });
   const { inSession, reading, ...engine } = createEngine<BigQuerySession>({
@@ -61,18 +60,14 @@ export function createBigQueryEngine({ url, options = {} }: BigQueryEngineSettin
     toError: (error) => toEngineError(error, target),
   });
   /** The revision and the description read the same. */
-  const tables = keptFor(TABLES_KEPT_MS, async (signal) => readTables(await connect(signal), target, schemas, signal));
-  const within = (signal: AbortSignal): AbortSignal =>
-    AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_TIMEOUT_MS)]);
+  const tables = keptFor(TABLES_KEPT_MS, (call: Call) => readTables(call, target, schemas));
   return {
     ...engine,
     async estimate(sql, request) {
       const text = sentOf(readStatement(sql));
       return typeof text === 'string' ? inSession(request, (session) => session.estimate(text, request)) : null;
     },
-    describe: reading('describe', async ({ api }, signal) =>
-      describeBigQuery(api, target, await tables(within(signal)), within(signal)),
-    ),
-    revision: reading('revision', async (_, signal) => revisionOfTables(await tables(within(signal)))),
+    describe: reading('describe', async ({ call }) => describeBigQuery(call, target, await tables(call))),
+    revision: reading('revision', async ({ call }) => revisionOfTables(await tables(call))),
   };
 }

@@ -5,7 +5,7 @@
  */
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import { each } from '../../limiter';
-import type { Api } from './client';
+import type { Call } from './client';
 import { datasetsOf, placeOf } from './describe';
 import type { Target } from './target';
 
@@ -13,19 +13,14 @@ const WRITING = ['updateData', 'update', 'delete', 'setIamPolicy'].map((right) =
 const ASKED_OF = 3;
 
 /** Throws if the login can write; the message says which roles to grant instead. */
-export async function refuseWriter(
-  api: Api,
-  target: Target,
-  schemas: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
-  const asked = (await datasetsOf(api, target, schemas, signal)).flatMap((tables) => {
+export async function refuseWriter(call: Call, target: Target, schemas: readonly string[]): Promise<void> {
+  const asked = (await datasetsOf(call, target, schemas)).flatMap((tables) => {
     const step = Math.max(1, Math.floor(tables.length / ASKED_OF));
     return tables.filter((_, at) => at % step === 0).slice(0, ASKED_OF);
   });
   const held = await each(asked, async ({ tableReference: { projectId, datasetId }, tableReference }) => {
     const asking = `${placeOf(tableReference)}:testIamPermissions`;
-    const given = await api<{ permissions?: string[] }>(asking, { body: { permissions: WRITING }, signal });
+    const given = await call<{ permissions?: string[] }>(asking, { body: { permissions: WRITING } });
     return { may: given.permissions ?? [], of: `${projectId}.${datasetId}` };
   });
   const found = held.find(({ may }) => may.length > 0);

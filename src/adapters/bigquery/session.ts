@@ -16,7 +16,7 @@ import { overCeiling, type Outcome, type Session } from '../kit/engine';
 import { size } from '../../size';
 import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
-import { path, type Api } from './client';
+import { path, type Api, type Call } from './client';
 import { ApiFailure, gone, isOfJob, isStopped, toOutcome } from './errors';
 import type { Target } from './target';
 import { DIGEST, kindOf, valuesOf, type Field, type Row } from './values';
@@ -53,15 +53,14 @@ const TIB = 1024 ** 4;
 
 export class BigQuerySession implements Session {
   readonly #cut = new AbortController();
+  /** Until the session is cut. */
+  readonly call: Call;
 
   constructor(
-    readonly api: Api,
+    private readonly api: Api,
     private readonly checks: Checks,
-  ) {}
-
-  /** Until the session is cut. */
-  private call<T>(path: string, asked: Omit<Parameters<Api>[1], 'signal'>): Promise<T> {
-    return this.api(path, { ...asked, signal: this.#cut.signal });
+  ) {
+    this.call = api(this.#cut.signal);
   }
 
   isUp(): boolean {
@@ -210,8 +209,9 @@ export class BigQuerySession implements Session {
       // One that fails costs nothing; one that is stopped, or whose rows do not arrive, may be billed as a whole.
       if (!(error instanceof ApiFailure) || isStopped(error) || (isMade && !isOfJob(error))) bill(bytes);
       // One that has ended stays as it is.
-      const cancelled = this.api(path`projects/${projectId}/jobs/${jobId}/cancel`, { query: { location }, body: {}, signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS) }); // prettier-ignore
-      await cancelled.catch(() => undefined);
+      const call = this.api(AbortSignal.timeout(CANCEL_TIMEOUT_MS));
+      const cancel = path`projects/${projectId}/jobs/${jobId}/cancel`;
+      await call(cancel, { query: { location }, body: {} }).catch(() => undefined);
       throw error;
     }
   }

@@ -6,8 +6,8 @@
  * 2. All statements of a run share one snapshot. One that times out, or costs its session, is tried once more with the whole
  *    run on a fresh session; the second time is its result, and the run goes on without it.
  * 3. Where a session does not begin in time, the run begins on a fresh one: a kept connection may have been dropped on its way.
- * 4. An abort cuts the session, and so does a statement that neither the server nor the session ends at its time limit. After every
- *    error a session is dropped.
+ * 4. An abort cuts the session, and so does what neither the server nor the session ends at its time limit: a statement, or a
+ *    reading of the catalogue. After every error a session is dropped.
  */
 import type { Dialect, SqlResult } from '../../domain';
 import {
@@ -28,12 +28,13 @@ export type Outcome =
 
 /**
  * `again`: the statement cost a session before. `digest`: its rows are counted and hashed, and not returned. `isLast`: its run
- * ends with it.
+ * ends with it. `isReading`: the engine itself reads, and no statement follows.
  */
 export interface Asked extends SqlOptions {
   readonly again?: boolean;
   readonly digest?: boolean;
   readonly isLast?: boolean;
+  readonly isReading?: boolean;
 }
 
 export interface Session {
@@ -41,7 +42,7 @@ export interface Session {
   /** What takes its own time before a run, and ends by itself; left out: nothing does. */
   prepare?(): Promise<void>;
   /** Begins a read-only snapshot; left out, as `end`: the database has none over several statements. */
-  begin?(options: Pick<SqlOptions, 'timeoutMs' | 'tag'>): Promise<void>;
+  begin?(options: Pick<Asked, 'timeoutMs' | 'tag' | 'isReading'>): Promise<void>;
   /** Throws, in one line, what the statement did not cause. */
   execute(sql: string, options: Asked): Promise<Outcome>;
   /** The statement that counts and hashes the rows of another one (rule S5), or why there is none; left out: `execute` counts. */
@@ -68,18 +69,25 @@ export interface Driver<S extends Session> {
 export interface Engine<S> extends Pick<SqlEngine, 'dialect' | 'digest' | 'close'> {
   readonly run: (statements: readonly string[], options: Asked) => ReturnType<SqlEngine['run']>;
   readonly inSession: <T>(
-    options: Pick<SqlOptions, 'timeoutMs' | 'signal' | 'tag'>,
+    options: Pick<Asked, 'timeoutMs' | 'signal' | 'tag' | 'isReading'>,
     use: (session: S) => Promise<T>,
     isFresh?: boolean,
   ) => Promise<T>;
-  /** Work of the engine's own, as a method of a `SqlEngine`. */
+  /** Work of the engine's own, as a method of a `SqlEngine`; `asked`: for each of its statements. */
   readonly reading: <T>(
     tag: string,
-    use: (session: S, signal: AbortSignal) => Promise<T>,
+    use: (session: S, asked: Pick<Asked, 'timeoutMs' | 'signal' | 'tag'>) => Promise<T>,
   ) => (options: { readonly signal: AbortSignal }) => Promise<T>;
 }
 
-const READING_TIMEOUT_MS = 30_000;
+/** Of a statement of a reading. */
+export const READING_TIMEOUT_MS = 30_000;
+/**
+ * Of a reading once it has its session. One of a slow server may take four: six statements at their limit and then samples (MySQL),
+ * or a request for each of 5,000 tables, eight at once (BigQuery). A step that waits for it has the time of sixty statements.
+ */
+const READING_MINUTES = 5;
+const UNREAD = `its catalogue was not read within ${READING_MINUTES} minutes: check the network, or name fewer schemas`;
 const HAZARDS_KEPT_MS = 60_000;
 /** How long after its time limit a statement is given up. */
 const CUT_AFTER_MS = 3_000;
@@ -123,16 +131,22 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
     });
   };
 
-  const reading: Engine<S>['reading'] = (tag, use) => (options) =>
-    inSession({ tag, timeoutMs: READING_TIMEOUT_MS, ...options }, (session) => use(session, options.signal));
+  const reading: Engine<S>['reading'] = (tag, use) => (options) => {
+    const late = new AbortController();
+    const signal = AbortSignal.any([options.signal, late.signal]);
+    const asked = { tag, timeoutMs: READING_TIMEOUT_MS, signal, isReading: true };
+    return inSession(asked, (session) => {
+      const giveUp = setTimeout(() => late.abort(driver.toError(new Error(UNREAD))), READING_MINUTES * 60_000);
+      return use(session, asked).finally(() => clearTimeout(giveUp));
+    });
+  };
 
-  const findHazards = driver.hazards && reading('check', driver.hazards.bind(driver));
-  const hazards = findHazards && keptFor(HAZARDS_KEPT_MS, (signal) => findHazards({ signal }));
+  const hazards = driver.hazards && keptFor(HAZARDS_KEPT_MS, reading('check', driver.hazards.bind(driver)));
 
-  async function read(sql: string, { signal }: Asked): Promise<string | Outcome> {
+  async function read(sql: string, options: Asked): Promise<string | Outcome> {
     const text = driver.read?.(sql) ?? sql;
     if (typeof text !== 'string' || hazards === undefined) return text;
-    const message = (await hazards(signal))(text);
+    const message = (await hazards(options))(text);
     return message === null ? text : { kind: 'refused', message };
   }
 
@@ -315,10 +329,10 @@ export function once<A extends readonly unknown[], T>(work: (...given: A) => Pro
 }
 
 /** What `load` gives, asked again only when it is older than `ms`. */
-export function keptFor<T>(ms: number, load: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
+export function keptFor<A, T>(ms: number, load: (asked: A) => Promise<T>): (asked: A) => Promise<T> {
   let known: { readonly value: T; readonly at: number } | null = null;
-  return async (signal) => {
-    if (known === null || Date.now() - known.at > ms) known = { value: await load(signal), at: Date.now() };
+  return async (asked) => {
+    if (known === null || Date.now() - known.at > ms) known = { value: await load(asked), at: Date.now() };
     return known.value;
   };
 }

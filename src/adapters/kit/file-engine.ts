@@ -6,7 +6,7 @@ import type { DatabaseDescription } from '../../domain';
 import { SqlEngineError, type SqlEngine } from '../../domain/ports/sql-engine';
 import { ChildSession, toChildError, type ChildEngine } from './child-session';
 import { latencyOf, type DatabaseCheck } from './database-check';
-import { createEngine } from './engine';
+import { createEngine, READING_TIMEOUT_MS } from './engine';
 import { revisionOfFile, rightsToFile } from './file-check';
 import type { Read } from './file-schema';
 
@@ -30,7 +30,6 @@ export interface FileEngineSettings {
 /** For a file that has to be made first. */
 const MAKE_TIMEOUT_MS = 600_000;
 const CHECK_TIMEOUT_MS = 15_000;
-const DESCRIBE_TIMEOUT_MS = 30_000;
 
 export function createFileEngine(
   kind: ChildEngine,
@@ -52,13 +51,13 @@ export function createFileEngine(
       // An open file outlives its name, so it is looked for.
       const path = await made(source, given);
       const signal = given.aborted ? AbortSignal.timeout(MAKE_TIMEOUT_MS) : given;
-      const asked = { signal, tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, maxRows: 100_000, again: true };
+      const asked = { signal, tag: 'describe', timeoutMs: READING_TIMEOUT_MS, maxRows: 100_000, again: true };
       const read: Read = async (texts) => {
         const { results } = await engine.run(texts, asked);
         return results.map((result) => {
           if (result.kind === 'rows') return result.rows;
           if (result.kind !== 'timeout') return null;
-          const line = `reading the schema of ${shown} took more than ${DESCRIBE_TIMEOUT_MS / 1000} s`;
+          const line = `reading the schema of ${shown} took more than ${READING_TIMEOUT_MS / 1000} s`;
           throw new SqlEngineError('connection', line);
         });
       };

@@ -44,12 +44,12 @@ export function createPostgresEngine({ url, options = {} }: PostgresEngineSettin
     poolSize,
     open: async () => new PostgresSession(await connect(address), { target, role, schemas, maxPlanCost }),
     read: (sql) => (sql.includes('\0') ? NUL : sql),
-    hazards: async (session) => loadHazards(await session.reading()),
+    hazards: ({ client }) => loadHazards(client),
     toError: (error) => toEngineError(error, target),
   });
   return {
     ...engine,
-    describe: reading('describe', async (session) => describePostgres(await session.reading(), schemas)),
-    revision: reading('revision', async (session) => revisionOfPostgres(await session.reading(), schemas)),
+    describe: reading('describe', ({ client }) => describePostgres(client, schemas)),
+    revision: reading('revision', ({ client }) => revisionOfPostgres(client, schemas)),
   };
 }

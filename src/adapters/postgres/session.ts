@@ -35,7 +35,7 @@ export interface SessionSettings {
   readonly maxPlanCost: number | null;
 }
 
-type Limits = Pick<Asked, 'timeoutMs' | 'tag'>;
+type Limits = Pick<Asked, 'timeoutMs' | 'tag' | 'isReading'>;
 
 const IDLE_IN_TRANSACTION_MS = 60_000;
 const LOCK_TIMEOUT_MS = 5_000;
@@ -73,7 +73,7 @@ export class PostgresSession implements Session {
     return this.#isUp && !this.client.overran;
   }
 
-  /** Sent together with the first statement, which awaits it: outside of a transaction no cursor can be declared. */
+  /** Sent together with the first statement, which awaits it: outside of a transaction no cursor can be declared. A reading waits. */
   begin(limits: Limits): Promise<void> {
     this.client.hold(true);
     this.client.gather();
@@ -83,7 +83,7 @@ export class PostgresSession implements Session {
       (results) => (this.#isSmall ??= isSmallBy(results)),
       () => undefined,
     );
-    return Promise.resolve();
+    return limits.isReading === true ? this.#takeAnyBytes() : Promise.resolve();
   }
 
   /** Rejects with what kept the transaction from beginning, for which no statement is to blame. */
@@ -124,11 +124,10 @@ export class PostgresSession implements Session {
   }
 
   /** For the engine's own queries, which have no limit of bytes. */
-  async reading(): Promise<GateClient> {
+  async #takeAnyBytes(): Promise<void> {
     this.client.allowBytes(Number.POSITIVE_INFINITY);
     await this.begun();
     await this.client.query(TAKE_ANY_BYTES);
-    return this.client;
   }
 
   /** Not awaited, because the server handles it before whatever is sent next. */

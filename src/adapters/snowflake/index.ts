@@ -39,7 +39,6 @@ export interface SnowflakeEngineSettings {
 }
 
 const CONNECT_TIMEOUT_MS = 30_000;
-const DESCRIBE_TIMEOUT_MS = 30_000;
 
 export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSettings): SqlEngine {
   const { allowPrivilegedRole = false, schemas = [], poolSize, maxScanBytes } = options;
@@ -59,8 +58,8 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
   });
   return {
     ...engine,
-    describe: reading('describe', (session, signal) => {
-      const request = { tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, maxRows: 200_000, signal };
+    describe: reading('describe', (session, asked) => {
+      const request = { ...asked, maxRows: 200_000 };
       return describeSnowflake((sql, more) => session.query(sql, { ...request, ...more }), { ...target, schemas });
     }),
   };

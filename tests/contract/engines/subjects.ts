@@ -145,6 +145,8 @@ const sqlite: Subject = {
         'SQLite tells no costs of a plan',
       'a connection that is lost in the middle is no fault of the statement, and the next run works':
         'a file has no connection',
+      'a connection that is dropped on its way costs a statement, or a reading, its time limit':
+        'a file has no connection',
     },
   },
   words: {
@@ -202,6 +204,8 @@ const snowflake: Subject = {
         'the stand-in explains nothing: snowflake-protocol.test.ts, with plans that a server wrote',
       'a connection that is lost in the middle is no fault of the statement, and the next run works':
         'the stand-in ends no statement: snowflake-protocol.test.ts',
+      'a connection that is dropped on its way costs a statement, or a reading, its time limit':
+        'each request may have a connection of its own: snowflake-protocol.test.ts',
     },
     schema: {
       'comments of tables and columns are told, as far as the engine keeps any': 'the stand-in keeps none of columns',
@@ -242,6 +246,8 @@ const duckdb: Subject = {
       'a statement that is expected to cost more than the ceiling is refused, a small one is not':
         'DuckDB tells no costs of a plan',
       'a connection that is lost in the middle is no fault of the statement, and the next run works':
+        'a file has no connection',
+      'a connection that is dropped on its way costs a statement, or a reading, its time limit':
         'a file has no connection',
     },
   },

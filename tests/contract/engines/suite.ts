@@ -10,6 +10,7 @@ export interface Engine extends Words {
   readonly subject: Subject;
   /** The engine of the database, opened when it is first asked for. */
   engine(): SqlEngine;
+  readonly address: string;
   /** Another one of the same database, closed when the claims are through. */
   another(more?: Partial<Opening>): SqlEngine;
   inspector(): SqlInspector;
@@ -73,6 +74,9 @@ export function everyEngine(part: Part, claims: (claim: Claim, the: Engine) => v
       async write(...statements) {
         if (locks) await closeAll();
         await running.write(...statements);
+      },
+      get address() {
+        return running.opening.address;
       },
       get cutOff() {
         return running.cutOff;

@@ -15,6 +15,7 @@ import {
   type Script,
   type TestTable,
 } from '../../../helpers/bigquery-server';
+import { startTcpProxy } from '../../../helpers/tcp-proxy';
 
 /** Jest's own modules cannot import the library's fetch. */
 const load = async () => ({ ...(await import('@google-cloud/bigquery')), fetchImplementation: fetch });
@@ -193,6 +194,34 @@ test('lists of more than one page are read to their end, and a dataset that is n
     code: 'not-found',
     message: 'Not found: Dataset own-project:club: check project (own-project) and dataset (club) in the URL',
   });
+});
+
+test('requests that are dropped on their way end a description at its limit, with one line', async () => {
+  jest.useFakeTimers({ advanceTimers: true, doNotFake: ['Date', 'nextTick', 'performance', 'setImmediate'] });
+  await start({ datasets: { 'own-project.club': { team: TEAM } } });
+  const proxy = await startTcpProxy({ host: '127.0.0.1', port: Number(new URL(server.endpoint).port) });
+  const endpoint = `http://127.0.0.1:${proxy.port}`;
+  const through = createBigQueryEngine({ url: server.url('club', { endpoint }), options: { key: server.key, load } });
+  try {
+    await through.describe({ signal });
+    const dropped = new Promise<void>((resolve) => {
+      proxy.at(proxy.sent() + 1, () => {
+        proxy.forget();
+        resolve();
+      });
+    });
+    const told = expect(through.describe({ signal })).rejects.toMatchObject({
+      code: 'connection',
+      message: `lost BigQuery (${endpoint}): its catalogue was not read within 5 minutes: check the network, or name fewer schemas`,
+    });
+    await dropped;
+    jest.advanceTimersByTime(300_000);
+    await told;
+  } finally {
+    await through.close();
+    await proxy.close();
+    jest.useRealTimers();
+  }
 });
 
 describe('access lists', () => {

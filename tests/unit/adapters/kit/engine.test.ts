@@ -104,6 +104,43 @@ test('a session that does not begin is given up for a fresh one, and then it is 
   jest.useRealTimers();
 });
 
+test('a reading that nobody ends is given up after five minutes, and the next one has a fresh session', async () => {
+  jest.useFakeTimers();
+  const [stale, fresh] = [session(), session()];
+  const { reading } = engineOf([stale, fresh]);
+  let asked: AbortSignal | undefined;
+  const endless = reading('describe', (_, { signal }) => {
+    asked = signal;
+    return new Promise<never>((_resolve, reject) => stale.cut.mockImplementation(() => reject(new Error('cut'))));
+  });
+  const told = expect(endless(options)).rejects.toMatchObject({
+    code: 'connection',
+    message: expect.stringContaining('its catalogue was not read within 5 minutes') as string,
+  });
+  await jest.advanceTimersByTimeAsync(299_000);
+  expect(asked?.aborted).toBe(false);
+  await jest.advanceTimersByTimeAsync(1_000);
+  await told;
+  expect(asked?.aborted).toBe(true);
+  expect(stale.close).toHaveBeenCalledTimes(1);
+  expect(await reading('revision', (used) => Promise.resolve(used === fresh))(options)).toBe(true);
+  expect(jest.getTimerCount()).toBe(1); // of the idle session
+  jest.useRealTimers();
+});
+
+test("the time that a reading waits for a session is its caller's", async () => {
+  jest.useFakeTimers();
+  const { reading } = engineOf(session());
+  let done: (value: string) => void = () => undefined;
+  const first = reading('describe', () => new Promise<string>((resolve) => (done = resolve)))(options);
+  const second = reading('describe', () => Promise.resolve('second'))(options);
+  await jest.advanceTimersByTimeAsync(200_000);
+  done('first');
+  expect(await first).toBe('first');
+  expect(await second).toBe('second');
+  jest.useRealTimers();
+});
+
 test('a digest is made and run in one session, within one snapshot', async () => {
   const opened = {
     ...session(),

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy that counts what clients send, so that a server can be stopped in the middle of the n-th request: the
- * moment comes before the bytes are handed on.
+ * A TCP proxy that counts what clients send, so that a server can be stopped, or a connection dropped, in the middle of the n-th
+ * request: the moment comes before the bytes are handed on.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -10,6 +10,8 @@ export interface TcpProxy {
   sent(): number;
   /** `act` runs when that many have been sent in all, before the last of them is handed on. */
   at(count: number, act: () => void): void;
+  /** Drops what is connected, as a firewall does: nothing more is handed on, and neither side is told. */
+  forget(): void;
   close(): Promise<void>;
 }
 
@@ -17,6 +19,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   let sent = 0;
   let due: { readonly count: number; readonly act: () => void } | null = null;
   const open = new Set<Socket>();
+  const forgotten = new WeakSet<Socket>();
   const server = createServer((client) => {
     const upstream = connect(target.port, target.host);
     for (const socket of [client, upstream]) {
@@ -25,8 +28,13 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       socket.once('close', () => open.delete(socket));
     }
     // Either side gone, or the server not there: so is the other.
-    upstream.once('close', () => client.destroy()).on('error', () => client.destroy());
-    client.once('close', () => upstream.destroy()).on('error', () => upstream.destroy());
+    for (const [one, other] of [
+      [upstream, client],
+      [client, upstream],
+    ] as const) {
+      const end = (): unknown => forgotten.has(one) || other.destroy();
+      one.once('close', end).on('error', end);
+    }
     client.on('data', (chunk) => {
       sent += 1;
       if (due !== null && sent >= due.count) {
@@ -34,9 +42,9 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
         due = null;
         act();
       }
-      upstream.write(chunk);
+      if (!forgotten.has(client)) upstream.write(chunk);
     });
-    upstream.on('data', (chunk) => client.write(chunk));
+    upstream.on('data', (chunk) => forgotten.has(upstream) || client.write(chunk));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -46,6 +54,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     port: (server.address() as AddressInfo).port,
     sent: () => sent,
     at: (count, act) => (due = { count, act }),
+    forget: () => open.forEach((socket) => forgotten.add(socket)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
