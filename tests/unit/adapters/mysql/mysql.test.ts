@@ -516,9 +516,11 @@ describe('a server of its own', () => {
   it('a server that crashes is told, and asked again when it is back', async () => {
     const crashing = createMysqlEngine({ url: url('') });
     const slow =
-      'SELECT count(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c';
-    const failed = expect(crashing.run([slow], options(20_000))).rejects.toMatchObject({ code: 'lost' });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+      'SELECT count(*) AS crashing FROM information_schema.columns a, information_schema.columns b, information_schema.columns c';
+    const failed = expect(crashing.run([slow], options(240_000))).rejects.toMatchObject({ code: 'lost' });
+    const runs =
+      "SELECT 1 FROM information_schema.processlist WHERE info LIKE '%AS crashing%' AND command = 'Execute' AND id <> CONNECTION_ID()";
+    await eventually(async () => (await own.query(runs)).length > 0);
     await own.crash();
     await failed;
     await own.restart();
