@@ -11,8 +11,7 @@ import { options, rowsOf, runOne } from '../helpers/engine';
 import { clubTables } from './engines/fixture';
 import { everyEngine } from './engines/suite';
 
-everyEngine('schema', (claim, the) => {
-  beforeAll(() => the.write(...clubTables(the)));
+everyEngine('schema', clubTables, (claim, the) => {
   const { dialect } = the.subject;
   const describe = async (): Promise<DatabaseDescription> =>
     DatabaseDescription.parse(await the.engine().describe(options()));

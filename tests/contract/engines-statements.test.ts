@@ -4,9 +4,8 @@ import { startTcpProxy } from '../helpers/tcp-proxy';
 import { clubTables } from './engines/fixture';
 import { everyEngine } from './engines/suite';
 
-everyEngine('statements', (claim, the) => {
+everyEngine('statements', clubTables, (claim, the) => {
   const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
-  beforeAll(() => the.write(...clubTables(the)));
 
   claim('answers each statement in order with columns, kinds and rows', async () => {
     const began = Date.now();

@@ -3,6 +3,7 @@
  * values, encodings, and what goes wrong with a clear line.
  */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Client } from 'pg';
 import { createGuardedEngine } from '../../src/adapters/kit/guard';
@@ -43,6 +44,13 @@ function open(more: PostgresEngineSettings['options'] = {}, url = postgres.url('
   const engine = createPostgresEngine({ url, options: { ...laidDown, ...more } });
   engines.push(engine);
   return engine;
+}
+
+/** A login that may do nothing yet, of a test's own. */
+async function newRole(): Promise<string> {
+  const role = `role_${randomUUID().slice(0, 8)}`;
+  await admin.query(`CREATE ROLE ${role} LOGIN`);
+  return role;
 }
 
 /** Sessions whose name begins so, and in which of them a statement runs. */
@@ -92,7 +100,7 @@ describe('schemas', () => {
 describe('the URL', () => {
   test('names a database by whatever characters it has, percent-encoded', async () => {
     const name = 'shop@home, 50% / x';
-    await admin.query(`CREATE DATABASE "${name}"`);
+    await postgres.createDatabase(name);
     const engine = open({}, postgres.url(encodeURIComponent(name)));
     expect(await runOne(engine, 'SELECT current_database()')).toMatchObject({ rows: [[name]] });
   });
@@ -396,9 +404,10 @@ describe('rights', () => {
   });
 
   test('before 14 a superuser is refused, with what to do; a role makes it one that reads', async () => {
-    await admin.query('CREATE ROLE plain; GRANT USAGE ON SCHEMA sales TO plain; GRANT SELECT ON sales.orders TO plain');
+    const role = await newRole();
+    await admin.query(`GRANT USAGE ON SCHEMA sales TO ${role}; GRANT SELECT ON sales.orders TO ${role}`);
     const sql = "SELECT current_setting('is_superuser'), (SELECT count(*) FROM sales.orders)";
-    expect(await runOne(open({ role: 'plain' }), sql)).toMatchObject({ rows: [['off', 1]] });
+    expect(await runOne(open({ role }), sql)).toMatchObject({ rows: [['off', 1]] });
     expect(await runOne(open({ role: 'none' }), sql)).toMatchObject({ rows: [['on', 1]] });
     if (postgres.version >= 14) return;
     const own = createPostgresEngine({ url: postgres.url('shop') });
@@ -413,14 +422,16 @@ describe('rights', () => {
 
   test('what a superuser laid down cannot be taken back by a function of the database, nor by one that runs a text', async () => {
     await admin.query(`
-      CREATE FUNCTION again() RETURNS int LANGUAGE plpgsql AS 'BEGIN RESET ROLE; RETURN 1; END';
-      CREATE FUNCTION adjust(a text, b text) RETURNS text LANGUAGE sql AS 'SELECT set_config(a, b, true)';
-      CREATE FUNCTION anything(command text) RETURNS int LANGUAGE plpgsql AS 'BEGIN EXECUTE command; RETURN 1; END';
-      CREATE FUNCTION as_admin() RETURNS text LANGUAGE sql SET role = 'postgres' AS $$ SELECT current_setting('is_superuser') $$;
-      CREATE FUNCTION touched() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN EXECUTE ''SELECT 1''; RETURN NEW; END';
-      CREATE FUNCTION plus_one(n int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN n + 1; END'`);
+      CREATE OR REPLACE FUNCTION again() RETURNS int LANGUAGE plpgsql AS 'BEGIN RESET ROLE; RETURN 1; END';
+      CREATE OR REPLACE FUNCTION adjust(a text, b text) RETURNS text LANGUAGE sql AS 'SELECT set_config(a, b, true)';
+      CREATE OR REPLACE FUNCTION anything(command text) RETURNS int LANGUAGE plpgsql AS 'BEGIN EXECUTE command; RETURN 1; END';
+      CREATE OR REPLACE FUNCTION as_admin() RETURNS text LANGUAGE sql SET role = 'postgres' AS $$ SELECT current_setting('is_superuser') $$;
+      CREATE OR REPLACE FUNCTION touched() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN EXECUTE ''SELECT 1''; RETURN NEW; END';
+      CREATE OR REPLACE FUNCTION plus_one(n int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN n + 1; END'`);
     if (postgres.version >= 14)
-      await admin.query('CREATE FUNCTION standard(a text, b text) RETURNS text RETURN set_config(a, b, true)');
+      await admin.query(
+        'CREATE OR REPLACE FUNCTION standard(a text, b text) RETURNS text RETURN set_config(a, b, true)',
+      );
     const taking = [
       "SELECT again(), anything('COPY (SELECT 1) TO PROGRAM ''true''')",
       "SELECT adjust('role', 'none')",
@@ -433,16 +444,16 @@ describe('rights', () => {
       ...taking.map(() => ({ kind: 'refused', message: expect.stringMatching(/is not allowed/) as string })),
       { rows: [[2]] },
     ]);
-    const reader = Object.assign(new URL(postgres.url('shop')), { username: 'sheila' }).href;
-    await admin.query('CREATE ROLE sheila LOGIN');
+    const sheila = await newRole();
+    const reader = Object.assign(new URL(postgres.url('shop')), { username: sheila }).href;
     expect(await runOne(open({}, reader), "SELECT anything('SELECT 2')")).toMatchObject({ rows: [[1]] });
-    await admin.query('GRANT pg_execute_server_program TO sheila');
+    await admin.query(`GRANT pg_execute_server_program TO ${sheila}`);
     expect(await runOne(open({}, reader), "SELECT anything('SELECT 2')")).toMatchObject({ kind: 'refused' });
   });
 
   test('row-level security is an error and not a filter nobody sees; a role of its own is what the policy says', async () => {
     await admin.query(
-      'CREATE TABLE secret (a int); INSERT INTO secret VALUES (1); ALTER TABLE secret ENABLE ROW LEVEL SECURITY',
+      'DROP TABLE IF EXISTS secret; CREATE TABLE secret (a int); INSERT INTO secret VALUES (1); ALTER TABLE secret ENABLE ROW LEVEL SECURITY',
     );
     expect(await runOne(open(), 'SELECT * FROM secret')).toMatchObject(
       postgres.version >= 14
@@ -453,8 +464,9 @@ describe('rights', () => {
   });
 
   test('a table that may not be read is a value that names it', async () => {
-    await admin.query('CREATE ROLE clerk LOGIN; GRANT USAGE ON SCHEMA sales TO clerk');
-    const url = Object.assign(new URL(postgres.url('shop')), { username: 'clerk' }).href;
+    const clerk = await newRole();
+    await admin.query(`GRANT USAGE ON SCHEMA sales TO ${clerk}`);
+    const url = Object.assign(new URL(postgres.url('shop')), { username: clerk }).href;
     expect(await runOne(open({}, url), 'SELECT * FROM sales.orders')).toMatchObject({
       kind: 'sql-error',
       code: '42501',
@@ -465,7 +477,9 @@ describe('rights', () => {
 
 describe('values', () => {
   test('of every type arrive without loss; what JSON has no type for prints as PostgreSQL prints it', async () => {
-    await admin.query("CREATE TYPE point3 AS (x int, y numeric, label text); CREATE TYPE mood AS ENUM ('sad', 'ok')");
+    await admin.query(
+      "DROP TYPE IF EXISTS point3, mood; CREATE TYPE point3 AS (x int, y numeric, label text); CREATE TYPE mood AS ENUM ('sad', 'ok')",
+    );
     const cases: [string, unknown, string][] = [
       ['1.50::numeric', 1.5, 'number'],
       ['0.1::numeric + 0.2::numeric', 0.3, 'number'],
@@ -562,7 +576,7 @@ describe('values', () => {
   });
 
   test('a table that vanishes between two statements is a value', async () => {
-    await admin.query('CREATE TABLE fleeting (a int)');
+    await admin.query('CREATE TABLE IF NOT EXISTS fleeting (a int)');
     const engine = open();
     expect(await runOne(engine, 'SELECT * FROM fleeting')).toMatchObject({ rows: [] });
     const statements = ['SELECT pg_sleep(5)', 'SELECT * FROM fleeting', 'SELECT 1'];

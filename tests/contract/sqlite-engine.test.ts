@@ -36,7 +36,9 @@ const write = (sql: string): Promise<void> =>
   promisify(execFile)(process.execPath, ['-e', WRITE, require.resolve('libsql'), file, sql]).then(() => undefined);
 
 test('text that is not UTF-8 and binary values arrive as text', async () => {
-  await write("CREATE TABLE odd (t text); INSERT INTO odd VALUES ('é'), (CAST(x'41ff42' AS TEXT))");
+  await write(
+    "DROP TABLE IF EXISTS odd; CREATE TABLE odd (t text); INSERT INTO odd VALUES ('é'), (CAST(x'41ff42' AS TEXT))",
+  );
   const engine = keep(createSqliteEngine({ path: file }));
   const sql = "SELECT t, x'00ff' AS b, 1e400 AS i FROM odd ORDER BY rowid";
   expect(rowsOf(await runOne(engine, sql))).toEqual([['é', '\\x00ff', 'Infinity'], ['A\ufffdB', '\\x00ff', 'Infinity']]); // prettier-ignore
@@ -78,7 +80,7 @@ test('a result that was cut keeps no lock', async () => {
 });
 
 test('a file that this process writes stays locked while it is read', async () => {
-  const path = join(folder, 'own.sqlite');
+  const path = join(mkdtempSync(join(folder, 'own-')), 'own.sqlite');
   const own = new Database(path);
   own.exec('CREATE TABLE t (n integer); BEGIN IMMEDIATE');
   for (let times = 0; times < 2; times += 1) expect(databaseFile(path)).toMatchObject({ dialect: 'sqlite' });
@@ -92,7 +94,7 @@ test('a file that this process writes stays locked while it is read', async () =
 });
 
 test('a file in WAL mode is read while another process writes to it', async () => {
-  const path = join(folder, 'wal file?#.sqlite');
+  const path = join(mkdtempSync(join(folder, 'wal-')), 'wal file?#.sqlite');
   const writer = new Database(path);
   writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (n integer); INSERT INTO t VALUES (1)');
   const engine = keep(createSqliteEngine({ path }));

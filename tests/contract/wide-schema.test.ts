@@ -93,10 +93,14 @@ describe.each(ENGINES)('%s', (name, open, alter) => {
     await asked();
     expect(described).toBe(1);
     await alter(`ALTER TABLE ${wideTableName(7)} ADD COLUMN added text`);
-    expect(await asked()).toContain('added');
-    await asked();
-    expect(described).toBe(2);
-    await engine.close();
+    try {
+      expect(await asked()).toContain('added');
+      await asked();
+      expect(described).toBe(2);
+      await engine.close();
+    } finally {
+      await alter(`ALTER TABLE ${wideTableName(7)} DROP COLUMN added`);
+    }
   });
 });
 
@@ -123,7 +127,8 @@ test('PostgreSQL: a comment, a key, a name and a grown table change the revision
 });
 
 describe('gate db check on PostgreSQL', () => {
-  beforeAll(() =>
+  // One of the tests mends what it finds.
+  beforeEach(() =>
     postgres.createDatabase(
       'rights',
       `CREATE TABLE a (x integer); INSERT INTO a VALUES (1); REVOKE CREATE ON SCHEMA public FROM PUBLIC;
@@ -165,7 +170,7 @@ describe('gate db check on PostgreSQL', () => {
   test('the login that it makes for a superuser reads every schema, and nothing can be said against it', async () => {
     await postgres.createDatabase(
       'offices',
-      `REVOKE CREATE ON SCHEMA public FROM PUBLIC; CREATE TABLE a (x integer); CREATE SCHEMA "north wing"; CREATE TABLE "north wing".b (x integer)`,
+      `REVOKE CREATE ON SCHEMA public FROM PUBLIC; CREATE TABLE a (x integer); CREATE SCHEMA "north wing"; CREATE TABLE "north wing".b (x integer); DROP ROLE IF EXISTS gate_reader`,
     );
     const url = (user: string): string => Object.assign(new URL(postgres.url('offices')), { username: user }).href;
     const [superuser] = (await checkPostgres({ address: url('postgres'), role: null, schemas: [] })).rights;
