@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { loadConfig } from '../../src/config';
 import { userFolders, type Environment } from '../../src/config/folders';
@@ -46,19 +47,8 @@ function otherProcess(place: EmbeddedPlace, before = '') {
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const lines: string[] = [];
-  let wake: () => void = () => undefined;
-  child.stdout.on('data', (chunk: Buffer) => {
-    lines.push(...chunk.toString().split('\n').filter(Boolean));
-    wake();
-  });
-  return {
-    child,
-    async line(): Promise<string> {
-      while (lines.length === 0) await new Promise<void>((resolve) => (wake = resolve));
-      return lines.shift() ?? '';
-    },
-  };
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { child, line: async (): Promise<string> => ((await lines.next()) as { readonly value: string }).value };
 }
 
 test('two processes that start at once share one server, and the last one out stops it', async () => {

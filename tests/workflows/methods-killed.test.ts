@@ -74,6 +74,7 @@ async function confirmed({ store }: StepDeps): Promise<number> {
 }
 
 test(`killed once in the middle, ${SPECS.join(', ')} come to what they come to undisturbed; no confirmed call is paid again`, async () => {
+  model.reset();
   const inputs = SPECS.map(inputOf);
   const { address, bundle } = testTemporal();
   const world = (): World => ({ store: testFolder(), sqlite, baseUrl: model.baseUrl });

@@ -85,26 +85,35 @@ type Given = Partial<Pick<WorkersOptions, 'dataConverter' | 'namespace'>>;
  */
 export function scriptedWorker(usual: Partial<StartQuestion> = {}, given: Given = {}): ScriptedWorker {
   const database = unique('db');
+  let worker: Awaited<ReturnType<typeof startScriptedWorker>>;
+  beforeAll(async () => {
+    worker = await startScriptedWorker(usual, given, database);
+  });
+  afterAll(() => worker.end());
+  return { database, ask: (...asked) => worker.ask(...asked) };
+}
+
+/** A worker of one test's own. */
+export async function startScriptedWorker(
+  usual: Partial<StartQuestion> = {},
+  given: Given = {},
+  database = unique('db'),
+): Promise<ScriptedWorker & { readonly end: () => Promise<void> }> {
   const scripts = new Map<string, WorkerSteps>();
   const plain = scriptedSteps();
   const to = { ...testTemporal(), ...given };
-  let gate: GateClient;
-  let end: () => Promise<void>;
-  beforeAll(async () => {
-    quietLogger();
-    gate = await connectClient(to);
-    const steps = dispatched((searchId) => scripts.get(searchId.split('.')[0] ?? '') ?? plain);
-    const workers = await createGateWorkers({ ...to, graceMs: 200, steps, batch: noBatch, databases: [database] });
-    const running = workers.run();
-    end = async () => {
+  quietLogger();
+  const gate = await connectClient(to);
+  const steps = dispatched((searchId) => scripts.get(searchId.split('.')[0] ?? '') ?? plain);
+  const workers = await createGateWorkers({ ...to, graceMs: 200, steps, batch: noBatch, databases: [database] });
+  const running = workers.run();
+  return {
+    database,
+    end: async () => {
       workers.stop();
       await running;
       await gate.close();
-    };
-  });
-  afterAll(() => end());
-  return {
-    database,
+    },
     ask: async (script, work, more) => {
       const searchId = unique('q');
       scripts.set(searchId, 'finish' in script ? script : scriptedSteps(script));

@@ -20,7 +20,7 @@ import { testTemporal, unique, withClient } from '../helpers/temporal';
 import { ringOf } from '../unit/adapters/encryption/keys';
 import { testProcess } from '../unit/cli/test-io';
 import { holdAt } from './hold';
-import { noBatch, scriptedSettings, scriptedWorker, type Script } from './scripted-steps';
+import { noBatch, scriptedSettings, scriptedWorker, startScriptedWorker, type Script } from './scripted-steps';
 
 const worker = scriptedWorker();
 
@@ -90,17 +90,13 @@ async function runBatch(gate: GateClient, database: string) {
   return { batchId, entries, ended: await awaitBatch(gate, batchId) };
 }
 
-describe('a server without them', () => {
+test('a server without them runs searches and batches all the same, and is told of them once', async () => {
   const namespace = unique('plain');
-  beforeAll(() =>
-    withClient(async ({ client }) => {
-      const workflowExecutionRetentionPeriod = msToTs('1 day');
-      await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-    }),
+  await withClient(({ client }) =>
+    client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('1 day') }),
   );
-  const plain = scriptedWorker({}, { namespace });
-
-  test('runs searches and batches all the same, and is told of them once', async () => {
+  const plain = await startScriptedWorker({}, { namespace });
+  try {
     await plain.ask({}, async ({ gate, searchId, database }) => {
       expect(await hasSearchAttributes(gate.client)).toBe(false);
       expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
@@ -121,7 +117,9 @@ describe('a server without them', () => {
     await plain.ask({}, async ({ gate, searchId }) =>
       expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' }),
     );
-  });
+  } finally {
+    await plain.end();
+  }
 });
 
 async function freshlyKnown(namespace: string): Promise<boolean> {
