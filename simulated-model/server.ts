@@ -4,7 +4,7 @@
  *
  *   POST /v1/chat/completions   GET /v1/models
  *   GET /ledger                 requests and billed completions (`ledger.ts`)
- *   POST /reset                 empties the ledger
+ *   POST /reset                 empties the ledger, and takes back what was asked of the next requests
  *   POST /faults {"next": ["hang", …]}   the next requests get these faults, in order
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -37,6 +37,7 @@ export interface SimulatedModel {
   /** For `OPENAI_BASE_URL`. */
   readonly baseUrl: string;
   ledger(): LedgerReport;
+  /** As it began: nothing was asked, no fault is due, nothing is held. */
   reset(): void;
   /** The next requests get these faults, in order, instead of random ones. */
   failNext(...faults: readonly WireFault[]): void;
@@ -64,7 +65,7 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
   return {
     baseUrl: `http://${options.host}:${port}/v1`,
     ledger: () => service.ledger.report(),
-    reset: () => service.ledger.reset(),
+    reset: () => service.reset(),
     failNext: (...faults) => void service.next.push(...faults),
     billed: (count) => service.billed(count),
     holdAfter: (count) => service.holdAfter(count),
@@ -80,6 +81,7 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
 class Service {
   readonly ledger = new Ledger();
   readonly next: WireFault[] = [];
+  private release = (): void => undefined;
   private hold: { readonly count: number; readonly released: Promise<void> } | null = null;
   private readonly waiting: { count: number; resolve: () => void }[] = [];
   /** Requests that no hold keeps any more, and that have not ended. */
@@ -194,12 +196,11 @@ class Service {
         send(response, 200, this.ledger.report());
         return;
       }
-      case 'POST /reset':
-        this.ledger.reset();
-        {
-          send(response, 200, {});
-          return;
-        }
+      case 'POST /reset': {
+        this.reset();
+        send(response, 200, {});
+        return;
+      }
       case 'POST /faults': {
         const asked = Faults.safeParse(parseJson(await textOf(request)));
         if (!asked.success) {
@@ -217,13 +218,21 @@ class Service {
     }
   }
 
+  reset(): void {
+    this.ledger.reset();
+    this.next.length = 0;
+    this.release();
+  }
+
   holdAfter(count: number): () => void {
     let release = (): void => undefined;
-    this.hold = { count, released: new Promise((resolve) => (release = resolve)) };
-    return () => {
+    const released = new Promise<void>((resolve) => (release = resolve));
+    this.hold = { count, released };
+    this.release = () => {
       this.hold = null;
       release();
     };
+    return this.release;
   }
 
   billed(count: number): Promise<void> {

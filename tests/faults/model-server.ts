@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { ROOT } from '../helpers/shared-data';
 import {
   startSimulatedModel,
@@ -66,7 +67,7 @@ async function apart(options: ModelServerOptions, env: NodeJS.ProcessEnv): Promi
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const line = await new Promise<string>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the simulated model ended at its start (exit ${String(code)})`)));
-    child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString()));
+    createInterface({ input: child.stdout }).once('line', resolve);
   });
   const { baseUrl } = JSON.parse(line) as { baseUrl: string };
   const origin = new URL(baseUrl).origin;
