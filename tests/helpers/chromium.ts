@@ -5,23 +5,23 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 const WITHIN_MS = 120_000;
 
 export function useChromium() {
-  let browser: Browser;
+  let browser: Browser | undefined;
   /** Called in the opposite order. */
   const closers: (() => Promise<unknown>)[] = [];
-  beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-      args: ['--no-sandbox'],
-      timeout: WITHIN_MS,
-    });
-  });
   afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
+    for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
   });
-  afterAll(() => browser.close());
+  afterAll(() => browser?.close());
   return {
     closers,
+    /** The browser starts with the first one, and anew where it has ended. */
     async newContext(options?: BrowserContextOptions): Promise<BrowserContext> {
+      if (browser?.isConnected() !== true)
+        browser = await chromium.launch({
+          executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+          args: ['--no-sandbox'],
+          timeout: WITHIN_MS,
+        });
       const context = await browser.newContext(options);
       context.setDefaultTimeout(WITHIN_MS);
       closers.push(() => context.close());

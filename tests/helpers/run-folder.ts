@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
+import { withFileLock } from '../../src/file-lock';
 import { isAlive } from '../../src/workers/process-identity';
 
 /** Made by whichever global set-up comes first. */
@@ -43,24 +44,18 @@ export default function setUp(): void {
 }
 
 /**
- * Makes what all files of a run share: the first that asks makes it, the others wait for it. The process `pid` is ended after the run.
- * The value is JSON, since workers of Jest are processes.
+ * Makes what all files of a run share: the first that asks makes it, the others wait for it, and the next one tries where that
+ * failed. The process `pid` is ended after the run. The value is JSON, since workers of Jest are processes.
  */
 export async function onceInRun<T extends object>(name: string, make: () => Promise<T>): Promise<T> {
-  const folder = join(runFolder(), 'shared');
-  const file = join(folder, `${name}.json`);
-  if (!existsSync(file) && isFirst(join(folder, `${name}.begun`))) {
-    const made = await make().then(
-      (value) => ({ value }),
-      (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
-    );
-    writeFileSync(`${file}.new`, JSON.stringify(made));
-    renameSync(`${file}.new`, file);
-  }
-  while (!existsSync(file)) await sleep(25);
-  const made = JSON.parse(readFileSync(file, 'utf8')) as { readonly value: T } | { readonly error: string };
-  if ('error' in made) throw new Error(`${name}: ${made.error}`);
-  return made.value;
+  const file = join(runFolder(), 'shared', `${name}.json`);
+  return withFileLock(`${file}.lock`, async () => {
+    if (!existsSync(file)) {
+      writeFileSync(`${file}.new`, JSON.stringify(await make()));
+      renameSync(`${file}.new`, file);
+    }
+    return JSON.parse(readFileSync(file, 'utf8')) as T;
+  });
 }
 
 /** Whether nobody in the run has made this mark, a folder, before. */
@@ -80,11 +75,12 @@ export async function endShared(): Promise<void> {
   const folder = join(runFolder(), 'shared');
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).filter((each) => each.endsWith('.json'))) {
-    const { value } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as {
-      readonly value?: { readonly pid?: number; readonly endedBy?: NodeJS.Signals };
+    const { pid, endedBy } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as {
+      readonly pid?: number;
+      readonly endedBy?: NodeJS.Signals;
     };
-    if (value?.pid === undefined || !isAlive(value.pid)) continue;
-    process.kill(value.pid, value.endedBy ?? 'SIGQUIT');
-    while (isAlive(value.pid)) await sleep(20);
+    if (pid === undefined || !isAlive(pid)) continue;
+    process.kill(pid, endedBy ?? 'SIGQUIT');
+    while (isAlive(pid)) await sleep(20);
   }
 }
