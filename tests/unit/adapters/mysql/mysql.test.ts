@@ -227,7 +227,7 @@ it('digests are equal for equal rows in any order, and differ by case, type of t
 
 it('describes tables, keys, comments, estimates and samples', async () => {
   const far = createMysqlEngine({ url: server.url('mysql_unit', READER), options: { schemas: ['mysql_unit_more'] } });
-  const signal = AbortSignal.timeout(20_000);
+  const { signal } = options();
   const { tables, version } = await far.describe({ signal });
   const before = await far.revision?.({ signal });
   expect(version).toMatch(server.isMariaDb ? /^MariaDB \d/ : /^MySQL \d/);
