@@ -52,23 +52,18 @@ function thousands(name: string, between: string, fraction: string, rest: Partia
   const pattern = new RegExp(`^-?(${PLAIN}|[1-9][0-9]{0,2}([${between}][0-9]{3})+)${fraction}$`);
   return { name, pattern, cast: (text) => number(decimal(text)), decimal, ...rest };
 }
-const parsed = (format: string) => (text: string) => `try_strptime(${text}, '${format}')`;
-
-const CLOCKS = [
-  ['', '', ''],
-  [' hh:mm', ' %H:%M', ' [0-9]{1,2}:[0-9]{2}'],
-  [' hh:mm:ss', ' %H:%M:%S', ' [0-9]{1,2}:[0-9]{2}:[0-9]{2}'],
-] as const;
+const GROUPS = new RegExp(`^[0-9]{1,3}(([.][0-9]{3}){2,}|(,[0-9]{3}){2,}|([${APART}][0-9]{3})+)$`);
 
 function dates(order: string, rest: Partial<Kind> = {}): Kind[] {
-  return CLOCKS.map(([clockShown, clockCode, clockPattern]) => {
-    const format = order + clockShown;
-    const cast = parsed(order.replace('dd', '%d').replace('mm', '%m').replace('yyyy', '%Y') + clockCode);
-    const pattern = order.replace(/\W/g, '[$&]').replace(/dd|mm/g, '[0-9]{1,2}').replace('yyyy', '[0-9]{4}');
+  return ['', ' hh:mm', ' hh:mm:ss'].map((clock) => {
+    const format = order + clock;
+    const code = format.replace('hh:mm', '%H:%M').replace('ss', '%S').replace('dd', '%d').replace('mm', '%m');
+    const cast = (text: string): string => `try_strptime(${text}, '${code.replace('yyyy', '%Y')}')`;
+    const digits = format.replace(/[./-]/g, '[$&]').replace('yyyy', '[0-9]{4}').replace(/:../g, ':[0-9]{2}');
     return {
       ...{ name: format, format, ...rest },
-      pattern: new RegExp(`^${pattern}${clockPattern}$`),
-      cast: clockCode === '' ? (text: string) => `CAST(${cast(text)} AS DATE)` : cast,
+      pattern: new RegExp(`^${digits.replace(/dd|mm|hh/g, '[0-9]{1,2}')}$`),
+      cast: clock === '' ? (text) => `CAST(${cast(text)} AS DATE)` : cast,
     };
   });
 }
@@ -114,6 +109,7 @@ const FOR_TEXT = KINDS.filter(({ name }) => name !== 'any number');
 const PADDED: Kind = { name: 'a text', pattern: /./, cast: (text) => `nullif(trim(${text}), '')` };
 
 const SIGN = /[%€$£¥]|EUR|USD|GBP|CHF|PLN|zł|Kč|kr/;
+const IN_BRACKETS = /^\s*[(](.*)[)]\s*$/;
 
 /**
  * Numbers that all have the sign of one currency, or that of percent, beside them. Those in brackets are negative, as accountants
@@ -138,7 +134,7 @@ function amounts(sample: readonly string[]): Kind[] {
     if (decimal === undefined) return [];
     const digits = pattern.source.slice('^-?'.length, -'$'.length);
     const either = `${beside}${digits}|${digits}${beside}`;
-    const zero = sign === '' ? '' : `|${beside}-|-${beside}`;
+    const zero = /[%]|^$/.test(sign) ? '' : `|${beside}-|-${beside}`;
     const ways = areNegative
       ? `${either}|[(](${either})[)]|${beside}[(]${digits}[)]|[(]${digits}[)]${beside}${zero}`
       : `-?${beside}${digits}|${beside}-${digits}|-?${digits}${beside}`;
@@ -156,8 +152,7 @@ function amounts(sample: readonly string[]): Kind[] {
 /** Why numbers in brackets are texts. */
 function inBrackets(sample: readonly string[]): string[] {
   const example = sample.find((text) => text.includes('('));
-  const bare = sample.map((text) => text.replace(SIGN, '').trim());
-  const inside = bare.map((text) => text.replace(/^[(](.*)[)]$/, '$1').trim());
+  const inside = sample.map((text) => text.replace(SIGN, '').replace(IN_BRACKETS, '$1').trim());
   const areNumbers = KINDS.some(({ decimal, pattern }) => decimal && inside.every((text) => pattern.test(text)));
   return example !== undefined && areNumbers
     ? [`numbers in brackets such as ${cut(example.trim(), 40)} may be negative: kept as text`]
@@ -170,6 +165,17 @@ const NO_VALUE = [
   ...['#n/a', '#nv', '#div/0!', '#value!', '#wert!', '#ref!', '#bezug!', '#name?', '#num!', '#zahl!', '#null!'],
 ];
 export const isNoValue = (text: string): boolean => NO_VALUE.includes(text.trim().toLowerCase());
+
+/** Why what is written like numbers may be keys. */
+function keysIn(values: readonly string[]): string | null {
+  // Of a telephone or feet and inches too; of an address the first part has any length.
+  const lengths = new Set(values.map((text) => text.replace(/^[0-9]+(?=([.][0-9]{3}){3})/, '').length));
+  const areGroups = lengths.size === 1 && values.every((text) => GROUPS.test(text));
+  if (areGroups) return `numbers of one length such as ${values[0] ?? ''} may be keys`;
+  const all = new Set(values);
+  const short = values.find((text) => all.has(`${text}0`) && /^[0-9]+[.][0-9]+$/.test(text));
+  return short === undefined ? null : `${short} and ${short}0 may be two versions`;
+}
 
 interface Attempt {
   readonly kind: Kind;
@@ -185,15 +191,11 @@ const NEARLY = 0.1;
 /** Of amounts. */
 const MOST_SCALE = 9;
 
-/**
- * `from`: a table of texts. `areCommasBetween`: whether cells are, so that decimals hardly have them. `kinds`: which types a
- * column of JSON may get, which has a null of its own; left out: any.
- */
+/** `from`: a table of texts. `kinds`: which types a column of JSON may get, which has a null of its own; left out: any. */
 export async function typeColumns(
   query: Query,
   from: string,
   names: readonly string[],
-  areCommasBetween: boolean,
   kinds?: (name: string) => readonly string[],
 ): Promise<TypedColumn[]> {
   const columns = [];
@@ -205,7 +207,7 @@ export async function typeColumns(
   const sure = columns.flatMap(({ found }) => (found?.rival === null ? [found.kind.convention] : []));
   const typed: TypedColumn[] = [];
   for (const { name, found, notes } of columns) {
-    const meant = found && meantBy(found, new Set(sure), areCommasBetween, notes);
+    const meant = found && meantBy(found, new Set(sure), notes);
     const sql = meant && (await valueSql(query, from, identifier(name), meant, notes));
     typed.push({ name, sql: sql ?? identifier(name), format: (sql && meant.kind.format) ?? null, notes });
   }
@@ -226,7 +228,9 @@ async function foundIn(
   );
   const sample = rows.map(([value]) => value ?? '');
   const kinds = isJson ? KINDS.filter(({ name }) => allowed.includes(name)) : [...FOR_TEXT, ...amounts(sample)];
-  const attempts = attemptsFor(sample, kinds, isJson);
+  const keys = isJson ? null : keysIn(sample.map((text) => text.trim()));
+  if (keys !== null) notes.push(`${keys}: kept as text`);
+  const attempts = keys === null ? attemptsFor(sample, kinds, isJson) : [];
   const missed: string[] = [];
   for (const [index, attempt] of attempts.entries()) {
     const { kind, isRaw } = attempt;
@@ -269,14 +273,12 @@ function attemptsFor(sample: readonly string[], kinds: readonly Kind[], isJson: 
 }
 
 /** What is meant where every value could be meant in two ways; null: text. */
-function meantBy(found: Found, sure: ReadonlySet<Convention | undefined>, areCommasBetween: boolean, notes: string[]) {
+function meantBy(found: Found, sure: ReadonlySet<Convention | undefined>, notes: string[]) {
   const { kind, rival, isRaw } = found;
   if (rival === null) return found;
   const [only, other] = [kind, rival].filter(({ convention }) => sure.has(convention));
-  const isDecimal = areCommasBetween && kind.name === 'a decimal' && !sure.has('comma');
-  const [meant = null, why = ''] =
-    only !== undefined && other === undefined ? [only, ', as other columns show'] : isDecimal ? [kind] : [];
-  const choice = meant === null ? 'kept as text' : `read as ${meant.name}${why}`;
+  const meant = only !== undefined && other === undefined ? only : null;
+  const choice = meant === null ? 'kept as text' : `read as ${meant.name}, as other columns show`;
   notes.push(`every value could be ${kind.name} or ${rival.name}: ${choice}`);
   return meant === null ? null : { kind: meant, isRaw };
 }

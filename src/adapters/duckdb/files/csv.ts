@@ -11,9 +11,8 @@ import { MAX_REJECTS, type ImportedTable, type Reject } from './report';
 /** What one file of a table became. */
 export type Staged = Pick<ImportedTable, 'rejected' | 'rejects' | 'notes'> & {
   readonly columns: readonly string[];
-  /** Of a CSV file alone, as is the delimiter. */
+  /** Of a CSV file alone. */
   readonly reading?: string;
-  readonly delimiter?: string | null;
   /** Of a JSON file alone: the member whose objects are its rows. */
   readonly list?: string | null;
 };
@@ -29,25 +28,30 @@ export async function stageCsv(query: Query, file: string, text: Text, scratch: 
   await query(`CREATE TABLE stage AS ${readCsv(scratch, dialect, written.longest)}`);
   const [[rows] = []] = await query(`SELECT count(*) FROM stage`);
   if (Number(rows) !== written.rows) throw new Error(`${rows} of ${written.rows} rows of ${file} were read`);
-  const total = await totals(query, file, dialect.columns, written.last);
+  const kept = await keptOf(query, dialect.columns, written.last);
+  const totals = written.last.slice(kept).map((row) => rejectOf(file, row, 'a total at the end'));
+  const sums = written.sums + kept;
   return {
     columns: dialect.columns,
-    delimiter: dialect.delimiter,
     reading: readingOf(text, dialect),
-    rejected: written.rejected + total.rejects.length,
-    rejects: [...written.rejects, ...total.rejects].slice(0, MAX_REJECTS),
-    notes: [...notesOf(text, dialect), ...written.notes, ...total.notes],
+    rejected: written.rejected + totals.length,
+    rejects: [...written.rejects, ...totals].slice(0, MAX_REJECTS),
+    notes: [
+      ...notesOf(text, dialect),
+      ...written.notes,
+      ...(sums === 0 ? [] : [`${counted(sums, 'row')} kept that may be a total of others`]),
+    ],
   };
 }
 
-/** `last`: the last rows, if they read like totals. They are not written. */
+/** `last`: the last rows, if they read like totals. They are not written. `sums`: how many others do. */
 async function writeRows(file: string, text: Text, dialect: CsvDialect, to: string) {
   const { isEscaped, columns } = dialect;
   const delimiter = dialect.delimiter ?? NO_DELIMITER;
   const reader = new CsvRows(dialect.delimiter);
   const rejects: Reject[] = [];
   const last: CsvRow[] = [];
-  let [rows, rejected, open, longest] = [0, 0, 0, LINE_BYTES];
+  let [rows, rejected, open, sums, longest] = [0, 0, 0, 0, LINE_BYTES];
   const lines: string[] = [];
   const write = (row: CsvRow): void => {
     const line = row.quoted?.isOdd === true ? row.cells.map(quoted).join(delimiter) : row.text;
@@ -60,7 +64,7 @@ async function writeRows(file: string, text: Text, dialect: CsvDialect, to: stri
       return;
     }
     rejected += row.lines;
-    if (rejects.length < MAX_REJECTS) rejects.push({ file, line: row.line, reason, text: shown(row) });
+    if (rejects.length < MAX_REJECTS) rejects.push(rejectOf(file, row, reason));
   };
   const add = (piece: string, isEnd: boolean): string => {
     for (const row of reader.add(piece, isEnd)) {
@@ -68,7 +72,10 @@ async function writeRows(file: string, text: Text, dialect: CsvDialect, to: stri
       if (row.quoted?.isOpen === true) open += 1;
       const isLast = TOTAL.test(row.text) && row.width === columns.length;
       if (isLast) last.push(row);
-      for (const earlier of last.splice(0, isLast ? last.length - MAX_TOTALS : last.length)) write(earlier);
+      for (const earlier of last.splice(0, isLast ? last.length - MAX_TOTALS : last.length)) {
+        sums += 1;
+        write(earlier);
+      }
       if (!isLast) write(row);
     }
     return lines.length === 0 ? '' : `${lines.splice(0).join('\n')}\n`;
@@ -79,16 +86,15 @@ async function writeRows(file: string, text: Text, dialect: CsvDialect, to: stri
   };
   await writeText(to, all());
   const notes = open === 0 ? [] : [`${counted(open, 'row')} with a quote that is not closed, taken for a character`];
-  return { rows, rejected, rejects, notes, longest, last };
+  return { rows, rejected, rejects, notes, longest, last, sums };
 }
 
-const shown = ({ text }: CsvRow): string => cut(visibleLine(cut(text, 200)), 60);
+function rejectOf(file: string, { line, text }: CsvRow, reason: string): Reject {
+  return { file, line, reason, text: cut(visibleLine(cut(text, 200)), 60) };
+}
 
-function reasonOf(
-  { width, text }: CsvRow,
-  { columns, header, groups, isSure }: CsvDialect,
-  bytes: number,
-): string | null {
+function reasonOf({ width, text }: CsvRow, dialect: CsvDialect, bytes: number): string | null {
+  const { columns, header, groups, isSure } = dialect;
   if (bytes > MAX_LINE_BYTES) return 'a line that is too long';
   if (isSure && (text === header?.text || text === groups?.text)) return 'the header again';
   if (isRuler(text)) return 'a line of dashes';
@@ -146,27 +152,20 @@ function notesOf({ damaged }: Text, dialect: CsvDialect): string[] {
 export const pathLiteral = (path: string): string => literal(path.replace(/[*?[]/g, '[$&]'));
 
 const TOTAL =
-  /^[\s"';,|]*(grand |sub|over)?(totals?|sum|summe|gesamt|gesamtsumme|insgesamt|zwischensumme|somme|suma|totale)\b/i;
+  /^[\s"';,|]*(grand |sub|over)?(totals?|sum|summe|gesamt|gesamtsumme|gesamtergebnis|insgesamt|zwischensumme|somme|suma|totale|totalt|razem|celkem|average|mean|durchschnitt|mittelwert|moyenne|итого|всего|合計|总计)(?![\p{L}\p{N}_])/iu;
 const MAX_TOTALS = 3;
 
 /**
- * Last rows that are sums of those above. One is left out, and counted, where it leaves a cell empty that every other row
- * fills; a row that only reads like a total is kept, and told.
+ * How many of the last rows, which read like totals, are kept, and told. One is left out, and counted, where it leaves a cell
+ * empty that every other row fills.
  */
-async function totals(query: Query, file: string, columns: readonly string[], last: readonly CsvRow[]) {
-  if (last.length === 0) return { rejects: [], notes: [] };
+async function keptOf(query: Query, columns: readonly string[], last: readonly CsvRow[]): Promise<number> {
   const filled = columns.map((name) => `count(*) > 0 AND count(*) = count(${identifier(name)})`);
-  const [isFilled = []] = await query(`SELECT ${filled.join(', ')} FROM stage`);
+  const [isFilled = []] = last.length === 0 ? [] : await query(`SELECT ${filled.join(', ')} FROM stage`);
   const kept = last.findLastIndex(
     ({ cells }) => !cells.some((cell, index) => cell.trim() === '' && isFilled[index] === 'true'),
   );
   for (const { cells } of last.slice(0, kept + 1))
     await query(`INSERT INTO stage VALUES (${cells.map((cell) => `nullif(${literal(cell)}, '')`).join(', ')})`);
-  const [row] = last.slice(kept);
-  return {
-    rejects: last
-      .slice(kept + 1)
-      .map((each) => ({ file, line: each.line, reason: 'a total at the end', text: shown(each) })),
-    notes: kept < 0 || row === undefined ? [] : [`the last row reads like a total and is kept: '${shown(row)}'`],
-  };
+  return kept + 1;
 }

@@ -40,16 +40,16 @@ export function dialectOf(text: string, isWhole: boolean): CsvDialect {
   const [best] = DELIMITERS.flatMap((delimiter) =>
     escapes.map((isEscaped) => {
       const rows = rowsOf(isEscaped ? doubled(text) : text, isWhole, delimiter);
-      return { delimiter, isEscaped, rows, ...consistency(rows) };
+      return { delimiter, isEscaped, rows, ...consistency(rows, delimiter) };
     }),
   )
     .filter(({ width, share, rows, delimiter }) => {
-      // A comma in most numbers of a table that is aligned by spaces is no delimiter.
-      const isInNumbers =
-        share < 1 && delimiter === ',' && areSpaced(rows) && !rows.some(({ text }) => BETWEEN.test(text));
-      return width > 1 && share >= 0.5 && !isInNumbers;
+      // In a table that is aligned by spaces, or a single column, a comma within each number is no delimiter.
+      const [name, ...values] = rows;
+      const areWithin = areSpaced(rows) ? !rows.some(hasComma) : values.every(({ text }) => isDecimal(text));
+      return width > 1 && share >= 0.5 && !(areWithin && delimiter === ',' && name?.width === 1);
     })
-    .sort((a, b) => b.closed - a.closed || b.share - a.share || b.width - a.width);
+    .sort((a, b) => b.closed - a.closed || b.share - a.share || b.isLikely - a.isLikely || b.width - a.width);
   const one = { delimiter: null, isEscaped: false, width: 1 };
   const { delimiter, isEscaped, rows, width } = best ?? { ...one, rows: rowsOf(text, isWhole, null) };
   const { at, names, isSure, groups } = groupedHead(rows, width) ?? headOf(rows, width, delimiter);
@@ -66,8 +66,9 @@ export function dialectOf(text: string, isWhole: boolean): CsvDialect {
   };
 }
 
-/** A comma that is not that of thousands. */
-const BETWEEN = /(?<!\d),|,(?!\d{3}(?!\d))/;
+/** A comma that is not within a number. */
+const hasComma = ({ text }: CsvRow): boolean => /(?<!\d),|,(?!\d)/.test(text);
+const isDecimal = (text: string): boolean => /^\s*[-+]?[\d.' ]*\d,\d+\s*$/.test(text);
 
 /** As `df` and SAS print tables. */
 const areSpaced = (rows: readonly CsvRow[]): boolean =>
@@ -80,13 +81,17 @@ function areApart(rows: readonly CsvRow[], header: string): boolean {
   return areSpaced(rows) || (words.size === 1 && Math.min(...words) > 2) || /[\t;|,^]|" "/.test(header);
 }
 
-function consistency(rows: readonly CsvRow[]) {
+function consistency(rows: readonly CsvRow[], delimiter: string) {
   const own = rows.slice(commentsOf(rows));
   const groups = [...groupBy(own, ({ width }) => width)];
   const [width = 1, most = []] = groups.sort((a, b) => b[1].length - a[1].length || b[0] - a[0])[0] ?? [];
   // With another delimiter a quoted cell with a comma is two, of which none closes its quote.
   const closed = most.filter(({ quoted }) => quoted?.isOpen !== true).length;
-  return { width, share: most.length / Math.max(1, own.length), closed: closed / Math.max(1, own.length) };
+  const commas = most.slice(0, MAX_ROWS / 10).flatMap((row) => row.cells.filter((cell) => cell.includes(',')));
+  // A file with commas between cells has hardly as many tabs in each row.
+  const isLikely = delimiter === '\t' || (commas.length > 0 && commas.every(isDecimal));
+  const count = Math.max(1, own.length);
+  return { width, share: most.length / count, closed: closed / count, isLikely: Number(isLikely) };
 }
 
 /** May be: `#` also begins names. */
@@ -110,15 +115,16 @@ function rowsOf(text: string, isWhole: boolean, delimiter: string | null): reado
 }
 
 const NUMBER = /^[-+]?[.]?[0-9][0-9.,' ]*([eE][-+]?[0-9]+)?%?$/;
-const DATE = /^[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}\b/;
+const DATE = /^([0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}|[0-9]{1,2}:[0-9]{2})\b/;
 const isBlank = (cell: string): boolean => cell.trim() === '';
-const isValue = (cell: string): boolean => NUMBER.test(cell.trim()) || DATE.test(cell.trim());
+const isValue = (cell: string): boolean => NUMBER.test(cell.trim()) || isDay(cell);
 const isWord = (cell: string): boolean => !isValue(cell) && !isNoValue(cell);
 /** Amounts and measured values as people write them: `$5`, `(7)`, `<0.1`, `5 kg`, `Inf`, `yes`. */
 const isFigure = (cell: string): boolean =>
   /^[^\p{L}\d]*(\p{L}{3})?[^\p{L}\d]*\d[\d.,' ]*[^\p{L}\d]*\p{L}{0,3}$/u.test(cell) ||
   /^[-+]?(inf|infinity|true|false|yes|no)$/i.test(cell.trim());
 
+const isDay = (cell: string): boolean => DATE.test(cell.trim());
 const isYear = (cell: string): boolean => /^(19|20)\d\d$/.test(cell.trim());
 const MAX_TITLES = 20;
 
@@ -188,26 +194,25 @@ function headOf(rows: readonly CsvRow[], width: number, delimiter: string | null
   );
   if (sure !== undefined) return { at: sure, names: rows[sure]?.cells ?? [], isSure: true, groups: null };
   const at = comments === 0 ? first : firstOf(rows, width, 0);
-  const names = namesOfOtherWidth(rows[at - 1], tableRows(rows, at, width), delimiter);
+  const names = namesOfOtherWidth(rows, at, width, delimiter);
   if (names !== null) return { at: at - 1, names, isSure: true, groups: null };
-  const header = rows[at];
   // What comes again below is a value too.
-  const isRepeated = width > 1 && rows.slice(at + 1, at + 50).some(({ text }) => text === header?.text);
+  const isRepeated = width > 1 && rows.slice(at + 1, at + 50).some(({ text }) => text === rows[at]?.text);
   // Names may be above, of which one is missing: then this row has none.
-  const isUnderNames = width > 2 && rows[at - 1]?.width === width - 1 && isHeader(rows[at - 1]);
-  const hasNames = isHeader(header) && !isRepeated && !isUnderNames;
-  return { at, names: hasNames ? header.cells : null, isSure: false, groups: null };
+  const isUnderNames = width > 2 && rows[at - 1]?.width === width - 1 && isHeader(rows, at - 1);
+  const hasNames = isHeader(rows, at) && !isRepeated && !isUnderNames;
+  return { at, names: hasNames ? (rows[at]?.cells ?? null) : null, isSure: false, groups: null };
 }
 
 /** The first row of the table: titles above it have other widths, or fill its first cells alone. */
 function firstOf(rows: readonly CsvRow[], width: number, from: number): number {
-  const found = rows.findIndex((row, at) => at >= from && row.width === width);
+  const found = rows.findIndex((row, at) => at >= from && row.width === width && !row.cells.every(isBlank));
   const start = Math.max(0, found);
   let [areShort, most] = [true, 0];
   for (const [n, row] of rows.slice(start, start + MAX_TITLES).entries()) {
     const [at, { cells }, filled] = [start + n, row, filledIn(row)];
-    if (filled.length === cells.length) {
-      const isUnderTitles = isHeader(row) && (areShort || wordsOverValues(rows, at) > 1);
+    if (row.width === width && filled.length === width) {
+      const isUnderTitles = isHeader(rows, at) && (areShort || wordsOverValues(rows, at) > 1);
       const below = rows.slice(at + 1, at + MAX_TITLES);
       // Else those above are no titles, but rows as they are.
       const areFuller = below.filter((other) => filledIn(other).length > most).length >= below.length / 2;
@@ -228,23 +233,22 @@ function tableRows(rows: readonly CsvRow[], from: number, width: number): CsvRow
 
 /** The cells of a row by whether their column has values alone in the rows below. */
 function split({ cells }: CsvRow, below: readonly CsvRow[]) {
-  const table = below.map((row) => row.cells);
-  const isValued = cells.map(
-    (_, n) => table.some((row) => isValue(row[n] ?? '')) && !table.some((row) => isWord(row[n] ?? '')),
-  );
+  const isSome = (n: number, is: (cell: string) => boolean): boolean => below.some((row) => is(row.cells[n] ?? ''));
+  const isValued = cells.map((_, n) => isSome(n, isValue) && !isSome(n, isWord));
   return { over: cells.filter((_, n) => isValued[n] === true), beside: cells.filter((_, n) => isValued[n] !== true) };
 }
 
 /** 0: the row is no header. */
 function wordsOverValues(rows: readonly CsvRow[], at: number): number {
   const row = rows[at];
-  return !isHeader(row) ? 0 : split(row, tableRows(rows, at + 1, row.width)).over.filter(isWord).length;
+  if (row === undefined || !isHeader(rows, at)) return 0;
+  return split(row, tableRows(rows, at + 1, row.width)).over.filter((cell) => !isNoValue(cell)).length;
 }
 
 /** Of a header that has one cell more or less than the rows; null: which names are whose is not sure. */
-function namesOfOtherWidth(header: CsvRow | undefined, body: readonly CsvRow[], delimiter: string | null) {
-  const width = body[0]?.width ?? 0;
-  if (!isHeader(header)) return null;
+function namesOfOtherWidth(rows: readonly CsvRow[], at: number, width: number, delimiter: string | null) {
+  const [header, body] = [rows[at - 1], tableRows(rows, at, width)];
+  if (header === undefined || !isHeader(rows, at - 1)) return null;
   const { cells, text } = header;
   if (cells.length === width + 1 && isBlank(cells[width] ?? '')) return cells.slice(0, width);
   if (cells.length !== width - 1 || cells.some(isBlank)) return null;
@@ -256,7 +260,11 @@ function namesOfOtherWidth(header: CsvRow | undefined, body: readonly CsvRow[], 
     body.every((row) => row.text.startsWith('"')) &&
     // Others quote each cell: then a name may be missing anywhere.
     (labels.every((label, n) => label === String(n + 1)) ||
-      body.some((row) => hasBareCell(row.text, delimiter ?? '\n')));
+      body.some((row) =>
+        unquoted(row)
+          .split(delimiter ?? '\n')
+          .some((cell) => !isBlank(cell)),
+      ));
   const areLabels = delimiter === '\t' && labels.every(isWord) && !body.some((row) => row.cells.slice(1).some(isWord));
   // `"Ann",12,50` may be a decimal with a comma.
   const isSplit = (n: number): boolean =>
@@ -266,11 +274,7 @@ function namesOfOtherWidth(header: CsvRow | undefined, body: readonly CsvRow[], 
   return areUnique && !areSplit && (areQuoted || areLabels) ? ['', ...cells] : null;
 }
 
-const hasBareCell = (text: string, delimiter: string): boolean =>
-  text
-    .replace(/"([^"]|"")*"/g, '')
-    .replaceAll(delimiter, '')
-    .trim() !== '';
+const unquoted = ({ text }: CsvRow): string => text.replace(/"([^"]|"")*"/g, '');
 
 /** One or two rows of units or labels: they have a word over each column of values alone. */
 function rowsUnderHeader(rows: readonly CsvRow[], from: number, width: number): readonly CsvRow[] {
@@ -293,13 +297,19 @@ function isLabels(row: CsvRow, below: readonly CsvRow[]): boolean {
   );
 }
 
-/** It has no value; years in a row may be names (`country,2019,2020`). */
-function isHeader(row: CsvRow | undefined): row is CsvRow {
-  const { cells } = row ?? { cells: [] };
-  const values = cells.filter(isValue).map((cell) => cell.trim());
-  const areYears =
-    values.length > 1 &&
-    values.length < cells.length &&
-    values.every((cell, n) => isYear(cell) && (n === 0 || Number(cell) === Number(values[n - 1]) + 1));
-  return cells.length > 0 && (values.length === 0 || areYears);
+/** It has no value but years, days, times or numbers from 0 on, which few rows below have (`country,2019,2020`). */
+function isHeader(rows: readonly CsvRow[], at: number): boolean {
+  const cells = rows[at]?.cells ?? [];
+  const places = cells.flatMap((cell, n) => (isValue(cell) ? [n] : []));
+  const values = new Set(places.map((n) => cells[n]));
+  if (values.size === 0) return cells.length > 0;
+  const table = rows.slice(at, at + 50);
+  const areNames = (is: (cell: string, nth: number) => boolean): boolean => {
+    const such = table.filter((row) => places.every((n, nth) => is(row.cells[n] ?? '', nth)));
+    return such[0] === rows[at] && such.length <= (table.length + 1) / 2;
+  };
+  // As pandas names columns.
+  const isNumber = (cell: string, nth: number): boolean => isBlank(cells[0] ?? '') && cell === String(nth);
+  const areOwn = values.size > 1 && values.size === places.length && places.length < cells.length;
+  return areOwn && [isYear, isDay, isNumber].some(areNames);
 }

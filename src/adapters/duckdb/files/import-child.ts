@@ -35,11 +35,8 @@ const SCRATCH_BYTES = 8 * 1024 * 1024 * 1024;
 /** @throws SqlEngineError with one line that says what is wrong with the files. */
 export async function answer(request: ImportRequest): Promise<Made> {
   process.umask(0o077);
-  const { sources, folder } = request;
-  const query = await opened(
-    folder,
-    sources.tables.flatMap((table) => table.files),
-  );
+  const { sources } = request;
+  const query = await opened(request);
   const tables: ImportedTable[] = [];
   const ignored: Imported['ignored'] = [];
   for (const table of sources.tables) {
@@ -60,7 +57,8 @@ export async function answer(request: ImportRequest): Promise<Made> {
   return { tables, ignored };
 }
 
-async function opened(folder: string, files: readonly SourceFile[]): Promise<Query> {
+async function opened({ sources, folder }: ImportRequest): Promise<Query> {
+  const files = sources.tables.flatMap((table) => table.files);
   const { DuckDBInstance } = await optionalPackage('@duckdb/node-api', () => import('@duckdb/node-api'));
   const scratchBytes = SCRATCH_BYTES + 4 * files.reduce((sum, { bytes }) => sum + bytes, 0);
   const instance = await DuckDBInstance.create(':memory:', {
@@ -110,14 +108,14 @@ async function importTable(query: Query, table: SourceTable, request: ImportRequ
 type Read = Omit<ImportedTable, 'name' | 'rows' | 'columns'> & { readonly columns: readonly TypedColumn[] };
 
 async function fromParquet(query: Query, { files }: SourceTable, target: string): Promise<Read> {
-  const parts: Part[] = [];
+  const columns: FileColumn[] = [];
   const names = files.map(({ name }) => name);
   const isHive = files.some(({ partition }) => Object.keys(partition).length > 0);
   const read = `union_by_name = true, hive_partitioning = ${isHive}`;
   try {
     for (const { name, path } of files) {
-      const columns = await query(`DESCRIBE FROM read_parquet(${pathLiteral(path)})`);
-      parts.push({ name, columns: new Map(columns.map(([column, type]) => [column ?? '', type ?? ''])) });
+      const own = await query(`DESCRIBE FROM read_parquet(${pathLiteral(path)})`);
+      columns.push(...own.map(([column, type]) => ({ file: name, name: column ?? '', type: type ?? '' })));
     }
     const paths = files.map(({ path }) => pathLiteral(path)).join(', ');
     // In their order, ten million rows would take more time and memory than there is.
@@ -129,15 +127,11 @@ async function fromParquet(query: Query, { files }: SourceTable, target: string)
   } finally {
     await query('SET preserve_insertion_order = true');
   }
-  return { files: names, columns: [], rejected: 0, rejects: [], readings: [], notes: differing(parts) };
+  return { files: names, columns: [], rejected: 0, rejects: [], readings: [], notes: differing(columns) };
 }
 
-async function fromText(
-  query: Query,
-  { files, format }: SourceTable,
-  target: string,
-  request: ImportRequest,
-): Promise<Read> {
+async function fromText(query: Query, table: SourceTable, target: string, request: ImportRequest): Promise<Read> {
+  const { files, format } = table;
   const scratch = join(request.folder, 'scratch');
   const staged: (Staged & { readonly file: string })[] = [];
   const left: string[] = [];
@@ -161,8 +155,7 @@ async function fromText(
   }
   if (staged.length === 0) throw unreadable(left[0] ?? 'there is no file');
   const kinds = format === 'json' ? await jsonTexts(query, 'staged', names) : undefined;
-  const areCommasBetween = staged.every(({ delimiter }) => delimiter === ',');
-  const columns = await typeColumns(query, 'staged', names, areCommasBetween, kinds);
+  const columns = await typeColumns(query, 'staged', names, kinds);
   const cells = columns.map(({ sql, name }) => `${sql} AS ${identifier(name)}`);
   await query(`CREATE TABLE ${target} AS SELECT ${cells.join(', ')} FROM staged`);
   await query('DROP TABLE staged');
@@ -175,9 +168,7 @@ async function fromText(
     notes: [
       ...told('left out', left),
       ...staged.flatMap(({ file, notes }) => notes.map((note) => (files.length > 1 ? `${file}: ${note}` : note))),
-      ...differing(
-        staged.map(({ file, columns: own }) => ({ name: file, columns: new Map(own.map((each) => [each, ''])) })),
-      ),
+      ...differing(staged.flatMap(({ file, columns: own }) => own.map((name) => ({ file, name, type: '' })))),
       ...columns.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
     ],
   };
@@ -211,13 +202,12 @@ async function append(
   }
 }
 
-/** A file of a table, with the types of its columns; '' where the file tells none. */
-type Part = Pick<SourceFile, 'name'> & { readonly columns: ReadonlyMap<string, string> };
+/** `type`: '' where the file tells none. */
+type FileColumn = { readonly file: string; readonly name: string; readonly type: string };
 
-function differing(parts: readonly Part[]): string[] {
-  const cells = parts.flatMap(({ name: file, columns }) => [...columns].map(([name, type]) => ({ file, name, type })));
-  const all = [...groupBy(cells, ({ name }) => name.toLowerCase())];
-  const lacking = [...groupBy(cells, ({ file }) => file)].flatMap(([file, own]) => {
+function differing(columns: readonly FileColumn[]): string[] {
+  const all = [...groupBy(columns, ({ name }) => name.toLowerCase())];
+  const lacking = [...groupBy(columns, ({ file }) => file)].flatMap(([file, own]) => {
     const names = new Set(own.map(({ name }) => name.toLowerCase()));
     const missing = all.flatMap(([key, [first]]) => (names.has(key) ? [] : (first?.name ?? [])));
     return missing.length === 0 ? [] : [`${file} has no ${cut(missing.join(', '), 100)}`];

@@ -41,7 +41,7 @@ export interface CacheEntry {
 }
 
 /** Changes with what an import makes of the same files: an entry of another version is not looked at. */
-const VERSION = 5;
+const VERSION = 6;
 const MAX_BYTES = 20 * 1024 ** 3;
 
 /**
@@ -165,12 +165,8 @@ async function stampsOf(sources: Sources, known: readonly Stamp[], signal: Abort
   const stamps: Stamp[] = [];
   for (const { name, path, bytes, modifiedMs } of allFiles(sources)) {
     const same = known.find((stamp) => stamp.name === name && stamp.bytes === bytes && stamp.modifiedMs === modifiedMs);
-    stamps.push({
-      name,
-      bytes,
-      modifiedMs,
-      hash: same?.hash ?? (await sha256OfFile(path, signal).catch(ifUnreadable)),
-    });
+    const hash = same?.hash ?? (await sha256OfFile(path, signal).catch(ifUnreadable));
+    stamps.push({ name, bytes, modifiedMs, hash });
   }
   return stamps;
 }

@@ -74,9 +74,7 @@ function tablesOf(root: string, files: readonly DataFile[]): SourceTable[] {
       .filter((part) => part !== '.' && !/^[^=]+=/.test(part));
     const partition = partitionOf(file.name);
     const isPart = /^part[-_.]/i.test(basename(file.name)) || Object.keys(partition).length > 0;
-    const own = basename(file.name)
-      .replace(/\.gz$/i, '')
-      .replace(/\.[^.]+$/, '');
+    const own = basename(file.name).replace(/\.[^.]+(\.gz)?$/i, '');
     const words = isPart ? (folders.length > 0 ? folders : [basename(root)]) : [...folders, own];
     const format = dataFormat(file.name) ?? 'csv';
     const key = JSON.stringify([isPart ? null : file.name, words, format]);

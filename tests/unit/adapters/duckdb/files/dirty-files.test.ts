@@ -133,7 +133,19 @@ describe('lines around the table', () => {
   test('a row that only reads like a total stays, and is told', async () => {
     const { rows, rejected, notes } = await read('a.csv', 'company,sales\nAcme,5\nTotal,7\n');
     expect(rows).toEqual([['Acme', '5'], ['Total', '7']]);
-    expect([rejected, notes]).toEqual([0, ["the last row reads like a total and is kept: 'Total,7'"]]);
+    expect([rejected, notes]).toEqual([0, ['1 row kept that may be a total of others']]);
+  });
+
+  test('totals of groups stay, and are told, whatever the language', async () => {
+    const { rows, rejected, notes } = await read('a.csv', 'Region;Land;x\nNord;HH;5\nNord;SH;7\nZwischensumme Nord;;12\nSüd;BY;9\nИтого;;9\nGesamtergebnis;;21\n');
+    expect([rows.length, rejected, notes]).toEqual([6, 0, ['3 rows kept that may be a total of others']]);
+    expect((await read('b.csv', 'land,a,b\nDE,1,2\nFR,3,4\n合計,4,\n')).rejects).toMatchObject([{ line: 4, reason: 'a total at the end' }]);
+  });
+
+  test('a footer is no header under rows that end in a delimiter', async () => {
+    const { columns, rows, rejects } = await read('a.csv', 'Land;31.12.2010;31.12.2011;\nHB;36 %;67;\nSN;63,2 %;9;\nBY;9,1 %;2;\n1) ohne\n');
+    expect(columns).toEqual(['Land VARCHAR', '31.12.2010 DECIMAL(18,1) (1.234,56 %)', '31.12.2011 BIGINT', 'column_4 VARCHAR']);
+    expect([rows.length, rejects.map(({ reason }) => reason)]).toEqual([3, ['too few cells']]);
   });
 
   test('ragged lines and a footnote are rejected with their lines; blank ones are nothing', async () => {
@@ -207,6 +219,17 @@ describe('headers', () => {
     ['years', 'land,2019,2020\nDE,1,2\n', ['land VARCHAR', '2019 BIGINT', '2020 BIGINT'], [['DE', '1', '2']]],
     ['twice the same and an empty one', 'a,A,,a_2\n1,2,3,4\n', ['a BIGINT', 'A_3 BIGINT', 'column_3 BIGINT', 'a_2 BIGINT'], [['1', '2', '3', '4']]],
     ['a delimiter at the end of each line', 'a,b,\n1,2,\n', ['a BIGINT', 'b BIGINT', 'column_3 VARCHAR'], [['1', '2', null]]],
+    ['years in steps', 'land,2000,2010,2015\nDE,1,2,3\nFR,4,5,6\n', ['land VARCHAR', '2000 BIGINT', '2010 BIGINT', '2015 BIGINT'], [['DE', '1', '2', '3'], ['FR', '4', '5', '6']]],
+    ['years, the last first, and again on the next page', 'land,2020,2019\nDE,1,2\nland,2020,2019\nFR,3,4\n', ['land VARCHAR', '2020 BIGINT', '2019 BIGINT'], [['DE', '1', '2'], ['FR', '3', '4']]],
+    ['days', 'x,1/22/20,1/23/20\nDE,1,2\nFR,3,4\n', ['x VARCHAR', '1/22/20 BIGINT', '1/23/20 BIGINT'], [['DE', '1', '2'], ['FR', '3', '4']]],
+    ['times', 'day,00:15,00:30\n2024-01-01,1,2\n2024-01-02,3,4\n', ['day DATE', '00:15 BIGINT', '00:30 BIGINT'], [['2024-01-01', '1', '2'], ['2024-01-02', '3', '4']]],
+    ['numbers of pandas, under a blank row', 'Report\n,,\n,0,1\n0,5,3\n1,4,7\n', ['column_1 BIGINT', '0 BIGINT', '1 BIGINT'], [['0', '5', '3'], ['1', '4', '7']]],
+    ['none, but years as values', 'Ann,1985,2001\nBob,1990,2003\n', ['column_1 VARCHAR', 'column_2 BIGINT', 'column_3 BIGINT'], [['Ann', '1985', '2001'], ['Bob', '1990', '2003']]],
+    ['none, but days as values', 'a,2024-01-01,2024-02-01\nb,2024-01-03,2024-02-07\n', ['column_1 VARCHAR', 'column_2 DATE', 'column_3 DATE'], [['a', '2024-01-01', '2024-02-01'], ['b', '2024-01-03', '2024-02-07']]],
+    ['none, but times', '13:03:22,INFO\n13:04:00,WARN\n', ['column_1 TIME', 'column_2 VARCHAR'], [['13:03:22', 'INFO'], ['13:04:00', 'WARN']]],
+    ['none, and a comma in each number', '1,5;2,25\n3,5;4,75\n', ['column_1 DECIMAL(18,1) (1.234,56)', 'column_2 DECIMAL(18,2) (1.234,56)'], [['1.5', '2.25'], ['3.5', '4.75']]],
+    ['none, and a comma in each text between tabs', 'Lee, Jo\tRome, IT\t5\nDay, Al\tNice, FR\t6\n', ['column_1 VARCHAR', 'column_2 VARCHAR', 'column_3 BIGINT'], [['Lee, Jo', 'Rome, IT', '5'], ['Day, Al', 'Nice, FR', '6']]],
+    ['one column with a comma in each number', 'prix\n12,50\n1,5\n', ['prix DECIMAL(18,2) (1.234,56)'], [['12.50'], ['1.50']]],
     ['quotes and line breaks in names', '"a ""x""","b\nc"\n1,2\n', ['a "x" BIGINT', 'b c BIGINT'], [['1', '2']]],
     ['quotes in titles', '"Report" of all\n"for\nus"\na,b\n1,2\n', ['a BIGINT', 'b BIGINT'], [['1', '2']]],
     ['one column', 'name\nAnn, B.\nBob\n', ['name VARCHAR'], [['Ann, B.'], ['Bob']]],
@@ -352,9 +375,15 @@ describe('values', () => {
     ['decimals or thousands', ['1.234', '5.678'], 'VARCHAR', ['1.234', '5.678'], ['x: every value could be a decimal or a decimal with comma: kept as text']],
     ['thousands of Excel in French', ['1\u202f234,5', '7,25'], 'DECIMAL(18,2) (1 234,56)', ['1234.50', '7.25'], []],
     ['thousands without decimals', ['3\u00a0645\u00a0000', '12\u00a0000'], 'DECIMAL(18,0) (1 234)', ['3645000', '12000'], []],
+    ['keys of one length', ['590.979.958', '123.456.789'], 'VARCHAR', ['590.979.958', '123.456.789'], ['x: numbers of one length such as 590.979.958 may be keys: kept as text']],
+    ['feet and inches', ["5'107", "6'101"], 'VARCHAR', ["5'107", "6'101"], ["x: numbers of one length such as 5'107 may be keys: kept as text"]],
+    ['addresses of the net', ['192.168.178.101', '10.100.200.255'], 'VARCHAR', ['192.168.178.101', '10.100.200.255'], ['x: numbers of one length such as 192.168.178.101 may be keys: kept as text']],
+    ['telephones', ['60\u00a0130\u00a0648', '61\u00a0130\u00a0648'], 'VARCHAR', ['60\u00a0130\u00a0648', '61\u00a0130\u00a0648'], ['x: numbers of one length such as 60\u00a0130\u00a0648 may be keys: kept as text']],
+    ['versions', ['1.1', '1.10', '1.2'], 'VARCHAR', ['1.1', '1.10', '1.2'], ['x: 1.1 and 1.10 may be two versions: kept as text']],
     ['keys with spaces', ['732 829 320', '123 456 789'], 'VARCHAR', ['732 829 320', '123 456 789'], []],
     ['Swiss thousands', ["1'234.50", '12\u2019000', '7.25'], 'DECIMAL(18,2) (1 234.56)', ['1234.50', '12000.00', '7.25'], []],
     ['percent', ['12,5 %', '3 %', '-0,5%'], 'DECIMAL(18,1) (1.234,56 %)', ['12.5', '3.0', '-0.5'], []],
+    ['a dash beside percent is no number', ['1%', '(2%)', '-%'], 'VARCHAR', ['1%', '(2%)', '-%'], []],
     ['one currency', ['€ 1.234,50', '-€ 3,00', '7 €', '- ', ''], 'DECIMAL(18,2) (1.234,56 €)', ['1234.50', '-3.00', '7.00', null, null], ['x: 1 value such as - read as NULL']],
     ['two currencies', ['€ 5,00', '$ 7,00'], 'VARCHAR', ['€ 5,00', '$ 7,00'], []],
     ['some in percent', ['12 %', '0,5'], 'VARCHAR', ['12 %', '0,5'], []],
@@ -395,9 +424,9 @@ describe('values', () => {
     expect(notes).toEqual(told);
   });
 
-  test('between commas a point is that of a decimal', async () => {
-    const { columns, notes } = await read('a.csv', 'k,x\na,1.234\nb,5.678\n');
-    expect([columns[1], notes]).toEqual(['x DECIMAL(18,3)', ['x: every value could be a decimal or a decimal with comma: read as a decimal']]);
+  test('between commas too, a point may be that of thousands', async () => {
+    const { columns, notes } = await read('a.csv', 'k,x\na,1.234\nb,567\n');
+    expect([columns[1], notes]).toEqual(['x VARCHAR', ['x: every value could be a decimal or a decimal with comma: kept as text']]);
   });
 
   test('what other columns show decides between two ways', async () => {
