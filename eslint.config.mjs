@@ -78,6 +78,14 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       'no-console': 'error',
       eqeqeq: 'error',
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'AbortSignal',
+          property: 'any',
+          message: 'Node 20 collects a time limit in it: anySignal (src/any-signal.ts)',
+        },
+      ],
     },
   },
   {

@@ -1,4 +1,5 @@
 /** The judge as commands use it: which model it is, what it may cost, and what it is shown of an answer. */
+import { anySignal } from '../src/any-signal';
 import type { BenchmarkItem } from '../src/questions';
 import type { Config } from '../src/config';
 import { looksLikeReasoning, MODEL_DEFAULTS } from '../src/config/presets';
@@ -58,7 +59,7 @@ export function openJudge(
   let spent = NO_USAGE;
   const calls = new Set<string>();
   const failed = new AbortController();
-  const ended = AbortSignal.any([signal, failed.signal]);
+  const ended = anySignal([signal, failed.signal]);
   const most = flags.maxCost === 'none' ? Number.POSITIVE_INFINITY : flags.maxCost;
   return {
     judge: {

@@ -1,4 +1,5 @@
 /** What the parts of a `Gate` share. */
+import { anySignal } from '../any-signal';
 import type { App } from '../app/app';
 import { gateError } from '../app/errors';
 import type { Surroundings } from '../app/surroundings';
@@ -23,7 +24,7 @@ export interface Stopping {
 }
 
 export function either(given: AbortSignal | undefined, closing: AbortSignal): AbortSignal {
-  return AbortSignal.any(given === undefined ? [closing] : [given, closing]);
+  return anySignal(given === undefined ? [closing] : [given, closing]);
 }
 
 /** Whatever is thrown becomes a `GateError`. */

@@ -18,6 +18,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { anySignal } from '../any-signal';
 import type { Environment } from '../config/folders';
 import { withFileLock } from '../file-lock';
 import { packageFolder } from './package-folder';
@@ -142,7 +143,7 @@ async function download(
   const silence = new AbortController();
   const late = setTimeout(() => silence.abort(new Error('no reply in time')), HEADERS_TIMEOUT_MS);
   const response = await fetch(downloads + archive(platform, arch), {
-    signal: AbortSignal.any([signal, silence.signal]),
+    signal: anySignal([signal, silence.signal]),
   }).finally(() => clearTimeout(late));
   if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`);
   onProgress?.(`downloading the Temporal server ${version}`);

@@ -6,6 +6,7 @@
  * 2. A service account signs its own tokens, so that no other server is asked for one.
  */
 import type * as BigQueryLibrary from '@google-cloud/bigquery';
+import { anySignal } from '../../any-signal';
 import { untilAborted } from '../../limiter';
 import { optionalPackage } from '../kit/engine';
 import { failureOf } from './errors';
@@ -39,7 +40,7 @@ export async function openApi(target: Target, load: LoadLibrary = importLibrary)
   return (given) =>
     async <T>(path: string, { query, body }: Parameters<Call>[1]): Promise<T> => {
       given.throwIfAborted();
-      const signal = AbortSignal.any([given, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+      const signal = anySignal([given, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
       const method = body === undefined ? 'GET' : 'POST';
       const request = login.request<T>({
         url: `${endpoint}/bigquery/v2/${path}?${parameters(query)}`,

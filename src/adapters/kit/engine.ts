@@ -9,6 +9,7 @@
  * 4. An abort cuts the session, and so does what neither the server nor the session ends at its time limit: a statement, or a
  *    reading of the catalogue. After every error a session is dropped.
  */
+import { anySignal } from '../../any-signal';
 import type { Dialect, SqlResult } from '../../domain';
 import {
   SqlEngineError,
@@ -133,7 +134,7 @@ export function createEngine<S extends Session>(driver: Driver<S>): Engine<S> {
 
   const reading: Engine<S>['reading'] = (tag, use) => (options) => {
     const late = new AbortController();
-    const signal = AbortSignal.any([options.signal, late.signal]);
+    const signal = anySignal([options.signal, late.signal]);
     const asked = { tag, timeoutMs: READING_TIMEOUT_MS, signal, isReading: true };
     return inSession(asked, (session) => {
       const giveUp = setTimeout(() => late.abort(driver.toError(new Error(UNREAD))), READING_MINUTES * 60_000);

@@ -2,6 +2,7 @@
  * A database that is a file, as a `SqlEngine`: queries run in child processes (`child-session.ts`), so that one can be ended by
  * killing it. What each engine has of its own is in its `ChildEngine`.
  */
+import { anySignal } from '../../any-signal';
 import type { DatabaseDescription } from '../../domain';
 import { SqlEngineError, type SqlEngine } from '../../domain/ports/sql-engine';
 import { ChildSession, toChildError, type ChildEngine } from './child-session';
@@ -83,7 +84,7 @@ async function made(source: FileSource, caller: AbortSignal): Promise<string> {
   if (caller.aborted) leave();
   caller.addEventListener('abort', leave);
   try {
-    const path = await source.path(AbortSignal.any([left.signal, AbortSignal.timeout(MAKE_TIMEOUT_MS)]));
+    const path = await source.path(anySignal([left.signal, AbortSignal.timeout(MAKE_TIMEOUT_MS)]));
     left.signal.throwIfAborted();
     return path;
   } finally {

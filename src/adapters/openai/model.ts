@@ -7,6 +7,7 @@
  * 3. A reply without text is a reply: the caller charges it and decides.
  */
 import { APIError } from 'openai';
+import { anySignal } from '../../any-signal';
 import type { LanguageModel, ModelRequest } from '../../domain/ports';
 import { openEndpoint, type EndpointConfig } from './endpoint';
 import { timeoutError, toModelError } from './errors';
@@ -29,7 +30,7 @@ export function createOpenAiModel(config: OpenAiConfig): LanguageModel {
       signal.throwIfAborted();
       const context = { endpoint, model: request.model, apiKey, timeoutMs };
       const limit = AbortSignal.timeout(timeoutMs);
-      const within = { signal: AbortSignal.any([signal, limit]) };
+      const within = { signal: anySignal([signal, limit]) };
       try {
         const body = await inAcceptedShape(request, (refused) =>
           client.chat.completions.create(requestBody(request, refused), within),

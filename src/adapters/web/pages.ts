@@ -3,6 +3,7 @@
  * checks of `connection.ts`. Bytes, characters, redirects and time are limited.
  */
 import robotsParser from 'robots-parser';
+import { anySignal } from '../../any-signal';
 import { BoundedMap } from '../../bounded-map';
 import { WebError, type WebOptions, type WebPage } from '../../domain/ports';
 import {
@@ -39,7 +40,7 @@ export function createPages(options: PagesOptions): (url: string, options: WebOp
   );
   return async (address, { signal: caller }) => {
     caller.throwIfAborted();
-    const signal = AbortSignal.any([caller, AbortSignal.timeout(limits.timeoutMs)]);
+    const signal = anySignal([caller, AbortSignal.timeout(limits.timeoutMs)]);
     const { url, answer } = await follow(address, reach, async (hop) => {
       await checkRobots(hop, signal);
       return get(hop, signal, limits.maxBytes);

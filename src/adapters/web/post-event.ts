@@ -4,6 +4,7 @@
  * no message quotes the URL, which may hold a token.
  */
 import { createHmac } from 'node:crypto';
+import { anySignal } from '../../any-signal';
 import { WebError } from '../../domain/ports';
 import { afterOf, checkedUrl, exchange, isSuccess, type Reach } from './connection';
 
@@ -32,7 +33,7 @@ export async function postEvent(target: PostTarget, { id, json }: PostedEvent, c
   const url = targetUrl(target);
   const timestamp = String(Math.floor(Date.now() / 1000));
   const { status, header } = await exchange(url, {
-    signal: AbortSignal.any([caller, AbortSignal.timeout(TIMEOUT_MS)]),
+    signal: anySignal([caller, AbortSignal.timeout(TIMEOUT_MS)]),
     maxBytes: 0,
     accept: '*/*',
     post: json,

@@ -5,6 +5,7 @@
  */
 import { convert } from 'html-to-text';
 import * as z from 'zod';
+import { anySignal } from '../../any-signal';
 import { clip } from '../../clip';
 import { WebError, type SearchResult, type Web, type WebErrorCode } from '../../domain/ports';
 import { parsedJson } from '../../json';
@@ -114,7 +115,7 @@ export function createSearch({
     if (apiKey === null && name !== 'searxng')
       throw new WebError('not-configured', `no key for the web search of ${name}`);
     const { url, headers, body: post } = call(clip(query, QUERY_CHARS), baseUrl, apiKey ?? '');
-    const signal = AbortSignal.any([caller, AbortSignal.timeout(timeoutMs)]);
+    const signal = anySignal([caller, AbortSignal.timeout(timeoutMs)]);
     const asked = { signal, maxBytes: MAX_BYTES, accept: 'application/json', headers, post, name };
     const { status, body, truncated, header } = await exchange(url, { ...asked, isTrusted: true, readsErrors: true });
     const text = body.toString('utf8');

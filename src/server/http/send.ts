@@ -1,6 +1,7 @@
 /** Replies as bytes: JSON, texts, files, server-sent events. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { anySignal } from '../../any-signal';
 import type { HttpError } from './errors';
 import type { Reply, ServerEvent } from './route';
 
@@ -99,7 +100,7 @@ async function written(response: ServerResponse, piece: string, leave: AbortSign
   if (leave.aborted || response.destroyed) return false;
   if (response.write(piece)) return true;
   try {
-    await once(response, 'drain', { signal: AbortSignal.any([leave, AbortSignal.timeout(STUCK_MS)]) });
+    await once(response, 'drain', { signal: anySignal([leave, AbortSignal.timeout(STUCK_MS)]) });
     return true;
   } catch {
     response.destroy();

@@ -5,6 +5,7 @@
  * 1. A form answers with a redirect, or with its page and what went wrong, so that all works without a script.
  * 2. What a form names is checked by the use case; databases come by configured name alone.
  */
+import { anySignal } from '../../any-signal';
 import { searchOf, type App, type Asked } from '../../app/app';
 import { errorText, UsageError, GateError } from '../../app/errors';
 import { askRequest, given, LayerCommand } from '../../app/given';
@@ -240,7 +241,7 @@ export function pageRoutes(app: App, events: SearchEvents, closing: AbortSignal)
   post('/layer/:name/verify', async (request) => {
     try {
       const { app: use, open } = await places.layer(nameIn(request));
-      const signal = AbortSignal.any([request.leave, closing]);
+      const signal = anySignal([request.leave, closing]);
       return await layerView(request, { verdict: await use.verifyLayer(open, { signal, now: app.now() }) });
     } catch (error) {
       return layerView(request, { said: failed(error) });
