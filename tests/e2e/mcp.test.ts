@@ -63,7 +63,7 @@ function reply(prompt: string): object {
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
+  for (let close = opened.pop(); close !== undefined; close = opened.pop()) await close();
 });
 
 interface Set extends GateHome {
@@ -487,8 +487,9 @@ test('stdout carries the protocol and not one byte more, whatever else writes th
     env: { ...env, NODE_OPTIONS: `--require=${noise}` },
   });
   const [out, err]: [string[], string[]] = [[], []];
-  child.stdout.on('data', (chunk: Buffer) => out.push(chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => err.push(chunk.toString()));
+  // A letter may come in two pieces.
+  child.stdout.setEncoding('utf8').on('data', (text: string) => out.push(text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => err.push(text));
   const send = (id: number, method: string, params: object): void =>
     void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
   const until = async (id: number): Promise<void> => {

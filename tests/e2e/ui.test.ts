@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import Database from 'libsql';
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import { DEMO_QUESTION } from '../../src/app/demo';
@@ -46,10 +47,10 @@ async function openUi({
     expect((await process.ended).code).toBe(0);
     await home.run(['dev', '--stop']);
   });
-  let out = '';
-  process.child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  await process.said(/opens once/);
-  const address = out.trim();
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: process.child.stdout! }).once('line', resolve);
+    process.said(/opens once/).catch(reject);
+  });
   const context = await newContext({ viewport: { width: 1280, height: 900 } });
   const wrong: string[] = [];
   context.on('console', (message) => message.type() === 'error' && wrong.push(message.text()));
