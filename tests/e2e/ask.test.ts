@@ -10,12 +10,12 @@ let postgres: TestPostgres;
 let data: TestData;
 let model: SimulatedModel;
 
-beforeAll(async () => {
+beforeEach(async () => {
   postgres = await sharedPostgres();
   data = await loadTestData(postgres, { sample: true });
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, apiKey: 'test-key' });
 });
-afterAll(async () => {
+afterEach(async () => {
   await model.close();
   data.close();
 });
@@ -47,7 +47,6 @@ it.each([
 ] as const)('method %s on %s answers with the gold rows', async (method, engine) => {
   const home = gateHome({ baseUrl: model.baseUrl });
   const question = ofEngine(engine, 'dominant');
-  model.reset();
   const record = await home.ask([question.question, '--db', data.address(question), '--method', method]);
   expect(record).toMatchObject({ code: 0, status: 'answered', method, rows: [[4]] });
   expect(record.usage).toMatchObject({ llmCalls: model.ledger().totals.billed, possiblyBilledCalls: 0 });

@@ -9,12 +9,12 @@ let data: TestData;
 let model: SimulatedModel;
 let database: string;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
-  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, apiKey: 'test-key' });
   database = data.address({ engine: 'sqlite', database: 'sprint' });
+  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, apiKey: 'test-key' });
 });
-afterAll(async () => {
+afterEach(async () => {
   await model.close();
   data.close();
 });

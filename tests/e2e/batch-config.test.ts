@@ -14,15 +14,14 @@ import { loadTestData, type TestData } from '../helpers/shared-data';
 let data: TestData;
 let model: SimulatedModel;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, latencyMs: 10 });
 });
-afterAll(async () => {
+afterEach(async () => {
   await model.close();
   data.close();
 });
-beforeEach(() => model.reset());
 
 /** Three questions as a file, and all of them as the benchmark of anyone's own questions. */
 function config(home: GateHome, more = ''): string {

@@ -47,20 +47,15 @@ async function startFailing(): Promise<typeof failing> {
   return told;
 }
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases });
   failing = await startFailing();
-});
-beforeEach(() => {
-  model.reset();
-  failing.question = null;
-  failing.bodies.length = 0;
   const { port } = failing.server.address() as AddressInfo;
   home = gateHome({ baseUrl: `http://127.0.0.1:${String(port)}/v1` });
   writeQuestions(6);
 });
-afterAll(async () => {
+afterEach(async () => {
   failing.server.closeAllConnections();
   failing.server.close();
   await model.close();

@@ -10,12 +10,9 @@ let data: TestData;
 let model: SimulatedModel;
 let home: GateHome;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases });
-});
-beforeEach(() => {
-  model.reset();
   home = gateHome({ baseUrl: model.baseUrl });
   const path = data.databases[0]?.split('=')[1] ?? '';
   copyFileSync(path, join(home.folder, 'other.sqlite'));
@@ -26,8 +23,6 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await home.here(['dev', '--stop']);
-});
-afterAll(async () => {
   await model.close();
   data.close();
 });

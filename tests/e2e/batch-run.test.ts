@@ -12,13 +12,11 @@ import { loadTestData, type TestData } from '../helpers/shared-data';
 let postgres: TestPostgres;
 let data: TestData;
 
-beforeAll(async () => {
+beforeEach(async () => {
   postgres = await sharedPostgres();
   data = await loadTestData(postgres, { sample: true });
 });
-afterAll(async () => {
-  data.close();
-});
+afterEach(() => data.close());
 
 async function withModel<T>(
   latencyMs: number,

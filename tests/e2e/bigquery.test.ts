@@ -3,6 +3,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import type { AnswerRecord } from '../../src/domain';
@@ -106,8 +107,8 @@ describe('gate ask', () => {
     // A process, since Jest's modules cannot import the library's fetch.
     const program = [join(ROOT, 'dist', 'simulated-model', 'main.js'), JSON.stringify(settings)];
     model = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = (await once(model.stdout, 'data')) as [Buffer];
-    ({ baseUrl } = JSON.parse(line.toString()) as { readonly baseUrl: string });
+    const [line] = (await once(createInterface({ input: model.stdout }), 'line')) as [string];
+    ({ baseUrl } = JSON.parse(line) as { readonly baseUrl: string });
   });
   afterAll(async () => {
     model.kill();
@@ -118,9 +119,10 @@ describe('gate ask', () => {
   test.each(['fast', 'thorough', 'paper', 'reforce'])(
     '%s: the gold rows, by statements that BigQuery can read',
     async (method) => {
+      const own = gateHome({ baseUrl });
       const [before, begun] = [shop.ran().length, shop.queries.length];
       const asked = ['ask', QUESTION, '--db', url, '--method', method, '--json'];
-      const { code, out } = await home.run(asked, { OPENAI_BASE_URL: baseUrl });
+      const { code, out } = await own.run(asked);
       expect(code).toBe(0);
       const record = JSON.parse(out) as AnswerRecord;
       expect(record).toMatchObject({ status: 'answered' });
@@ -143,12 +145,11 @@ describe('gate ask', () => {
 
   test('a question ends at its limit of bytes, and says so', async () => {
     const asked = ['ask', QUESTION, '--db', url, '--method', 'thorough', '--max', 'sql-gb=0.02'];
-    const { out, err } = await home.run(asked, { OPENAI_BASE_URL: baseUrl });
+    const own = gateHome({ baseUrl });
+    const { out, err } = await own.run(asked);
     expect(out).toMatch(/its limit on bytes billed by the database was reached/);
     expect(out).toMatch(/\d SQL statements \([\d.]+ MB billed, about \$0\.\d+\) in /);
     const id = /q-[0-9a-f]{16}/.exec(out + err)?.[0] ?? '';
-    expect((await home.run(['show', id, '--trace'])).out).toMatch(
-      /SQL statements \([\d.]+ MB billed, about \$0\.\d+\)/,
-    );
+    expect((await own.run(['show', id, '--trace'])).out).toMatch(/SQL statements \([\d.]+ MB billed, about \$0\.\d+\)/);
   });
 });

@@ -10,15 +10,14 @@ import { loadTestData, type TestData } from '../helpers/shared-data';
 let data: TestData;
 let model: SimulatedModel;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, latencyMs: 20 });
 });
-afterAll(async () => {
+afterEach(async () => {
   await model.close();
   data.close();
 });
-beforeEach(() => model.reset());
 
 const QUESTIONS = 4;
 

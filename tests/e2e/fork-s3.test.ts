@@ -13,6 +13,7 @@ import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { findVersitygw, sharedS3Server, type S3Server } from '../helpers/s3-server';
 import { loadTestData, type TestData } from '../helpers/shared-data';
+import { unique } from '../helpers/temporal';
 
 const QUESTION = 'How many points did each team score in sprints in total, best team first?';
 const KEYS = { FORK_KEY_1: randomBytes(32).toString('base64'), FORK_KEY_2: randomBytes(32).toString('base64') };
@@ -82,7 +83,7 @@ test.each([
   ['encrypted only from the fork on', [], [1]],
   ['encrypted with a new key from the fork on', [1], [2, 1]],
 ])('a search of which only the bucket is left is forked: %s', async (what, before, after) => {
-  const bucket = what.replaceAll(' ', '-');
+  const bucket = unique(what.replaceAll(' ', '-'));
   const home = homeIn(bucket);
   encrypt(home, ...before);
   const parent = await home.ask([QUESTION, '--db', database, '--method', 'thorough']);
@@ -112,10 +113,11 @@ test.each([
 });
 
 test('without the key a fork is one line that names it, and nothing is written', async () => {
-  const home = homeIn('fork-no-key');
+  const bucket = unique('fork-no-key');
+  const home = homeIn(bucket);
   encrypt(home, 1);
   const parent = await home.ask([QUESTION, '--db', database, '--method', 'thorough']);
-  const before = await stored('fork-no-key');
+  const before = await stored(bucket);
   for (const numbers of [[], [2]]) {
     encrypt(home, ...numbers);
     const ended = await home.here(['fork', parent.id, '--at', '1', '--db', database]);
@@ -123,6 +125,6 @@ test('without the key a fork is one line that names it, and nothing is written',
     expect(ended.err.trim().split('\n')).toEqual([
       expect.stringMatching(/encrypted with key 'k1'.* is not configured here/),
     ]);
-    expect(await stored('fork-no-key')).toEqual(before);
+    expect(await stored(bucket)).toEqual(before);
   }
 });

@@ -10,21 +10,24 @@ let data: TestData;
 let model: SimulatedModel;
 let database: string;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
-  model = await startSimulatedModel({
+  model = await startModel(data);
+  database = data.address({ engine: 'sqlite', database: 'sprint' });
+});
+afterEach(async () => {
+  await model.close();
+  data.close();
+});
+
+const startModel = (data: TestData): Promise<SimulatedModel> =>
+  startSimulatedModel({
     questions: data.questionFiles,
     databases: data.databases,
     latencyMs: 600,
     // Several iterations, and time to say something in between.
     rates: { doubt: 1, wrong: 1, inconclusive: 0.5, immaterial: 0 },
   });
-  database = data.address({ engine: 'sqlite', database: 'sprint' });
-});
-afterAll(async () => {
-  await model.close();
-  data.close();
-});
 
 const QUESTION = 'How many points did each team score in sprints in total, best team first?';
 
@@ -52,36 +55,47 @@ function recordIn(out: string): AnswerRecord {
 describe('gate fork', () => {
   let home: GateHome;
   let parent: AnswerRecord;
-  let other: string;
+  let asked: TestData;
+  let askedModel: SimulatedModel;
+  let [db, other] = ['', ''];
   beforeAll(async () => {
-    home = gateHome({ baseUrl: model.baseUrl });
+    asked = await loadTestData(null, { sample: true });
+    askedModel = await startModel(asked);
+    home = gateHome({ baseUrl: askedModel.baseUrl });
+    db = asked.address({ engine: 'sqlite', database: 'sprint' });
     other = sprintSqlite(home.folder);
-    model.reset();
-    parent = await home.ask([QUESTION, '--db', database, '--method', 'thorough']);
+    parent = await home.ask([QUESTION, '--db', db, '--method', 'thorough']);
     await forget(parent.id);
   });
+  afterAll(async () => {
+    await askedModel.close();
+    asked.close();
+  });
+  let tries = 0;
 
   it('goes on from iteration 1 of a search whose workflow is gone, and pays only what comes after', async () => {
-    model.reset();
-    const args = ['fork', parent.id, '--at', '1', '--seed', '5', '--hint', 'ties count for both', '--db', database];
+    // Tried again it is another fork: the first one would cost nothing.
+    const seed = String(5 + tries++);
+    const args = ['fork', parent.id, '--at', '1', '--seed', seed, '--hint', 'ties count for both', '--db', db];
+    askedModel.reset();
     const ended = await home.here([...args, '--author', 'ada', '--json']);
     expect(ended).toMatchObject({ code: 0 });
     const fork = recordIn(ended.out);
     expect(fork).toMatchObject({ status: 'answered', rows: parent.rows });
     expect(fork.id).not.toBe(parent.id);
     expect(fork.steering).toMatchObject([{ kind: 'hint', author: 'ada', text: 'ties count for both' }]);
-    const { totals } = model.ledger();
+    const { totals } = askedModel.ledger();
     expect(totals.billed).toBe(fork.usage.llmCalls);
     expect(fork.usage.llmCalls).toBeLessThan(parent.usage.llmCalls);
 
-    model.reset();
+    askedModel.reset();
     const again = await home.here([...args, '--author', 'ada', '--json']);
     expect(recordIn(again.out).id).toBe(fork.id);
-    expect(model.ledger().totals.asked).toBe(0);
+    expect(askedModel.ledger().totals.asked).toBe(0);
 
     const diff = await home.here(['show', parent.id, '--diff', fork.id]);
     expect(diff).toMatchObject({ code: 0 });
-    expect(diff.out).toMatch(/seed +0 +5/);
+    expect(diff.out).toMatch(new RegExp(`seed +0 +${seed}`));
     const { fork: kin, partsAt } = JSON.parse(
       (await home.here(['show', parent.id, '--diff', fork.id, '--json'])).out,
     ) as SearchDiff;
@@ -105,7 +119,7 @@ describe('gate fork', () => {
       'fork',
       parent.id,
       ...args.map((arg) => (arg === 'OTHER' ? other : arg)),
-      ...(args.includes('99') ? ['--db', database] : []),
+      ...(args.includes('99') ? ['--db', db] : []),
     ]);
     expect({ code: ended.code, out: ended.out }).toEqual({ code, out: '' });
     expect(ended.err.trim().split('\n')).toEqual([expect.stringMatching(says)]);
@@ -115,7 +129,6 @@ describe('gate fork', () => {
 describe('commands to a running search', () => {
   it('are applied while it runs, and its record has what was said', async () => {
     const home = gateHome({ baseUrl: model.baseUrl, env: { USER: 'grace' } });
-    model.reset();
     const release = model.holdAfter(1);
     const asking = home.here(['ask', QUESTION, '--db', database, '--method', 'thorough', '--json']);
     await model.billed(1);

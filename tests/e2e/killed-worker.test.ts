@@ -6,7 +6,7 @@ import { withClient } from '../helpers/temporal';
 let data: TestData;
 let model: SimulatedModel;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({
     questions: data.questionFiles,
@@ -16,7 +16,7 @@ beforeAll(async () => {
     rates: { doubt: 1, wrong: 1, inconclusive: 0.5, immaterial: 0 },
   });
 });
-afterAll(async () => {
+afterEach(async () => {
   await model.close();
   data.close();
 });

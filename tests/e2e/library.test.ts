@@ -23,21 +23,17 @@ let model: SimulatedModel;
 let path: string;
 const printed: string[] = [];
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
-  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, apiKey: 'test-key' });
   path = data.address({ engine: 'sqlite', database: 'sprint' });
-});
-beforeEach(() => {
+  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, apiKey: 'test-key' });
   for (const stream of [process.stdout, process.stderr])
     jest.spyOn(stream, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
 });
-afterEach(() => {
+afterEach(async () => {
   jest.restoreAllMocks();
-  expect(printed.splice(0)).toEqual([]);
-});
-afterAll(async () => {
   await model.close();
+  expect(printed.splice(0)).toEqual([]);
   data.close();
 });
 
@@ -86,7 +82,6 @@ describe('asking', () => {
 
   test('left, it goes on when it is asked again, and pays nothing twice; stopped, it ends with what it has', () =>
     withGate(async (gate) => {
-      model.reset();
       const release = model.holdAfter(1);
       const leave = new AbortController();
       const left = gate.ask(DEMO_QUESTION, { leave: leave.signal });
@@ -127,7 +122,7 @@ describe('asking', () => {
     }));
 
   test('a running search takes a hint, a pause and a stop; closing leaves it', async () => {
-    const release = model.holdAfter(model.ledger().totals.billed);
+    const release = model.holdAfter(0);
     const left = await withGate(async (gate) => {
       const asked = gate.ask(DEMO_QUESTION);
       let id = '';

@@ -9,16 +9,15 @@ import { loadTestData, type TestData } from '../helpers/shared-data';
 let data: TestData;
 let model: SimulatedModel;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   const models = [SIMULATED_MODEL, 'judges'];
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, models });
 });
-afterAll(async () => {
+afterEach(async () => {
   await model.close();
   data.close();
 });
-beforeEach(() => model.reset());
 
 /** Two sets of two questions each. */
 function config(home: GateHome, more: string): string {

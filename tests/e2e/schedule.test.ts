@@ -13,11 +13,11 @@ import { text } from '../unit/roles/fixtures';
 const QUESTION = 'How many close events?';
 let receiver: WebhookReceiver;
 const closing: (() => unknown)[] = [];
-beforeAll(async () => {
+beforeEach(async () => {
   receiver = await startReceiver();
 });
-afterAll(() => receiver.close());
 afterEach(async () => {
+  receiver.close();
   for (const close of closing.splice(0)) await close();
 });
 
@@ -160,7 +160,6 @@ test('an answer is kept up to date, and receivers are told of what changed, sign
 
 test('a private address without allowPrivate is refused once, in the log, and without the URL', async () => {
   const url = receiver.url.replace('http:', 'https:').replace(/:\d+/, '');
-  const before = receiver.posted.length;
   const races = await home([hook({ url, allowPrivate: false })]);
   const worker = await races.worker();
   const { id } = JSON.parse(
@@ -171,12 +170,11 @@ test('a private address without allowPrivate is refused once, in the log, and wi
   const log = await worker.said(/not told of answer\.changed/);
   expect(log).toContain('webhooks.0: 127.0.0.1 is no public address; if the host is yours, set its allowPrivate');
   expect(log).not.toContain('hook-token');
-  expect(receiver.posted).toHaveLength(before);
+  expect(receiver.posted).toEqual([]);
   await races.gate('remove', id);
 });
 
 test('a batch tells that it ended', async () => {
-  const before = receiver.posted.length;
   const races = await home([hook({ events: ['batch.ended'] })]);
   writeFileSync(join(races.folder, 'one.jsonl'), `${JSON.stringify({ id: '1', question: QUESTION })}\n`);
   const { code, err } = await races.here([
@@ -191,7 +189,7 @@ test('a batch tells that it ended', async () => {
     'out',
   ]);
   expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-  const [post] = receiver.posted.slice(before);
+  const [post] = receiver.posted;
   expect(post!.body).toMatchObject({
     ...{ type: 'batch.ended', database: null, question: null, before: null, after: null },
     summary: expect.stringMatching(/^The batch b-\w+ ended: of 1 question, 1 answered\.$/) as string,

@@ -23,11 +23,11 @@ const MOST_MB = 300;
 let data: TestData;
 let model: SimulatedModel;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, apiKey: 'test-key' });
 });
-afterAll(async () => {
+afterEach(async () => {
   await model.close();
   data.close();
 });
@@ -69,7 +69,6 @@ it(`a hundred readers of events cost at most ${MOST_MB} MB; stopped, it ends the
   const url = runningServer(config) ?? '';
   const token = localTokenOf(config.folders.state);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  model.reset();
   const release = model.holdAfter(0);
   const ids = await Promise.all(
     QUESTIONS.map(async (question) => {

@@ -22,17 +22,13 @@ let theirs: SimulatedModel;
 /** What the command announces. */
 let named: SimulatedModel;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   const common = { questions: data.questionFiles, databases: data.databases };
   theirs = await startSimulatedModel({ ...common, latencyMs: 300 });
   named = await startSimulatedModel(common);
 });
-beforeEach(() => {
-  theirs.reset();
-  named.reset();
-});
-afterAll(async () => {
+afterEach(async () => {
   await theirs.close();
   await named.close();
   data.close();

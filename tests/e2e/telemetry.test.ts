@@ -13,11 +13,11 @@ const QUESTION = 'How many drivers are there?';
 let data: TestData;
 let model: SimulatedModel;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases });
 });
-afterAll(async () => {
+afterEach(async () => {
   await model.close();
   data.close();
 });

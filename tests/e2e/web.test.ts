@@ -16,6 +16,7 @@ let provider: Server;
 let searched: string[] = [];
 let status = 200;
 let model: ModelEndpoint;
+/** Of a user who has asked nothing before. */
 let home: GateHome;
 
 const port = (server: Server): number => (server.address() as AddressInfo).port;
@@ -34,6 +35,10 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   model = await startModelEndpoint({ reply: (body) => JSON.stringify(reply(body)) });
+});
+beforeEach(() => {
+  searched = [];
+  status = 200;
   home = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model' } });
   const database = new Database(join(home.folder, 'races.sqlite'));
   database.exec('CREATE TABLE finish (gap REAL); INSERT INTO finish VALUES (1.5), (2.5), (0.5);');
@@ -44,10 +49,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await model.close();
   await new Promise((resolve) => provider.close(resolve));
-});
-beforeEach(() => {
-  searched = [];
-  status = 200;
 });
 
 /** First the web, then a page of it, then two derivations; without the web it plans at once. */

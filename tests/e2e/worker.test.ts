@@ -12,11 +12,11 @@ const OTHER = 'How many points did each team score in sprints in total, best tea
 let data: TestData;
 let model: SimulatedModel;
 
-beforeAll(async () => {
+beforeEach(async () => {
   data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases });
 });
-afterAll(async () => {
+afterEach(async () => {
   await model.close();
   data.close();
 });
