@@ -7,7 +7,7 @@
  * 3. Values arrive in the binary protocol, where the server loses no digit; the driver gives what JavaScript cannot hold as text.
  */
 import { once } from 'node:events';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Connection, ConnectionOptions } from 'mysql2';
 import { fileText, readUrl, wrong } from '../kit/address';
 import { optionalPackage, type ServerPlace } from '../kit/engine';
@@ -24,6 +24,7 @@ const EXAMPLE = 'mysql://user:password@host:3306/database?ssl-mode=REQUIRED';
 const MODES = ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY'];
 const KNOWN = ['ssl-mode', 'ssl-ca', 'ssl-cert', 'ssl-key', 'socket'];
 const CONNECT_TIMEOUT_MS = 10_000;
+const ANSWERED_WITHIN_MS = 60_000;
 
 /** Throws `SqlEngineError` with one line that says what to change in the URL. */
 export function readAddress(text: string): Address {
@@ -90,4 +91,13 @@ export async function connect({ options, target, plainAllowed }: Address): Promi
   } catch (error) {
     throw toConnectError(error, target);
   }
+}
+
+export const socketOf = (connection: Connection): Socket => (connection as unknown as { stream: Socket }).stream;
+
+/** What a new connection is asked first: the kit counts the time of what comes later. */
+export async function answered<T>(connection: Connection, work: Promise<T>): Promise<T> {
+  const late = new Error(`no answer within ${ANSWERED_WITHIN_MS / 1000} s`);
+  const giveUp = setTimeout(() => socketOf(connection).destroy(late), ANSWERED_WITHIN_MS);
+  return work.finally(() => clearTimeout(giveUp));
 }

@@ -6,7 +6,7 @@
 import type { Connection } from 'mysql2';
 import { SqlEngineError } from '../../domain/ports/sql-engine';
 import type { WritingRight } from '../kit/database-check';
-import { connect, type Address } from './address';
+import { answered, connect, type Address } from './address';
 import { query } from './session';
 
 /** They show data or structure. REFERENCES alone does nothing. */
@@ -29,30 +29,34 @@ interface Grant {
 /** Empty: the login only reads. `schemas`: other databases that it has to read. */
 export async function writingRights(address: Address, schemas: readonly string[]): Promise<WritingRight[]> {
   const connection = await connect(address);
-  try {
-    // Names in backticks, whatever the server's mode is. MySQL tells the rights of an active role as the login's own.
-    await query(connection, "SET SESSION sql_mode = ''");
-    await query(connection, 'SET ROLE NONE');
-    const lines = await linesOf(connection);
-    const own = lines.flatMap(grantIn);
-    const databases = [address.target.database, ...schemas];
-    const found = own.map((grant) => ({ what: told(grant), fix: fixOf(grant, databases) }));
-    const held = new Set(own.flatMap(({ rights, object }) => rights.map((right) => `${right} ${object}`)));
-    for (const line of lines) {
-      const [, roles = '', account] = ROLES.exec(line) ?? [];
-      for (const role of roles.match(new RegExp(ACCOUNT, 'g')) ?? []) {
-        await query(connection, `SET ROLE ${role}`);
-        const more = (await linesOf(connection)).flatMap(grantIn).flatMap(({ rights, object }) => {
-          const others = rights.filter((right) => !held.has(`${right} ${object}`));
-          return others.length === 0 ? [] : [told({ rights: others, object, grantee: `the role ${role}` })];
-        });
-        if (more.length > 0) found.push({ what: more.join(', '), fix: `REVOKE ${role} FROM ${account};` });
-      }
+  return answered(connection, rightsBy(connection, address, schemas)).finally(() => connection.destroy());
+}
+
+async function rightsBy(
+  connection: Connection,
+  { target }: Address,
+  schemas: readonly string[],
+): Promise<WritingRight[]> {
+  // Names in backticks, whatever the server's mode is. MySQL tells the rights of an active role as the login's own.
+  await query(connection, "SET SESSION sql_mode = ''");
+  await query(connection, 'SET ROLE NONE');
+  const lines = await linesOf(connection);
+  const own = lines.flatMap(grantIn);
+  const databases = [target.database, ...schemas];
+  const found = own.map((grant) => ({ what: told(grant), fix: fixOf(grant, databases) }));
+  const held = new Set(own.flatMap(({ rights, object }) => rights.map((right) => `${right} ${object}`)));
+  for (const line of lines) {
+    const [, roles = '', account] = ROLES.exec(line) ?? [];
+    for (const role of roles.match(new RegExp(ACCOUNT, 'g')) ?? []) {
+      await query(connection, `SET ROLE ${role}`);
+      const more = (await linesOf(connection)).flatMap(grantIn).flatMap(({ rights, object }) => {
+        const others = rights.filter((right) => !held.has(`${right} ${object}`));
+        return others.length === 0 ? [] : [told({ rights: others, object, grantee: `the role ${role}` })];
+      });
+      if (more.length > 0) found.push({ what: more.join(', '), fix: `REVOKE ${role} FROM ${account};` });
     }
-    return found;
-  } finally {
-    connection.destroy();
   }
+  return found;
 }
 
 const linesOf = async (connection: Connection): Promise<string[]> =>

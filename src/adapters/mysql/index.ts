@@ -3,6 +3,7 @@
  * read is refused when the database is opened (`grants.ts`).
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
+import { untilAborted } from '../../limiter';
 import { createEngine, once } from '../kit/engine';
 import type { EngineModule, Opening } from '../kit/module';
 import { sentOf } from '../kit/statement';
@@ -44,8 +45,8 @@ export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): S
   const { reading, ...engine } = createEngine<MysqlSession>({
     dialect: 'mysql',
     poolSize,
-    async open() {
-      await prove();
+    async open(signal) {
+      await untilAborted(prove(), signal);
       return MysqlSession.open(address, server);
     },
     read: (sql) => sentOf(readStatement(sql)),

@@ -15,7 +15,7 @@ import type { SqlValue } from '../../domain';
 import { type Asked, type Outcome, type Session } from '../kit/engine';
 import { digestSql } from '../kit/digest';
 import { CappedRows } from '../kit/value-text';
-import { connect, type Address } from './address';
+import { answered, connect, socketOf, type Address } from './address';
 import { toEngineError, toOutcome } from './errors';
 import { columnKind, DIGEST, isOpaque, rowConverter, type Field } from './values';
 
@@ -83,17 +83,22 @@ export class MysqlSession implements Session {
     const connection = await connect(address);
     try {
       const session = new MysqlSession(connection, address, server);
-      server.version ??= String((await session.query('SELECT VERSION()'))[0]?.[0]);
-      await session.query(settingsOf(session.isMariaDb));
-      await session.query(READ_ONLY);
-      if (session.isMariaDb && Date.now() - (server.size?.at ?? 0) > SIZE_KEPT_MS) {
-        const [[bytes] = []] = await session.query(SIZE);
-        server.size = { isSmall: Number(bytes) <= SMALL_BYTES, at: Date.now() };
-      }
+      await answered(connection, session.#set());
       return session;
     } catch (error) {
       connection.destroy();
       throw error;
+    }
+  }
+
+  async #set(): Promise<void> {
+    const { server } = this;
+    server.version ??= String((await this.query('SELECT VERSION()'))[0]?.[0]);
+    await this.query(settingsOf(this.isMariaDb));
+    await this.query(READ_ONLY);
+    if (this.isMariaDb && Date.now() - (server.size?.at ?? 0) > SIZE_KEPT_MS) {
+      const [[bytes] = []] = await this.query(SIZE);
+      server.size = { isSmall: Number(bytes) <= SMALL_BYTES, at: Date.now() };
     }
   }
 
@@ -241,7 +246,7 @@ export class MysqlSession implements Session {
     const { threadId } = this.connection;
     const kill = async (): Promise<void> => {
       const second = await connect(this.address);
-      await query(second, `KILL ${what} ${threadId}`).finally(() => second.destroy());
+      await answered(second, query(second, `KILL ${what} ${threadId}`)).finally(() => second.destroy());
     };
     this.#killing = Promise.all([this.#killing, kill().catch(() => undefined)]);
     await this.#killing;
@@ -258,7 +263,7 @@ export class MysqlSession implements Session {
   }
 
   get #socket(): Socket {
-    return (this.connection as unknown as { stream: Socket }).stream;
+    return socketOf(this.connection);
   }
 }
 

@@ -13,6 +13,7 @@ import { createAuthority } from '../../../helpers/certificates';
 import { eventually, rowsOf } from '../../../helpers/engine';
 import { freePort } from '../../../helpers/free-port';
 import { sharedMariaDb, startMariaDb, type TestMariaDb } from '../../../helpers/mariadb';
+import { startTcpProxy } from '../../../helpers/tcp-proxy';
 
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
@@ -394,6 +395,52 @@ it.each([
 ])('the error %j has its line', (error, code, message) => {
   const told = toEngineError(error, { host: 'h:1', database: 'd', user: 'u' });
   expect(told).toMatchObject({ code, message: matching(message) });
+});
+
+it.each([
+  ['the rights of the login', {}],
+  ['the first settings of a session', { anyLogin: true }],
+])('a connection that is dropped on its way when %s are asked is given up after a minute', async (_, more) => {
+  const address = new URL(server.url('mysql_unit', READER));
+  const proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
+  address.port = String(proxy.port);
+  const dropped = createMysqlEngine({ url: address.href, options: more });
+  jest.useFakeTimers({ advanceTimers: true, doNotFake: ['Date', 'nextTick', 'performance', 'setImmediate'] });
+  try {
+    let isLost = false;
+    // The login is the first piece.
+    proxy.at(2, () => {
+      proxy.forget();
+      isLost = true;
+    });
+    const asked = expect(dropped.run(['SELECT 1'], options())).rejects.toMatchObject({
+      code: 'connection',
+      message: `lost MySQL at ${address.host}: no answer within 60 s`,
+    });
+    await eventually(() => isLost);
+    jest.advanceTimersByTime(60_000);
+    await asked;
+    expect((await dropped.run(['SELECT 1'], options())).results).toMatchObject([{ rows: [[1]] }]);
+  } finally {
+    jest.useRealTimers();
+    await dropped.close();
+    await proxy.close();
+  }
+});
+
+it('who leaves does not wait for the rights of the login', async () => {
+  const address = new URL(server.url('mysql_unit', READER));
+  const proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
+  address.port = String(proxy.port);
+  const dropped = createMysqlEngine({ url: address.href });
+  const left = new AbortController();
+  proxy.at(2, () => {
+    proxy.forget();
+    left.abort(new Error('left'));
+  });
+  await expect(dropped.run(['SELECT 1'], { ...options(), signal: left.signal })).rejects.toThrow('left');
+  await dropped.close();
+  await proxy.close();
 });
 
 describe('a server of its own', () => {
