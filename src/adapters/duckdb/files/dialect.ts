@@ -68,7 +68,7 @@ export function dialectOf(text: string, isWhole: boolean): CsvDialect {
 
 /** A comma that is not within a number. */
 const hasComma = ({ text }: CsvRow): boolean => /(?<!\d),|,(?!\d)/.test(text);
-const isDecimal = (text: string): boolean => /^\s*[-+]?[\d.' ]*\d,\d+\s*$/.test(text);
+const isDecimal = (cell: string): boolean => /^[^\p{L}\d,]*(\d{1,3}([.'’\s]\d{3})+|\d+),\d+[^\p{L}\d,]*$/u.test(cell);
 
 /** As `df` and SAS print tables. */
 const areSpaced = (rows: readonly CsvRow[]): boolean =>

@@ -230,6 +230,8 @@ describe('headers', () => {
     ['none, and a comma in each number', '1,5;2,25\n3,5;4,75\n', ['column_1 DECIMAL(18,1) (1.234,56)', 'column_2 DECIMAL(18,2) (1.234,56)'], [['1.5', '2.25'], ['3.5', '4.75']]],
     ['none, and a comma in each text between tabs', 'Lee, Jo\tRome, IT\t5\nDay, Al\tNice, FR\t6\n', ['column_1 VARCHAR', 'column_2 VARCHAR', 'column_3 BIGINT'], [['Lee, Jo', 'Rome, IT', '5'], ['Day, Al', 'Nice, FR', '6']]],
     ['one column with a comma in each number', 'prix\n12,50\n1,5\n', ['prix DECIMAL(18,2) (1.234,56)'], [['12.50'], ['1.50']]],
+    ['one column of amounts', 'prix\n12,50 €\n1\u00a0001,5 €\n', ['prix DECIMAL(18,2) (1 234,56 €)'], [['12.50'], ['1001.50']]],
+    ['none, under a title, and days beside numbers', 'Report\n01.01.2024,5\n02.01.2024,6\n', ['column_1 DATE (dd.mm.yyyy)', 'column_2 BIGINT'], [['2024-01-01', '5'], ['2024-01-02', '6']]],
     ['quotes and line breaks in names', '"a ""x""","b\nc"\n1,2\n', ['a "x" BIGINT', 'b c BIGINT'], [['1', '2']]],
     ['quotes in titles', '"Report" of all\n"for\nus"\na,b\n1,2\n', ['a BIGINT', 'b BIGINT'], [['1', '2']]],
     ['one column', 'name\nAnn, B.\nBob\n', ['name VARCHAR'], [['Ann, B.'], ['Bob']]],
