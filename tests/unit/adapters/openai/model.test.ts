@@ -3,6 +3,7 @@ import type { ModelRequest } from '../../../../src/domain/ports';
 import { PromptUsage, promptTokensOf } from '../../../../src/adapters/openai/reply';
 import { costUsd, DEFAULT_PRICES, DEFAULT_PRICES_DATE, priceOf } from '../../../../src/adapters/openai/prices';
 import { detectOllama } from '../../../../src/adapters/openai';
+import { eventually } from '../../../helpers/engine';
 import { startModelEndpoint, type ModelEndpoint } from '../../../helpers/model-endpoint';
 
 test.each<[string, Refusable, Refusable[]?]>([
@@ -161,7 +162,12 @@ afterAll(() => endpoint.close());
 
 test('an Ollama that answers gives its address and its models', async () => {
   const url = `http://${endpoint.host}`;
-  expect(await detectOllama(url)).toEqual({ baseUrl: `${url}/v1`, models: ['llama3.2', 'qwen3:8b'] });
+  // Its limit is short, and the first request of a process takes longest.
+  const found = await eventually(
+    () => detectOllama(url),
+    (each) => each !== null,
+  );
+  expect(found).toEqual({ baseUrl: `${url}/v1`, models: ['llama3.2', 'qwen3:8b'] });
 });
 
 test('nothing there is null, not an error', async () => {
