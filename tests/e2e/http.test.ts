@@ -64,6 +64,8 @@ beforeAll(async () => {
   const described = (await (await fetch(`${server.url}/v1/openapi.json`)).json()) as Described;
   check = checker(described);
 });
+// What a test that failed has held must not hold the next one.
+beforeEach(() => model.reset());
 afterAll(async () => {
   await server.close();
   await stopBackground(app.config);
@@ -302,7 +304,6 @@ describe('a question', () => {
 
 describe('events', () => {
   it('tell a reader who is there, one who comes late and one who comes back the same', async () => {
-    model.reset();
     const release = model.holdAfter(1);
     const id = await ask(DOMINANT, { body: { fresh: true } });
     const early = events(id);
@@ -327,7 +328,6 @@ describe('events', () => {
 
 describe('steering', () => {
   it('needs its scope, reaches a running search, and is refused by one that has ended', async () => {
-    model.reset();
     const release = model.holdAfter(1);
     const id = await ask(DOMINANT, { body: { seed: 7, fresh: true } });
     await model.billed(1);
@@ -358,7 +358,6 @@ describe('steering', () => {
 
 describe('a budget of a day', () => {
   it('counts what ran and what runs, and what is answered already costs none of it', async () => {
-    model.reset();
     const release = model.holdAfter(0);
     const as = unused.shift();
     const one = await ask(TEAMS, { as });
@@ -380,7 +379,6 @@ describe('a budget of a day', () => {
   });
 
   it('counts what a search may cost that is begun again, before the store knows that it is', async () => {
-    model.reset();
     const release = model.holdAfter(0);
     const own = { as: unused.shift() };
     const one = await ask(TEAMS, own);
@@ -399,7 +397,6 @@ describe('a budget of a day', () => {
 });
 
 test('the budget of a process counts a cancelled search that runs again with all that it may cost', async () => {
-  model.reset();
   const release = model.holdAfter(0);
   const askers = new Askers(app);
   const token = unique('agent');
