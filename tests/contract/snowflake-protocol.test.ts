@@ -240,6 +240,20 @@ describe('the role', () => {
     ]);
   });
 
+  test('who leaves while it is asked leaves alone', async () => {
+    const left = new AbortController();
+    const { engine } = await open({
+      onQuery: (query) => {
+        if (query.sql.startsWith('SHOW GRANTS')) left.abort(new Error('left'));
+        return asks({}).onQuery?.(query);
+      },
+    });
+    const leaving = runOne(engine, 'SELECT 1', { signal: left.signal });
+    const staying = runOne(engine, 'SELECT 2');
+    await expect(leaving).rejects.toThrow('left');
+    expect(await staying).toMatchObject({ kind: 'rows' });
+  });
+
   test.each([
     ['INSERT', 'TABLE', 'CLUB.PUBLIC.TEAM'],
     ['OWNERSHIP', 'TABLE', 'CLUB.PUBLIC.TEAM'],

@@ -17,6 +17,7 @@ import {
   type SqlEngineErrorCode,
   type SqlOptions,
 } from '../../domain/ports/sql-engine';
+import { untilAborted } from '../../limiter';
 import { sorted, type ErrorTable } from '../error-table';
 import { Pool } from './pool';
 
@@ -317,15 +318,28 @@ export const overCeiling = (said: {
   return `${said.what} here: ${figures}: ${said.advice}`;
 };
 
-/** Work for all sessions together: done once, and again only after it failed. */
-export function once<A extends readonly unknown[], T>(work: (...given: A) => Promise<T>): (...given: A) => Promise<T> {
-  let done: Promise<T> | null = null;
-  return (...given) => {
-    done ??= work(...given).catch((error: unknown) => {
-      done = null;
+/**
+ * Work for all sessions together: done once, and again only after it failed. Where it failed because the one who began it has
+ * left, one of those who wait for it begins it again. Nobody waits beyond the own signal.
+ */
+export function once<A extends readonly unknown[], T>(
+  work: (signal: AbortSignal, ...given: A) => Promise<T>,
+): (signal: AbortSignal, ...given: A) => Promise<T> {
+  let begun: { readonly by: AbortSignal; readonly done: Promise<T> } | null = null;
+  const begin = (signal: AbortSignal, given: A): Promise<T> =>
+    work(signal, ...given).catch((error: unknown) => {
+      begun = null;
       throw error;
     });
-    return done;
+  return async (signal, ...given) => {
+    for (;;) {
+      const { by, done } = (begun ??= { by: signal, done: begin(signal, given) });
+      try {
+        return await untilAborted(done, signal);
+      } catch (error) {
+        if (signal.aborted || !by.aborted) throw error;
+      }
+    }
   };
 }
 

@@ -3,7 +3,6 @@
  * read is refused when the database is opened (`grants.ts`).
  */
 import type { SqlEngine } from '../../domain/ports/sql-engine';
-import { untilAborted } from '../../limiter';
 import { createEngine, once } from '../kit/engine';
 import type { EngineModule, Opening } from '../kit/module';
 import { sentOf } from '../kit/statement';
@@ -46,7 +45,7 @@ export function createMysqlEngine({ url, options = {} }: MysqlEngineSettings): S
     dialect: 'mysql',
     poolSize,
     async open(signal) {
-      await untilAborted(prove(), signal);
+      await prove(signal);
       return MysqlSession.open(address, server);
     },
     read: (sql) => sentOf(readStatement(sql)),

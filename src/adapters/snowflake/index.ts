@@ -44,7 +44,9 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
   const { allowPrivilegedRole = false, schemas = [], poolSize, maxScanBytes } = options;
   const target = readTarget({ url, ...options });
   /** The role is checked once: all sessions have the same one. */
-  const prove = allowPrivilegedRole ? null : once(refuseWriter);
+  const prove = allowPrivilegedRole
+    ? null
+    : once((_, ...asked: Parameters<typeof refuseWriter>) => refuseWriter(...asked));
   const { reading, ...engine } = createEngine<SnowflakeSession>({
     dialect: 'snowflake',
     poolSize,

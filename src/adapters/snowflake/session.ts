@@ -48,7 +48,7 @@ export type Rows = Extract<Outcome, { kind: 'rows' }> & {
 export interface Checks {
   readonly target: Target;
   /** Throws where the role may write. Null: it may, so each statement is first compiled as a subquery, which only a query survives. */
-  readonly prove: ((session: SnowflakeSession, request: Request) => Promise<void>) | null;
+  readonly prove: ((signal: AbortSignal, session: SnowflakeSession, request: Request) => Promise<void>) | null;
   /** Statements whose plan scans more bytes are refused; undefined: no limit. */
   readonly maxScanBytes?: number;
 }
@@ -71,7 +71,7 @@ export class SnowflakeSession implements Session {
       await session.query(`ALTER SESSION SET ${settings.join(' ')}`, request);
       // Secondary roles would add privileges, and the role check reads only the primary role's.
       await session.query('USE SECONDARY ROLES NONE', request);
-      await checks.prove?.(session, request);
+      await checks.prove?.(request.signal, session, request);
       return session;
     } catch (error) {
       await session.close();

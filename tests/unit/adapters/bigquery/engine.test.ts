@@ -270,6 +270,21 @@ test('a login that may write is refused with the roles to grant, and not asked w
   expect(allowed.server.requests.some(({ path }) => path.includes('testIamPermissions'))).toBe(false);
 });
 
+test('who leaves while the rights are asked leaves alone', async () => {
+  const left = new AbortController();
+  const onRequest = (path: string): undefined => {
+    if (path.endsWith(':testIamPermissions')) left.abort(new Error('left'));
+  };
+  const datasets = { 'own-project.club': { team: { fields: ONE.fields } } };
+  const { server, engine } = await started({ datasets, onRequest, onQuery: () => ONE });
+  const leaving = run(engine, 'SELECT 1 AS n', { signal: left.signal });
+  const staying = run(engine, 'SELECT 1 AS n');
+  await expect(leaving).rejects.toThrow('left');
+  expect(await staying).toMatchObject({ kind: 'rows' });
+  expect(await run(engine, 'SELECT 1 AS n')).toMatchObject({ kind: 'rows' });
+  expect(server.requests.filter(({ path }) => path.endsWith(':testIamPermissions'))).toHaveLength(2);
+});
+
 test('the rights are asked of a few tables of each dataset', async () => {
   const tables = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`t${at}`, ONE]));
   const script = { datasets: { 'own-project.club': {}, 'public.other': tables }, onQuery: () => ONE };
