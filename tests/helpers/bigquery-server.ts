@@ -43,6 +43,8 @@ export interface Answering extends TestTable {
   readonly pageRows?: number;
   /** The job runs until it is cancelled. */
   readonly never?: boolean;
+  /** So many requests for its job arrive, and the connection breaks before their answers. */
+  readonly breaks?: number;
   /** Polls answered with "not complete" before the rows. */
   readonly polls?: number;
 }
@@ -94,6 +96,7 @@ export async function startBigQuery(script: Script = {}): Promise<BigQueryServer
   const failures = new Map<Failing, number>();
   const sockets = new Set<Socket>();
   const waiting = new Map<string, ServerResponse>();
+  let broken = 0;
   let onPoll = (): void => undefined;
   const polled = new Promise<void>((resolve) => (onPoll = resolve));
 
@@ -153,6 +156,11 @@ export async function startBigQuery(script: Script = {}): Promise<BigQueryServer
       return;
     }
     if (!dryRun) jobs.set(jobId, { sql, polls: 0 });
+    if (!dryRun && 'breaks' in answer && broken < (answer.breaks ?? 0)) {
+      broken += 1;
+      response.socket?.resetAndDestroy();
+      return;
+    }
     const found = 'reason' in answer ? { fields: [] } : answer;
     const { bytes = 0, statementType = 'SELECT', reads = [], fields } = found;
     const total = String(bytes);

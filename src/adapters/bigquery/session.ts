@@ -206,8 +206,9 @@ export class BigQuerySession implements Session {
       bill(read);
       return rows;
     } catch (error) {
-      // One that fails costs nothing; one that is stopped, or whose rows do not arrive, may be billed as a whole.
-      if (!(error instanceof ApiFailure) || isStopped(error) || (isMade && !isOfJob(error))) bill(bytes);
+      // One that fails costs nothing; one that is stopped, or whose rows or whose very answer do not arrive, may be billed as a whole.
+      if (!(error instanceof ApiFailure) || isStopped(error) || (isMade ? !isOfJob(error) : error.status === 0))
+        bill(bytes);
       // One that has ended stays as it is.
       const call = this.api(AbortSignal.timeout(CANCEL_TIMEOUT_MS));
       const cancel = path`projects/${projectId}/jobs/${jobId}/cancel`;

@@ -155,6 +155,8 @@ describe('what is billed', () => {
     ['once, however many pages', { reads, bytes: 100 * MIB, rows: Array(7).fill(['1']) as string[][], pageRows: 2 }, [100]],
     ['nothing for a statement that fails', { status: 400, reason: 'invalidQuery', message: 'no', onlyJob: true }, []],
     ['nothing for one that is not run', { reads, bytes: 1e15 }, []],
+    ['at most the whole of one that may run unheard, and the one that runs instead', { reads, bytes: 100 * MIB, breaks: 2 }, [100, 100]],
+    ['once, where its request was repeated', { reads, bytes: 100 * MIB, breaks: 1 }, [100]],
     ['at most the whole of one that is stopped, each time it ran', { reads, bytes: 100 * MIB, never: true }, [100, 100]],
   ])('%s', async (_, answer, expected) => {
     const told = await billed(answer, once, 'never' in answer ? { timeoutMs: 1_500 } : {});
