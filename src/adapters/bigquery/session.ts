@@ -67,10 +67,14 @@ export class BigQuerySession implements Session {
     return !this.#cut.signal.aborted;
   }
 
-  readonly close = (): Promise<void> => Promise.resolve();
-
   cut(): void {
     this.#cut.abort();
+  }
+
+  /** There is no session to end, but a job may run. */
+  close(): Promise<void> {
+    this.cut();
+    return Promise.resolve();
   }
 
   async execute(sql: string, request: Request): Promise<Outcome> {

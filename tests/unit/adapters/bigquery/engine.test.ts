@@ -203,6 +203,15 @@ test('an abort cancels the job and ends the run at once', async () => {
   expect(server.cancelled).toHaveLength(1);
 });
 
+test('closing ends what runs, and cancels its job', async () => {
+  const { server, engine } = await started({ onQuery: () => ({ ...ONE, never: true }) });
+  const running = expect(engine.run(['SELECT n'], asked())).rejects.toMatchObject({ code: 'connection' });
+  await server.polled;
+  await engine.close();
+  await running;
+  expect(server.cancelled).toHaveLength(1);
+});
+
 test('a job past its time limit is cancelled and reported as a timeout, after one more try', async () => {
   const { server, engine } = await started({ onQuery: () => ({ ...ONE, never: true }) });
   expect(await run(engine, 'SELECT n', { timeoutMs: 100 })).toEqual({ kind: 'timeout', afterMs: 100 });
