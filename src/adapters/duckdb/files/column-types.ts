@@ -52,7 +52,8 @@ function thousands(name: string, between: string, fraction: string, rest: Partia
   const pattern = new RegExp(`^-?(${PLAIN}|[1-9][0-9]{0,2}([${between}][0-9]{3})+)${fraction}$`);
   return { name, pattern, cast: (text) => number(decimal(text)), decimal, ...rest };
 }
-const GROUPS = new RegExp(`^[0-9]{1,3}(([.][0-9]{3}){2,}|(,[0-9]{3}){2,}|([${APART}][0-9]{3})+)$`);
+/** Of accounts and telephones: amounts of this size hardly have one length all. */
+const GROUPS = new RegExp(`^[0-9]{3}([.${APART}][0-9]{3}){2,}$`);
 
 function dates(order: string, rest: Partial<Kind> = {}): Kind[] {
   return ['', ' hh:mm', ' hh:mm:ss'].map((clock) => {
@@ -168,12 +169,11 @@ export const isNoValue = (text: string): boolean => NO_VALUE.includes(text.trim(
 
 /** Why what is written like numbers may be keys. */
 function keysIn(values: readonly string[]): string | null {
-  // Of a telephone or feet and inches too; of an address the first part has any length.
-  const lengths = new Set(values.map((text) => text.replace(/^[0-9]+(?=([.][0-9]{3}){3})/, '').length));
-  const areGroups = lengths.size === 1 && values.every((text) => GROUPS.test(text));
-  if (areGroups) return `numbers of one length such as ${values[0] ?? ''} may be keys`;
+  const lengths = new Set(values.map((text) => text.length));
+  if (lengths.size === 1 && values.every((text) => GROUPS.test(text)))
+    return `numbers of one length such as ${values[0] ?? ''} may be keys`;
   const all = new Set(values);
-  const short = values.find((text) => all.has(`${text}0`) && /^[0-9]+[.][0-9]+$/.test(text));
+  const short = values.find((text) => all.has(`${text}0`) && /^[0-9]+[.][1-9][0-9]*$/.test(text));
   return short === undefined ? null : `${short} and ${short}0 may be two versions`;
 }
 
@@ -183,7 +183,10 @@ interface Attempt {
   readonly isRaw: boolean;
 }
 
-type Found = Attempt & { readonly rival: Kind | null };
+interface Found extends Attempt {
+  readonly rival: Kind | null;
+  readonly havePoints: boolean;
+}
 
 const SAMPLE_ROWS = 1000;
 /** A column with fewer values that do not fit is told. */
@@ -191,11 +194,15 @@ const NEARLY = 0.1;
 /** Of amounts. */
 const MOST_SCALE = 9;
 
-/** `from`: a table of texts. `kinds`: which types a column of JSON may get, which has a null of its own; left out: any. */
+/**
+ * `from`: a table of texts. `areCommasBetween`: whether cells are, so that decimals hardly have them. `kinds`: which types a
+ * column of JSON may get, which has a null of its own; left out: any.
+ */
 export async function typeColumns(
   query: Query,
   from: string,
   names: readonly string[],
+  areCommasBetween: boolean,
   kinds?: (name: string) => readonly string[],
 ): Promise<TypedColumn[]> {
   const columns = [];
@@ -207,7 +214,7 @@ export async function typeColumns(
   const sure = columns.flatMap(({ found }) => (found?.rival === null ? [found.kind.convention] : []));
   const typed: TypedColumn[] = [];
   for (const { name, found, notes } of columns) {
-    const meant = found && meantBy(found, new Set(sure), notes);
+    const meant = found && meantBy(found, new Set(sure), areCommasBetween, notes);
     const sql = meant && (await valueSql(query, from, identifier(name), meant, notes));
     typed.push({ name, sql: sql ?? identifier(name), format: (sql && meant.kind.format) ?? null, notes });
   }
@@ -243,7 +250,8 @@ async function foundIn(
     );
     if (fails === '0') {
       if (words !== '0') notes.push(`${counted(Number(words), 'value')} such as ${word} read as NULL`);
-      return { ...attempt, rival: rivalFails === '0' ? (rival ?? null) : null };
+      const havePoints = sample.every((text) => text.includes('.'));
+      return { ...attempt, rival: rivalFails === '0' ? (rival ?? null) : null, havePoints };
     }
     if (isRaw === isJson && Number(fails) < NEARLY * Number(values))
       missed.push(`${fails} of ${values} values are not ${kind.name}, such as '${cut(example ?? '', 40)}'`);
@@ -251,7 +259,7 @@ async function foundIn(
   notes.push(...(missed.length > 0 || isJson ? missed.slice(0, 1) : [...mixedDates(sample), ...inBrackets(sample)]));
   if (isJson || sample.length === 0 || !sample.every((text) => /^ | $/.test(text))) return null;
   notes.push('spaces around its texts are left out');
-  return { kind: PADDED, isRaw: true, rival: null };
+  return { kind: PADDED, isRaw: true, rival: null, havePoints: false };
 }
 
 const isRival = (other: Attempt, { kind, isRaw }: Attempt, sample: readonly string[]): boolean =>
@@ -273,12 +281,15 @@ function attemptsFor(sample: readonly string[], kinds: readonly Kind[], isJson: 
 }
 
 /** What is meant where every value could be meant in two ways; null: text. */
-function meantBy(found: Found, sure: ReadonlySet<Convention | undefined>, notes: string[]) {
+function meantBy(found: Found, sure: ReadonlySet<Convention | undefined>, areCommasBetween: boolean, notes: string[]) {
   const { kind, rival, isRaw } = found;
   if (rival === null) return found;
   const [only, other] = [kind, rival].filter(({ convention }) => sure.has(convention));
-  const meant = only !== undefined && other === undefined ? only : null;
-  const choice = meant === null ? 'kept as text' : `read as ${meant.name}, as other columns show`;
+  const isShown = only !== undefined && other === undefined;
+  // Thousands would also have values below a thousand, which have no point.
+  const isDecimal = kind.name === 'a decimal' && areCommasBetween && found.havePoints && !sure.has('comma');
+  const meant = isShown ? only : isDecimal ? kind : null;
+  const choice = meant === null ? 'kept as text' : `read as ${meant.name}${isShown ? ', as other columns show' : ''}`;
   notes.push(`every value could be ${kind.name} or ${rival.name}: ${choice}`);
   return meant === null ? null : { kind: meant, isRaw };
 }

@@ -11,8 +11,9 @@ import { MAX_REJECTS, type ImportedTable, type Reject } from './report';
 /** What one file of a table became. */
 export type Staged = Pick<ImportedTable, 'rejected' | 'rejects' | 'notes'> & {
   readonly columns: readonly string[];
-  /** Of a CSV file alone. */
+  /** Of a CSV file alone, as is the delimiter. */
   readonly reading?: string;
+  readonly delimiter?: string | null;
   /** Of a JSON file alone: the member whose objects are its rows. */
   readonly list?: string | null;
 };
@@ -33,6 +34,7 @@ export async function stageCsv(query: Query, file: string, text: Text, scratch: 
   const sums = written.sums + kept;
   return {
     columns: dialect.columns,
+    delimiter: dialect.delimiter,
     reading: readingOf(text, dialect),
     rejected: written.rejected + totals.length,
     rejects: [...written.rejects, ...totals].slice(0, MAX_REJECTS),

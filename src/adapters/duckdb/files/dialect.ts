@@ -306,7 +306,7 @@ function isHeader(rows: readonly CsvRow[], at: number): boolean {
   const table = rows.slice(at, at + 50);
   const areNames = (is: (cell: string, nth: number) => boolean): boolean => {
     const such = table.filter((row) => places.every((n, nth) => is(row.cells[n] ?? '', nth)));
-    return such[0] === rows[at] && such.length <= (table.length + 1) / 2;
+    return such[0] === rows[at] && such.length <= table.length / 2;
   };
   // As pandas names columns.
   const isNumber = (cell: string, nth: number): boolean => isBlank(cells[0] ?? '') && cell === String(nth);

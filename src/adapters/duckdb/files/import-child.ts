@@ -155,7 +155,8 @@ async function fromText(query: Query, table: SourceTable, target: string, reques
   }
   if (staged.length === 0) throw unreadable(left[0] ?? 'there is no file');
   const kinds = format === 'json' ? await jsonTexts(query, 'staged', names) : undefined;
-  const columns = await typeColumns(query, 'staged', names, kinds);
+  const areCommasBetween = staged.every(({ delimiter }) => delimiter === ',');
+  const columns = await typeColumns(query, 'staged', names, areCommasBetween, kinds);
   const cells = columns.map(({ sql, name }) => `${sql} AS ${identifier(name)}`);
   await query(`CREATE TABLE ${target} AS SELECT ${cells.join(', ')} FROM staged`);
   await query('DROP TABLE staged');

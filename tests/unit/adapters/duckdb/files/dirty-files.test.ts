@@ -226,6 +226,7 @@ describe('headers', () => {
     ['numbers of pandas, under a blank row', 'Report\n,,\n,0,1\n0,5,3\n1,4,7\n', ['column_1 BIGINT', '0 BIGINT', '1 BIGINT'], [['0', '5', '3'], ['1', '4', '7']]],
     ['none, but years as values', 'Ann,1985,2001\nBob,1990,2003\n', ['column_1 VARCHAR', 'column_2 BIGINT', 'column_3 BIGINT'], [['Ann', '1985', '2001'], ['Bob', '1990', '2003']]],
     ['none, but days as values', 'a,2024-01-01,2024-02-01\nb,2024-01-03,2024-02-07\n', ['column_1 VARCHAR', 'column_2 DATE', 'column_3 DATE'], [['a', '2024-01-01', '2024-02-01'], ['b', '2024-01-03', '2024-02-07']]],
+    ['none, in one row with days', 'a,2024-01-01,2024-02-01\n', ['column_1 VARCHAR', 'column_2 DATE', 'column_3 DATE'], [['a', '2024-01-01', '2024-02-01']]],
     ['none, but times', '13:03:22,INFO\n13:04:00,WARN\n', ['column_1 TIME', 'column_2 VARCHAR'], [['13:03:22', 'INFO'], ['13:04:00', 'WARN']]],
     ['none, and a comma in each number', '1,5;2,25\n3,5;4,75\n', ['column_1 DECIMAL(18,1) (1.234,56)', 'column_2 DECIMAL(18,2) (1.234,56)'], [['1.5', '2.25'], ['3.5', '4.75']]],
     ['none, and a comma in each text between tabs', 'Lee, Jo\tRome, IT\t5\nDay, Al\tNice, FR\t6\n', ['column_1 VARCHAR', 'column_2 VARCHAR', 'column_3 BIGINT'], [['Lee, Jo', 'Rome, IT', '5'], ['Day, Al', 'Nice, FR', '6']]],
@@ -378,10 +379,11 @@ describe('values', () => {
     ['thousands of Excel in French', ['1\u202f234,5', '7,25'], 'DECIMAL(18,2) (1 234,56)', ['1234.50', '7.25'], []],
     ['thousands without decimals', ['3\u00a0645\u00a0000', '12\u00a0000'], 'DECIMAL(18,0) (1 234)', ['3645000', '12000'], []],
     ['keys of one length', ['590.979.958', '123.456.789'], 'VARCHAR', ['590.979.958', '123.456.789'], ['x: numbers of one length such as 590.979.958 may be keys: kept as text']],
-    ['feet and inches', ["5'107", "6'101"], 'VARCHAR', ["5'107", "6'101"], ["x: numbers of one length such as 5'107 may be keys: kept as text"]],
-    ['addresses of the net', ['192.168.178.101', '10.100.200.255'], 'VARCHAR', ['192.168.178.101', '10.100.200.255'], ['x: numbers of one length such as 192.168.178.101 may be keys: kept as text']],
-    ['telephones', ['60\u00a0130\u00a0648', '61\u00a0130\u00a0648'], 'VARCHAR', ['60\u00a0130\u00a0648', '61\u00a0130\u00a0648'], ['x: numbers of one length such as 60\u00a0130\u00a0648 may be keys: kept as text']],
+    ['amounts of one length', ["5'107", "6'101"], 'DECIMAL(18,0) (1 234)', ['5107', '6101'], []],
+    ['amounts of one length, with commas', ['123,456,789', '987,654,321'], 'DECIMAL(18,0) (1,234.56)', ['123456789', '987654321'], []],
+    ['telephones', ['612\u00a0130\u00a0648', '613\u00a0130\u00a0648'], 'VARCHAR', ['612\u00a0130\u00a0648', '613\u00a0130\u00a0648'], ['x: numbers of one length such as 612\u00a0130\u00a0648 may be keys: kept as text']],
     ['versions', ['1.1', '1.10', '1.2'], 'VARCHAR', ['1.1', '1.10', '1.2'], ['x: 1.1 and 1.10 may be two versions: kept as text']],
+    ['typed by hand', ['10.0', '10.00', '0.5'], 'DECIMAL(18,2)', ['10.00', '10.00', '0.50'], []],
     ['keys with spaces', ['732 829 320', '123 456 789'], 'VARCHAR', ['732 829 320', '123 456 789'], []],
     ['Swiss thousands', ["1'234.50", '12\u2019000', '7.25'], 'DECIMAL(18,2) (1 234.56)', ['1234.50', '12000.00', '7.25'], []],
     ['percent', ['12,5 %', '3 %', '-0,5%'], 'DECIMAL(18,1) (1.234,56 %)', ['12.5', '3.0', '-0.5'], []],
@@ -426,7 +428,9 @@ describe('values', () => {
     expect(notes).toEqual(told);
   });
 
-  test('between commas too, a point may be that of thousands', async () => {
+  test('between commas a point is that of a decimal, if every value has one', async () => {
+    const sure = await read('b.csv', 'k,x\na,1.234\nb,5.678\n');
+    expect([sure.columns[1], sure.notes]).toEqual(['x DECIMAL(18,3)', ['x: every value could be a decimal or a decimal with comma: read as a decimal']]);
     const { columns, notes } = await read('a.csv', 'k,x\na,1.234\nb,567\n');
     expect([columns[1], notes]).toEqual(['x VARCHAR', ['x: every value could be a decimal or a decimal with comma: kept as text']]);
   });
