@@ -250,7 +250,7 @@ async function foundIn(
     );
     if (fails === '0') {
       if (words !== '0') notes.push(`${counted(Number(words), 'value')} such as ${word} read as NULL`);
-      const havePoints = sample.every((text) => text.includes('.'));
+      const havePoints = sample.every((text) => text.includes('.') || isNoValue(text));
       return { ...attempt, rival: rivalFails === '0' ? (rival ?? null) : null, havePoints };
     }
     if (isRaw === isJson && Number(fails) < NEARLY * Number(values))

@@ -429,8 +429,8 @@ describe('values', () => {
   });
 
   test('between commas a point is that of a decimal, if every value has one', async () => {
-    const sure = await read('b.csv', 'k,x\na,1.234\nb,5.678\n');
-    expect([sure.columns[1], sure.notes]).toEqual(['x DECIMAL(18,3)', ['x: every value could be a decimal or a decimal with comma: read as a decimal']]);
+    const sure = await read('b.csv', 'k,x\na,1.234\nb,NA\nc,5.678\n');
+    expect([sure.columns[1], sure.notes]).toEqual(['x DECIMAL(18,3)', ['x: 1 value such as NA read as NULL', 'x: every value could be a decimal or a decimal with comma: read as a decimal']]);
     const { columns, notes } = await read('a.csv', 'k,x\na,1.234\nb,567\n');
     expect([columns[1], notes]).toEqual(['x VARCHAR', ['x: every value could be a decimal or a decimal with comma: kept as text']]);
   });
