@@ -72,7 +72,7 @@ async function writeRows(file: string, text: Text, dialect: CsvDialect, to: stri
     for (const row of reader.add(piece, isEnd)) {
       if (row.line < dialect.start && !isRuler(row.text)) continue;
       if (row.quoted?.isOpen === true) open += 1;
-      const isLast = TOTAL.test(row.text) && row.width === columns.length;
+      const isLast = row.width === columns.length && isTotal(row);
       if (isLast) last.push(row);
       for (const earlier of last.splice(0, isLast ? last.length - MAX_TOTALS : last.length)) {
         sums += 1;
@@ -155,7 +155,16 @@ export const pathLiteral = (path: string): string => literal(path.replace(/[*?[]
 
 const TOTAL =
   /^[\s"';,|]*(grand |sub|over)?(totals?|sum|summe|gesamt|gesamtsumme|gesamtergebnis|insgesamt|zwischensumme|somme|suma|totale|totalt|razem|celkem|average|mean|durchschnitt|mittelwert|moyenne|итого|всего|合計|总计)(?![\p{L}\p{N}_])/iu;
+const ALONE = /^( g[eé]n[eé]ral)?[ "':]*([\t;,|]|$)/i;
 const MAX_TOTALS = 3;
+
+/** Names begin with such words too (`Total Energies`, `Average Joe`): those of sums are taken only where a cell is empty. */
+function isTotal(row: CsvRow): boolean {
+  const [begin, , word = ''] = TOTAL.exec(row.text) ?? [];
+  if (begin === undefined) return false;
+  const isSum = !/^(sum|average|mean|durchschnitt|mittelwert|moyenne)$/i.test(word);
+  return ALONE.test(row.text.slice(begin.length)) || (isSum && row.cells.some((cell) => cell.trim() === ''));
+}
 
 /**
  * How many of the last rows, which read like totals, are kept, and told. One is left out, and counted, where it leaves a cell

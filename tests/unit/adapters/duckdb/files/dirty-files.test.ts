@@ -142,6 +142,13 @@ describe('lines around the table', () => {
     expect((await read('b.csv', 'land,a,b\nDE,1,2\nFR,3,4\n合計,4,\n')).rejects).toMatchObject([{ line: 4, reason: 'a total at the end' }]);
   });
 
+  test('names that begin like totals are in the table, and not told', async () => {
+    const films = await read('a.csv', 'film,year,n\nHeat,1995,5\nTotal Recall,1990,3\nJaws,1975,2\nMean Girls,2004,\n');
+    expect([films.rows.length, films.rejected, films.notes]).toEqual([4, 0, []]);
+    const pivot = await read('b.csv', 'Ville;CA\nNice;5\nTotal général;5\n');
+    expect([pivot.rows.length, pivot.notes]).toEqual([2, ['1 row kept that may be a total of others']]);
+  });
+
   test('a footer is no header under rows that end in a delimiter', async () => {
     const { columns, rows, rejects } = await read('a.csv', 'Land;31.12.2010;31.12.2011;\nHB;36 %;67;\nSN;63,2 %;9;\nBY;9,1 %;2;\n1) ohne\n');
     expect(columns).toEqual(['Land VARCHAR', '31.12.2010 DECIMAL(18,1) (1.234,56 %)', '31.12.2011 BIGINT', 'column_4 VARCHAR']);
