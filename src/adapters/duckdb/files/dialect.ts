@@ -125,6 +125,8 @@ const isFigure = (cell: string): boolean =>
   /^[-+]?(inf|infinity|true|false|yes|no)$/i.test(cell.trim());
 
 const isDay = (cell: string): boolean => DATE.test(cell.trim());
+/** A time without seconds, as `08:00` over a timetable, or what begins with one. */
+const isSlot = (cell: string): boolean => /^[0-9]{1,2}:[0-9]{2}(?!:)/.test(cell.trim());
 const isYear = (cell: string): boolean => /^(19|20)\d\d$/.test(cell.trim());
 const MAX_TITLES = 20;
 
@@ -297,19 +299,26 @@ function isLabels(row: CsvRow, below: readonly CsvRow[]): boolean {
   );
 }
 
-/** It has no value but years, days, times or numbers from 0 on, which few rows below have (`country,2019,2020`). */
+/** It has no value but times, years, days or numbers from 0 on, which few rows below have (`country,2019,2020`). */
 function isHeader(rows: readonly CsvRow[], at: number): boolean {
   const cells = rows[at]?.cells ?? [];
-  const places = cells.flatMap((cell, n) => (isValue(cell) ? [n] : []));
+  const places = cells.flatMap((cell, n) => (isValue(cell) && !isSlot(cell) ? [n] : []));
   const values = new Set(places.map((n) => cells[n]));
   if (values.size === 0) return cells.length > 0;
+  const years = [...values].map((cell) => (isYear(cell ?? '') ? Number(cell) : NaN));
+  // Values hardly are so by chance.
+  const areInRow = years.length > 2 && years.every((year, n) => year === (years[0] ?? 0) + n);
   const table = rows.slice(at, at + 50);
   const areNames = (is: (cell: string, nth: number) => boolean): boolean => {
-    const such = table.filter((row) => places.every((n, nth) => is(row.cells[n] ?? '', nth)));
+    const such = table.filter((row) => {
+      const below = places.map((n) => row.cells[n] ?? '');
+      // The end of what goes on is blank, or a word.
+      return below.some(is) && below.every((cell, nth) => is(cell, nth) || !isValue(cell));
+    });
     return such[0] === rows[at] && such.length <= table.length / 2;
   };
   // As pandas names columns.
   const isNumber = (cell: string, nth: number): boolean => isBlank(cells[0] ?? '') && cell === String(nth);
   const areOwn = values.size > 1 && values.size === places.length && places.length < cells.length;
-  return areOwn && [isYear, isDay, isNumber].some(areNames);
+  return areOwn && (areInRow || [isYear, isDay, isNumber].some(areNames));
 }
