@@ -52,8 +52,10 @@ function thousands(name: string, between: string, fraction: string, rest: Partia
   const pattern = new RegExp(`^-?(${PLAIN}|[1-9][0-9]{0,2}([${between}][0-9]{3})+)${fraction}$`);
   return { name, pattern, cast: (text) => number(decimal(text)), decimal, ...rest };
 }
-/** Of accounts and telephones: amounts of this size hardly have one length all. */
-const GROUPS = new RegExp(`^[0-9]{3}([.${APART}][0-9]{3}){2,}$`);
+/** Of accounts and telephones: amounts of this size hardly have one length all, or are round. Apostrophes are in amounts alone. */
+const GROUPS = /^[0-9]{3}([.\u00a0\u202f][0-9]{3}){2,}$/;
+/** The first version that may be taken for an earlier one is the tenth: prices hardly have `.1` and `.10` and no `.05`. */
+const VERSION = /^[0-9]+([.](0|[1-9][0-9]*))?$/;
 
 function dates(order: string, rest: Partial<Kind> = {}): Kind[] {
   return ['', ' hh:mm', ' hh:mm:ss'].map((clock) => {
@@ -170,11 +172,13 @@ export const isNoValue = (text: string): boolean => NO_VALUE.includes(text.trim(
 /** Why what is written like numbers may be keys. */
 function keysIn(values: readonly string[]): string | null {
   const lengths = new Set(values.map((text) => text.length));
-  if (lengths.size === 1 && values.every((text) => GROUPS.test(text)))
+  if (lengths.size === 1 && values.every((text) => GROUPS.test(text)) && !values.every((text) => text.endsWith('000')))
     return `numbers of one length such as ${values[0] ?? ''} may be keys`;
   const all = new Set(values);
-  const short = values.find((text) => all.has(`${text}0`) && /^[0-9]+[.][1-9][0-9]*$/.test(text));
-  return short === undefined ? null : `${short} and ${short}0 may be two versions`;
+  const short = values.find((text) => all.has(`${text}0`) && /^[0-9]+[.]1$/.test(text));
+  return short === undefined || !values.every((text) => isNoValue(text) || VERSION.test(text))
+    ? null
+    : `${short} and ${short}0 may be two versions`;
 }
 
 interface Attempt {
@@ -250,7 +254,7 @@ async function foundIn(
     );
     if (fails === '0') {
       if (words !== '0') notes.push(`${counted(Number(words), 'value')} such as ${word} read as NULL`);
-      const havePoints = sample.every((text) => text.includes('.') || isNoValue(text));
+      const havePoints = sample.every((text) => /[.]|^0$/.test(text) || isNoValue(text));
       return { ...attempt, rival: rivalFails === '0' ? (rival ?? null) : null, havePoints };
     }
     if (isRaw === isJson && Number(fails) < NEARLY * Number(values))

@@ -391,10 +391,14 @@ describe('values', () => {
     ['thousands of Excel in French', ['1\u202f234,5', '7,25'], 'DECIMAL(18,2) (1 234,56)', ['1234.50', '7.25'], []],
     ['thousands without decimals', ['3\u00a0645\u00a0000', '12\u00a0000'], 'DECIMAL(18,0) (1 234)', ['3645000', '12000'], []],
     ['keys of one length', ['590.979.958', '123.456.789'], 'VARCHAR', ['590.979.958', '123.456.789'], ['x: numbers of one length such as 590.979.958 may be keys: kept as text']],
+    ['round amounts of one length', ['150.000.000', '275.500.000'], 'DECIMAL(18,0) (1.234,56)', ['150000000', '275500000'], []],
+    ['Swiss amounts of one length', ["590'979'958", "123'456'789"], 'DECIMAL(18,0) (1 234)', ['590979958', '123456789'], []],
     ['amounts of one length', ["5'107", "6'101"], 'DECIMAL(18,0) (1 234)', ['5107', '6101'], []],
     ['amounts of one length, with commas', ['123,456,789', '987,654,321'], 'DECIMAL(18,0) (1,234.56)', ['123456789', '987654321'], []],
     ['telephones', ['612\u00a0130\u00a0648', '613\u00a0130\u00a0648'], 'VARCHAR', ['612\u00a0130\u00a0648', '613\u00a0130\u00a0648'], ['x: numbers of one length such as 612\u00a0130\u00a0648 may be keys: kept as text']],
     ['versions', ['1.1', '1.10', '1.2'], 'VARCHAR', ['1.1', '1.10', '1.2'], ['x: 1.1 and 1.10 may be two versions: kept as text']],
+    ['prices typed by hand', ['0.5', '0.50', '2.1'], 'DECIMAL(18,2)', ['0.50', '0.50', '2.10'], []],
+    ['prices typed by hand, with a tenth', ['3.1', '3.10', '4.05'], 'DECIMAL(18,2)', ['3.10', '3.10', '4.05'], []],
     ['typed by hand', ['10.0', '10.00', '0.5'], 'DECIMAL(18,2)', ['10.00', '10.00', '0.50'], []],
     ['keys with spaces', ['732 829 320', '123 456 789'], 'VARCHAR', ['732 829 320', '123 456 789'], []],
     ['Swiss thousands', ["1'234.50", '12\u2019000', '7.25'], 'DECIMAL(18,2) (1 234.56)', ['1234.50', '12000.00', '7.25'], []],
@@ -443,6 +447,7 @@ describe('values', () => {
   test('between commas a point is that of a decimal, if every value has one', async () => {
     const sure = await read('b.csv', 'k,x\na,1.234\nb,NA\nc,5.678\n');
     expect([sure.columns[1], sure.notes]).toEqual(['x DECIMAL(18,3)', ['x: 1 value such as NA read as NULL', 'x: every value could be a decimal or a decimal with comma: read as a decimal']]);
+    expect((await read('c.csv', 'k,x\na,1.234\nb,0\nc,5.678\n')).columns[1]).toBe('x DECIMAL(18,3)');
     const { columns, notes } = await read('a.csv', 'k,x\na,1.234\nb,567\n');
     expect([columns[1], notes]).toEqual(['x VARCHAR', ['x: every value could be a decimal or a decimal with comma: kept as text']]);
   });
