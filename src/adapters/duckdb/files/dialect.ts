@@ -115,7 +115,8 @@ function rowsOf(text: string, isWhole: boolean, delimiter: string | null): reado
 }
 
 const NUMBER = /^[-+]?[.]?[0-9][0-9.,' ]*([eE][-+]?[0-9]+)?%?$/;
-const DATE = /^([0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}|[0-9]{1,2}:[0-9]{2})\b/;
+/** Times without seconds are also names, as `08:00` in a timetable. */
+const DATE = /^([0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}|[0-9]{1,2}:[0-9]{2}:[0-9]{2})\b/;
 const isBlank = (cell: string): boolean => cell.trim() === '';
 const isValue = (cell: string): boolean => NUMBER.test(cell.trim()) || isDay(cell);
 const isWord = (cell: string): boolean => !isValue(cell) && !isNoValue(cell);
@@ -125,8 +126,6 @@ const isFigure = (cell: string): boolean =>
   /^[-+]?(inf|infinity|true|false|yes|no)$/i.test(cell.trim());
 
 const isDay = (cell: string): boolean => DATE.test(cell.trim());
-/** A time without seconds, as `08:00` over a timetable, or what begins with one. */
-const isSlot = (cell: string): boolean => /^[0-9]{1,2}:[0-9]{2}(?!:)/.test(cell.trim());
 const isYear = (cell: string): boolean => /^(19|20)\d\d$/.test(cell.trim());
 const MAX_TITLES = 20;
 
@@ -299,16 +298,16 @@ function isLabels(row: CsvRow, below: readonly CsvRow[]): boolean {
   );
 }
 
-/** It has no value but times, years, days or numbers from 0 on, which few rows below have (`country,2019,2020`). */
+/** It has no value but years, days, times or numbers from 0 on, which few rows below have (`country,2019,2020`). */
 function isHeader(rows: readonly CsvRow[], at: number): boolean {
   const cells = rows[at]?.cells ?? [];
-  const places = cells.flatMap((cell, n) => (isValue(cell) && !isSlot(cell) ? [n] : []));
+  const places = cells.flatMap((cell, n) => (isValue(cell) ? [n] : []));
   const values = new Set(places.map((n) => cells[n]));
   if (values.size === 0) return cells.length > 0;
+  const table = rows.slice(at, at + 50).filter(({ width }) => width === cells.length);
   const years = [...values].map((cell) => (isYear(cell ?? '') ? Number(cell) : NaN));
   // Values hardly are so by chance.
-  const areInRow = years.length > 2 && years.every((year, n) => year === (years[0] ?? 0) + n);
-  const table = rows.slice(at, at + 50);
+  const areInRow = years.length > (table.length > 1 ? 2 : 1) && years.every((year, n) => year === (years[0] ?? 0) + n);
   const areNames = (is: (cell: string, nth: number) => boolean): boolean => {
     const such = table.filter((row) => {
       const below = places.map((n) => row.cells[n] ?? '');
