@@ -307,7 +307,7 @@ function isHeader(rows: readonly CsvRow[], at: number): boolean {
   const table = rows.slice(at, at + 50).filter(({ width }) => width === cells.length);
   const years = [...values].map((cell) => (isYear(cell ?? '') ? Number(cell) : NaN));
   // Values hardly are so by chance.
-  const areInRow = years.length > (table.length > 1 ? 2 : 1) && years.every((year, n) => year === (years[0] ?? 0) + n);
+  const areInRow = years.length > 1 && years.every((year, n) => year === (years[0] ?? 0) + n);
   const areNames = (is: (cell: string, nth: number) => boolean): boolean => {
     const such = table.filter((row) => {
       const below = places.map((n) => row.cells[n] ?? '');

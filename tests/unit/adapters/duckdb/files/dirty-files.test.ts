@@ -236,6 +236,7 @@ describe('headers', () => {
     ['none, in one row with days and a footnote', 'a,2024-01-01,2024-02-01\nSource: x\n', ['column_1 VARCHAR', 'column_2 DATE', 'column_3 DATE'], [['a', '2024-01-01', '2024-02-01']]],
     ['one time', 'stop,10:30 bus,fare\nA,4,2.5\nB,7,3.5\n', ['stop VARCHAR', '10:30 bus BIGINT', 'fare DECIMAL(18,1)'], [['A', '4', '2.5'], ['B', '7', '3.5']]],
     ['years over values like years', 'land,2019,2020,2021\nDE,1985,2001,1999\nFR,1990,2003,2007\n', ['land VARCHAR', '2019 BIGINT', '2020 BIGINT', '2021 BIGINT'], [['DE', '1985', '2001', '1999'], ['FR', '1990', '2003', '2007']]],
+    ['two years, over years and words', 'land,kind,2020,2021\nDE,a,2009,Bern\nFR,b,2006,Rome\n', ['land VARCHAR', 'kind VARCHAR', '2020 BIGINT', '2021 VARCHAR'], [['DE', 'a', '2009', 'Bern'], ['FR', 'b', '2006', 'Rome']]],
     ['none, and days of which most ends are open', 'Ann,2022-01-01,2024-02-01\nBob,2023-01-03,\nCid,2023-05-03,\n', ['column_1 VARCHAR', 'column_2 DATE', 'column_3 DATE'], [['Ann', '2022-01-01', '2024-02-01'], ['Bob', '2023-01-03', null], ['Cid', '2023-05-03', null]]],
     ['none, and years of which most ends are a word', 'Ann,1985,2001\nBob,1990,today\nCid,1991,today\n', ['column_1 VARCHAR', 'column_2 BIGINT', 'column_3 VARCHAR'], [['Ann', '1985', '2001'], ['Bob', '1990', 'today'], ['Cid', '1991', 'today']]],
     ['numbers of pandas, under a blank row', 'Report\n,,\n,0,1\n0,5,3\n1,4,7\n', ['column_1 BIGINT', '0 BIGINT', '1 BIGINT'], [['0', '5', '3'], ['1', '4', '7']]],
