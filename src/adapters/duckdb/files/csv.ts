@@ -154,16 +154,16 @@ function notesOf({ damaged }: Text, dialect: CsvDialect): string[] {
 export const pathLiteral = (path: string): string => literal(path.replace(/[*?[]/g, '[$&]'));
 
 const TOTAL =
-  /^[\s"';,|]*(grand |sub|over)?(totals?|sum|summe|gesamt|gesamtsumme|gesamtergebnis|insgesamt|zwischensumme|somme|suma|totale|totalt|razem|celkem|average|mean|durchschnitt|mittelwert|moyenne|итого|всего|合計|总计)(?![\p{L}\p{N}_])/iu;
+  /^[\s"';,|]*(?:grand |sub|over)?(?:(totals?|summe|gesamt|gesamtsumme|gesamtergebnis|insgesamt|zwischensumme|somme|suma|totale|totalt|razem|celkem|итого|всего|合計|总计)|sum|average|mean|durchschnitt|mittelwert|moyenne)(?![\p{L}\p{N}_])/iu;
 const ALONE = /^( g[eé]n[eé]ral)?[ "':]*([\t;,|]|$)/i;
 const MAX_TOTALS = 3;
 
-/** Names begin with such words too (`Total Energies`, `Average Joe`): those of sums are taken only where a cell is empty. */
+/** Names begin with such words too (`Total Energies`, `Average Joe`): those of totals, which the pattern captures, need an empty cell. */
 function isTotal(row: CsvRow): boolean {
-  const [begin, , word = ''] = TOTAL.exec(row.text) ?? [];
+  const [begin, total] = TOTAL.exec(row.text) ?? [];
   if (begin === undefined) return false;
-  const isSum = !/^(sum|average|mean|durchschnitt|mittelwert|moyenne)$/i.test(word);
-  return ALONE.test(row.text.slice(begin.length)) || (isSum && row.cells.some((cell) => cell.trim() === ''));
+  const isEmptySomewhere = total !== undefined && row.cells.some((cell) => cell.trim() === '');
+  return isEmptySomewhere || ALONE.test(row.text.slice(begin.length));
 }
 
 /**

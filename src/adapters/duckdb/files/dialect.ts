@@ -261,11 +261,7 @@ function namesOfOtherWidth(rows: readonly CsvRow[], at: number, width: number, d
     body.every((row) => row.text.startsWith('"')) &&
     // Others quote each cell: then a name may be missing anywhere.
     (labels.every((label, n) => label === String(n + 1)) ||
-      body.some((row) =>
-        unquoted(row)
-          .split(delimiter ?? '\n')
-          .some((cell) => !isBlank(cell)),
-      ));
+      body.some((row) => !isBlank(unquoted(row).replaceAll(delimiter ?? '\n', ''))));
   const areLabels = delimiter === '\t' && labels.every(isWord) && !body.some((row) => row.cells.slice(1).some(isWord));
   // `"Ann",12,50` may be a decimal with a comma.
   const isSplit = (n: number): boolean =>
